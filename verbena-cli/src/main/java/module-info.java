@@ -1,0 +1,13 @@
+/** The {@code verbena} command. */
+module org.verbena.cli {
+    requires com.fasterxml.jackson.databind;
+    requires HdrHistogram;
+    requires info.picocli;
+    requires java.management;
+    requires jdk.management;
+    requires static org.jspecify;
+    requires org.verbena.linux;
+    requires org.verbena.verbs;
+
+    opens org.verbena.cli to info.picocli;
+}

@@ -1,0 +1,221 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Errno;
+import org.verbena.verbs.ConnectionRejectedException;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Verbs;
+import org.verbena.verbs.VerbsException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code verbena copy}: files from one process to another by RDMA WRITE straight into the mapped destination.
+ *
+ * <p>Exit codes: 0 everything was copied (what was skipped is listed); 1 something failed that has no code of its own;
+ * 2 wrong usage; 3 nobody listens; 4 the peer died, disconnected or does not answer; 5 no space at the listener; 6 a file
+ * could not be verified, or changed while it was copied. With several failures it is the code of the first, or of the one
+ * that ended the connection. A listener without {@code --once} ends by a signal only.
+ */
+@Command(name = "copy", mixinStandardHelpOptions = true, sortOptions = false,
+        description = {"Copies files and directories to a listener, verified by SHA-256.",
+                "The old file stays until the new one is whole. A copy that was interrupted continues when it is started"
+                        + " again; what has arrived so far lies in DIR/.verbena-copy."},
+        customSynopsis = {"verbena copy [OPTIONS] FILE|DIR... [HOST:PORT]", "verbena copy --listen DIR [OPTIONS]"},
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:everything was copied", "1:something else failed", "2:wrong usage", "3:nobody listens",
+                "4:the peer died or does not answer", "5:no space at the listener",
+                "6:a file could not be verified, or changed while it was copied"})
+final class CopyCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Parameters(arity = "0..*", paramLabel = "FILE|DIR... [HOST:PORT]",
+            description = "What to copy, directories with all that is in them; symbolic links in them are skipped. Last,"
+                    + " where to: a listener's address if it is not this host's own (a file of such a name is written"
+                    + " ./NAME).")
+    private List<String> arguments = new ArrayList<>();
+
+    @Option(names = "--listen", paramLabel = "DIR", description = "Receive: write below this directory, never outside.")
+    private @Nullable Path listen;
+
+    @Option(names = "--once", description = "With --listen: end after the first sender, with its exit code.")
+    private boolean once;
+
+    @Option(names = "--port", paramLabel = "N",
+            description = "The listener's port, ${DEFAULT-VALUE} by default; 0 chooses a free one.")
+    private int port = CopyAddress.DEFAULT_PORT;
+
+    @Option(names = "--device", paramLabel = "NAME", description = "The RDMA device, ${DEFAULT-VALUE} by default.")
+    private String device = "shm0";
+
+    @Option(names = "--timeout", paramLabel = "SECONDS",
+            description = "A peer that is silent for so long counts as dead, ${DEFAULT-VALUE} by default, at least 5.")
+    private int timeout = 60;
+
+    @Option(names = {"-q", "--quiet"}, description = "Print failures only.")
+    private boolean quiet;
+
+    @Option(names = "--json", description = "Print an array of all files at the end.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        if (timeout < 5) {
+            throw usage("--timeout must be at least 5 seconds.");
+        }
+        if (port < 0 || port > 65535 || (port == 0 && listen == null)) {
+            throw usage("--port must be " + (listen == null ? 1 : 0) + " to 65535.");
+        }
+        PrintWriter err = spec.commandLine().getErr();
+        CopyProgress progress = new CopyProgress(err, quiet, CopyProgress.isTerminal() && listen == null);
+        try {
+            Path directory = listen;
+            return directory != null ? listen(directory, progress) : send(progress);
+        } catch (CopyFailure e) {
+            progress.failed(e.sentence());
+            return e.status().exitCode();
+        }
+    }
+
+    private ParameterException usage(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+
+    private int listen(Path directory, CopyProgress progress) throws IOException {
+        if (!arguments.isEmpty()) {
+            throw usage("--listen takes one directory and no other argument: " + arguments.getFirst());
+        }
+        if (!Files.isDirectory(directory)) {
+            throw usage(directory + " is not a directory.");
+        }
+        try (Context context = Verbs.open(device)) {
+            CopyListener l = new CopyListener(context, new CopyTree(directory), Duration.ofSeconds(timeout), json,
+                    spec.commandLine().getOut(), progress);
+            try (CopyStop _ = new CopyStop(l::stop)) {
+                return l.run(CopyAddress.loopback(port), once);
+            }
+        }
+    }
+
+    private int send(CopyProgress progress) throws IOException {
+        if (once) {
+            throw usage("--once belongs to --listen.");
+        }
+        InetSocketAddress to = takeAddress();
+        CopyPlan plan;
+        try {
+            plan = CopyPlan.of(paths());
+        } catch (CopyFailure e) {
+            throw usage(e.sentence());
+        }
+        CopyReport report = new CopyReport();
+        for (CopyPlan.Omission o : plan.skipped()) {
+            report.addSkipped(o);
+            progress.line("skipped " + o.name() + ": " + o.reason());
+        }
+        for (CopyPlan.Omission o : plan.failed()) {
+            CopyReport.Outcome outcome =
+                    new CopyReport.Outcome(o.name(), false, 0, 0, null, 0, o.status(), o.reason());
+            report.add(outcome);
+            progress.ended(outcome);
+        }
+        if (!plan.entries().isEmpty()) {
+            transfer(plan, to, progress, report);
+        }
+        progress.clear();
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            report.printJson(out);
+        } else if (!quiet) {
+            out.println(report.summary());
+            out.flush();
+        }
+        return report.exitCode();
+    }
+
+    /** The address at the end of the arguments, if there is one, which is taken off. */
+    private InetSocketAddress takeAddress() throws CopyFailure {
+        InetSocketAddress to = CopyAddress.loopback(port);
+        if (!arguments.isEmpty() && CopyAddress.isAddress(arguments.getLast())) {
+            String last = arguments.getLast();
+            if (Files.exists(path(last), LinkOption.NOFOLLOW_LINKS)) {
+                throw usage(last + " is a file, and looks like an address: write ./" + last + " for the file.");
+            }
+            to = CopyAddress.parse(last);
+            arguments = arguments.subList(0, arguments.size() - 1);
+        }
+        if (arguments.isEmpty()) {
+            throw usage("Name the files to copy, or --listen DIR to receive them.");
+        }
+        return to;
+    }
+
+    private List<Path> paths() {
+        return arguments.stream().map(this::path).toList();
+    }
+
+    private Path path(String argument) {
+        try {
+            return Path.of(argument);
+        } catch (InvalidPathException e) {
+            throw usage("Not a path: " + CopyText.printable(argument) + " (" + e.getReason() + ")");
+        }
+    }
+
+    private void transfer(CopyPlan plan, InetSocketAddress to, CopyProgress progress, CopyReport report)
+            throws IOException {
+        try (Context context = Verbs.open(device);
+                CopyChannel channel = new CopyChannel(connect(context, to), Duration.ofSeconds(timeout));
+                CopyStop _ = new CopyStop(channel::stop)) {
+            channel.allocateChunks((int) Math.min(CopyProtocol.CHUNKS_AHEAD, 1 + plan.bytes() / CopyProtocol.CHUNK));
+            progress.start(plan.bytes());
+            new CopySender(channel, plan, progress, report).run();
+        } catch (CopyFailure e) {
+            progress.failed(e.sentence() + (e.status() == CopyStatus.PEER_DIED
+                    ? "; what has arrived is kept: the same command continues" : ""));
+            report.fail(e.status());
+        }
+    }
+
+    private CopyEndpoint connect(Context context, InetSocketAddress to) throws VerbsException, CopyFailure {
+        String where = CopyAddress.text(to) + " of " + device;
+        try {
+            return CopyEndpoint.connect(context, to);
+        } catch (ConnectionRejectedException e) {
+            if (e.reason() == ConnectionRejectedException.CONSUMER_DEFINED) {
+                throw new CopyFailure(CopyStatus.FAILED, "the listener on " + where + " refuses: "
+                        + CopyText.printable(new String(e.privateData(), StandardCharsets.UTF_8)), e);
+            }
+            throw nobody(where, e);
+        } catch (VerbsException e) {
+            if (e.errno() == Errno.ECONNREFUSED || e.errno() == Errno.EHOSTUNREACH || e.errno() == Errno.ETIMEDOUT) {
+                throw nobody(where, e);
+            }
+            throw e;
+        }
+    }
+
+    private static CopyFailure nobody(String where, VerbsException e) {
+        return new CopyFailure(CopyStatus.NO_LISTENER,
+                "nobody listens on " + where + ": start 'verbena copy --listen DIR' there (" + e.getMessage() + ")", e);
+    }
+}

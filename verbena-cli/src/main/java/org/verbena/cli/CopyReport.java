@@ -1,0 +1,116 @@
+package org.verbena.cli;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.jspecify.annotations.Nullable;
+
+/** What became of each file of a run: for a person, as JSON, and as exit code. Used by one thread at a time. */
+final class CopyReport {
+    /**
+     * The end of one file or directory.
+     *
+     * @param file its name for people
+     * @param bytes its size, or 0 for a directory
+     * @param seconds from its first message to its last
+     * @param sha256 hexadecimal digits; null if it was not copied
+     * @param resumedFrom the first byte that was sent now
+     * @param status how it ended
+     * @param text why, if not {@link CopyStatus#OK}
+     */
+    record Outcome(String file, boolean directory, long bytes, double seconds, @Nullable String sha256, long resumedFrom,
+            CopyStatus status, String text) {
+        double bytesPerSecond() {
+            return seconds > 0 ? (bytes - resumedFrom) / seconds : 0;
+        }
+    }
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final List<Outcome> outcomes = new ArrayList<>();
+    private final List<CopyPlan.Omission> skipped = new ArrayList<>();
+    private final long started = System.nanoTime();
+    private @Nullable CopyStatus failure;
+
+    void add(Outcome outcome) {
+        outcomes.add(outcome);
+        if (outcome.status() != CopyStatus.OK) {
+            fail(outcome.status());
+        }
+    }
+
+    void addSkipped(CopyPlan.Omission omission) {
+        skipped.add(omission);
+    }
+
+    /** Notes the failure of the whole run. */
+    void fail(CopyStatus status) {
+        // What ended everything says more than what happened to a file before.
+        if (failure == null || (status.isFatal() && !failure.isFatal())) {
+            failure = status;
+        }
+    }
+
+    /** 0, or that of the first failure. */
+    int exitCode() {
+        CopyStatus f = failure;
+        return f == null ? 0 : f.exitCode();
+    }
+
+    /** One line for a file that has ended. */
+    static String line(Outcome o) {
+        if (o.status() != CopyStatus.OK) {
+            return o.file() + ": " + o.text();
+        }
+        return o.file() + "  " + CopyText.size(o.bytes())
+                + (o.resumedFrom() > 0 ? ", resumed at " + CopyText.size(o.resumedFrom()) : "")
+                + (o.bytes() > 0 ? "  " + CopyText.size(o.bytesPerSecond()) + "/s" : "");
+    }
+
+    /** One sentence about the whole. */
+    String summary() {
+        double seconds = (System.nanoTime() - started) / 1e9;
+        List<Outcome> good = outcomes.stream().filter(o -> o.status() == CopyStatus.OK && !o.directory()).toList();
+        long bytes = good.stream().mapToLong(Outcome::bytes).sum();
+        long resumed = good.stream().mapToLong(Outcome::resumedFrom).sum();
+        long bad = outcomes.size() - outcomes.stream().filter(o -> o.status() == CopyStatus.OK).count();
+        return "copied " + CopyText.count(good.size(), "file") + ", " + CopyText.size(bytes) + " in "
+                + String.format(Locale.ROOT, "%.1f s (%s/s), SHA-256 verified", seconds,
+                        CopyText.size((bytes - resumed) / Math.max(seconds, 1e-3)))
+                + (resumed > 0 ? "; " + CopyText.size(resumed) + " were there already" : "")
+                + (skipped.isEmpty() ? "" : "; " + skipped.size() + " skipped")
+                + (bad == 0 ? "" : "; " + bad + " FAILED");
+    }
+
+    /** Prints all files as an array of objects. */
+    void printJson(PrintWriter out) {
+        ArrayNode array = JSON.createArrayNode();
+        for (Outcome o : outcomes) {
+            if (o.directory() && o.status() == CopyStatus.OK) {
+                continue;
+            }
+            ObjectNode n = array.addObject().put("file", o.file());
+            if (o.status() == CopyStatus.OK) {
+                n.put("bytes", o.bytes()).put("seconds", o.seconds()).put("bytes_per_second", o.bytesPerSecond())
+                        .put("sha256", o.sha256()).put("resumed_from", o.resumedFrom());
+            } else {
+                n.put("error", o.text()).put("status", o.status().name()).put("exit_code", o.status().exitCode());
+            }
+        }
+        for (CopyPlan.Omission s : skipped) {
+            array.addObject().put("file", s.name()).put("skipped", s.reason());
+        }
+        try {
+            out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(array));
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a tree of nodes can be written", e);
+        }
+        out.flush();
+    }
+}

@@ -1,0 +1,90 @@
+package org.verbena.cli;
+
+import java.io.PrintWriter;
+import java.lang.module.ModuleDescriptor;
+import java.util.Objects;
+import java.util.Optional;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Entry point of the {@code verbena} command. */
+@Command(name = "verbena", description = "RDMA verbs for the JVM.", mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class, synopsisSubcommandLabel = "COMMAND",
+        subcommands = {
+        // One line a command.
+        CopyCommand.class,
+        DevicesCommand.class,
+        PerfCommand.class,
+        })
+public final class Main implements Runnable {
+    /** The work failed. */
+    static final int FAILURE = 1;
+
+    /** The command line was wrong. */
+    static final int USAGE = 2;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    /** Runs the command and ends the JVM with its exit code. */
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    /** The command with its subcommands, as tests call it too. */
+    static CommandLine commandLine() {
+        return new CommandLine(new Main())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler((wrong, args) -> usage(wrong))
+                .setExecutionExceptionHandler((failure, command, parsed) -> report(failure, command));
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "A command is missing.");
+    }
+
+    /** One sentence, and where to read more; the list of commands if it is the command that is missing or wrong. */
+    private static int usage(ParameterException wrong) {
+        CommandLine command = wrong.getCommandLine();
+        PrintWriter err = command.getErr();
+        err.println(command.getColorScheme().errorText("verbena: " + wrong.getMessage()));
+        UnmatchedArgumentException.printSuggestions(wrong, err);
+        if (command.getSubcommands().isEmpty()) {
+            err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+        } else {
+            command.usage(err);
+        }
+        err.flush();
+        return USAGE;
+    }
+
+    /** One sentence for a person; the stack trace only for who asks with {@code VERBENA_DEBUG}. */
+    private static int report(Exception failure, CommandLine command) {
+        PrintWriter err = command.getErr();
+        String message = Objects.requireNonNullElse(failure.getMessage(), failure.toString());
+        err.println(command.getColorScheme().errorText("verbena: " + message));
+        if (System.getenv("VERBENA_DEBUG") != null) {
+            failure.printStackTrace(err);
+        }
+        err.flush();
+        return FAILURE;
+    }
+
+    /** The version that the build wrote into the module's descriptor. */
+    static final class Version implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = Optional.ofNullable(Main.class.getModule().getDescriptor())
+                    .flatMap(ModuleDescriptor::rawVersion)
+                    .orElse("(development)");
+            return new String[] {"verbena " + version + ", Java " + Runtime.version()};
+        }
+    }
+}

@@ -1,0 +1,221 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.HdrHistogram.Histogram;
+
+/** The side that measures. See {@link PerfServer} for the conversation. */
+final class PerfClient implements AutoCloseable {
+    /** Who watches. */
+    interface Watcher {
+        /** A test begins. */
+        void begins(int index, int count, String title);
+
+        /** A test has ended. */
+        void ended(PerfResult result);
+    }
+
+    private static final int CONNECT_MILLIS = 5000;
+    /** Round trips that are kept before they go into the histogram. */
+    private static final int BATCH = 1 << 20;
+    /** Round trips at the start of each batch that do not count: the peer has just woken up. */
+    private static final int SKIP = 16;
+    /** Warm-up goes on until so many operations are done, so that all is compiled, but not for ever. */
+    private static final long WARM_OPERATIONS = 20_000;
+    private static final int WARM_AT_MOST = 2;
+    private static final long FIRST_BYTES = 64L << 20;
+    private static final int DIGITS = 3;
+
+    private final PerfOptions options;
+    private final PerfDevices devices;
+    private final PerfControl server;
+    private final int[] cpus;
+    private final boolean sameHost;
+    private final int[] times = new int[BATCH];
+
+    PerfClient(PerfOptions options, PerfDevices devices, InetSocketAddress address) throws IOException {
+        this.options = options;
+        this.devices = devices;
+        this.server = connect(address);
+        server.send("HELLO " + PerfServer.hello());
+        PerfFields hello = server.expect("HELLO ", PerfServer.ANSWER_SECONDS);
+        if (!hello.text("version").equals(PerfServer.VERSION)) {
+            throw new PerfException("the listener at " + show(address) + " is another version of verbena perf");
+        }
+        sameHost = hello.text("host").equals(PerfServer.host());
+        cpus = options.pin() ? PerfCpus.pair(PerfCpus.allowed()) : new int[]{PerfCpus.ANY, PerfCpus.ANY};
+    }
+
+    private static PerfControl connect(InetSocketAddress address) throws IOException {
+        if (address.isUnresolved()) {
+            throw new PerfException("the host '" + address.getHostString() + "' is not known");
+        }
+        Socket socket = new Socket();
+        try {
+            socket.connect(address, CONNECT_MILLIS);
+            return new PerfControl(socket);
+        } catch (ConnectException e) {
+            socket.close();
+            throw new PerfException("nobody listens at " + show(address) + ": start 'verbena perf --listen="
+                    + address.getPort() + "' there first", e);
+        } catch (IOException e) {
+            socket.close();
+            throw new PerfException("cannot connect to " + show(address) + ": " + e.getMessage(), e);
+        }
+    }
+
+    static String show(InetSocketAddress address) {
+        return address.getHostString() + ":" + address.getPort();
+    }
+
+    List<PerfResult> run(Watcher watcher) throws IOException {
+        List<PerfJob> jobs = options.jobs();
+        List<PerfResult> results = new ArrayList<>();
+        for (PerfJob job : jobs) {
+            watcher.begins(results.size(), jobs.size(), job.toString());
+            try {
+                PerfResult r = run(job);
+                results.add(r);
+                watcher.ended(r);
+            } catch (IOException e) {
+                PerfException better = server.explain(e);
+                server.fail(String.valueOf(e.getMessage()));
+                throw new PerfException(job + ": " + better.getMessage(), e);
+            }
+        }
+        return results;
+    }
+
+    private PerfResult run(PerfJob job) throws IOException {
+        if (job.test().needsSameHost() && !sameHost) {
+            throw new PerfException("this limit is one of shared memory, and the listener runs on another host");
+        }
+        try (PerfLoop loop = open(job)) {
+            server.expect("STARTED", PerfServer.ANSWER_SECONDS);
+            loop.recordInto(times);
+            PerfResult result = measure(job, loop);
+            server.send("END");
+            server.expect("ENDED", PerfServer.ANSWER_SECONDS);
+            return result;
+        }
+    }
+
+    private PerfLoop open(PerfJob job) throws IOException {
+        String test = "TEST " + job.line() + " cpu=" + (sameHost ? cpus[1] : cpus[0]);
+        if (job.test().isVerbs()) {
+            return openVerbs(job, test);
+        }
+        server.send(test);
+        PerfFields ready = server.expect("READY", PerfServer.ANSWER_SECONDS);
+        if (job.test().isTcp()) {
+            return PerfTcp.of(job, server, PerfTcp.connect(address(ready)), true);
+        }
+        return job.test() == PerfTest.LIMIT_MEMCPY ? new PerfLimitMemcpy(job, server)
+                : PerfLimitLatency.initiator(job, server, ready);
+    }
+
+    private PerfLoop openVerbs(PerfJob job, String test) throws IOException {
+        PerfEndpoint end = PerfEndpoint.open(job, job.test() == PerfTest.SEND_LAT, devices.get(job.device()), server);
+        try {
+            server.send(test + " " + end.describe());
+            PerfFields ready = server.expect("READY", PerfServer.ANSWER_SECONDS);
+            end.learn(ready);
+            end.connect(address(ready));
+            return switch (job.test()) {
+                case WRITE_LAT -> new PerfWriteLatency(end, true);
+                case SEND_LAT -> new PerfSendLatency(end, true);
+                case READ_LAT, ATOMIC_LAT -> new PerfReadLatency(end);
+                case READ_BW -> new PerfReadBandwidth(end);
+                default -> new PerfWriteBandwidth(end);
+            };
+        } catch (IOException | RuntimeException e) {
+            end.closeQuietly();
+            throw e;
+        }
+    }
+
+    private InetSocketAddress address(PerfFields ready) throws PerfException {
+        return new InetSocketAddress(server.remoteAddress(), (int) ready.number("port", 1, 65535));
+    }
+
+    /** Nanoseconds, and bytes allocated on both sides, of one batch. */
+    private record Batch(long nanos, long allocated) {
+    }
+
+    private Batch batch(PerfLoop loop, long n) throws IOException {
+        server.send("GO n=" + n);
+        PerfCpus.run(loop, n, cpus[0]);
+        PerfFields done = server.expect("DONE", Math.max(PerfServer.ANSWER_SECONDS, loop.elapsed() / 1_000_000_000));
+        // Bytes are there when the receiver has seen the last one.
+        long nanos = Math.max(loop.elapsed(), done.number("elapsed", 0, Long.MAX_VALUE));
+        return new Batch(nanos, loop.allocated() + done.number("allocated", 0, Long.MAX_VALUE));
+    }
+
+    private PerfResult measure(PerfJob job, PerfLoop loop) throws IOException {
+        double nanosEach = warmUp(job, loop);
+        return job.test().isBandwidth() ? bandwidth(job, loop, nanosEach) : latency(job, loop, nanosEach);
+    }
+
+    /** Runs the loop until it is compiled; answers nanoseconds per operation. */
+    private double warmUp(PerfJob job, PerfLoop loop) throws IOException {
+        long n = Math.clamp(FIRST_BYTES / job.size(), 1, 256);
+        long spent = 0;
+        long operations = 0;
+        double each;
+        do {
+            long nanos = Math.max(1, batch(loop, n).nanos());
+            spent += nanos;
+            operations += n;
+            each = (double) nanos / n;
+            // Four times more, but not much longer than the time that is left.
+            long left = Math.max(options.warmUpNanos() - spent, options.warmUpNanos() / 4);
+            n = Math.clamp((long) (left / each), 1, Math.min(4 * n, BATCH));
+        } while (spent < options.warmUpNanos()
+                || operations < WARM_OPERATIONS && spent < WARM_AT_MOST * options.warmUpNanos());
+        return each;
+    }
+
+    private PerfResult bandwidth(PerfJob job, PerfLoop loop, double nanosEach) throws IOException {
+        long n = options.iterations() > 0 ? options.iterations() : Math.max(1, (long) (options.nanos() / nanosEach));
+        Batch b = batch(loop, n);
+        double perSecond = n * 1e9 / Math.max(1, b.nanos());
+        return new PerfResult(job.test(), job.size(), PerfResult.device(job), n, List.of(), perSecond * job.size(), perSecond,
+                (double) b.allocated() / n);
+    }
+
+    private PerfResult latency(PerfJob job, PerfLoop loop, double nanosEach) throws IOException {
+        Histogram histogram = new Histogram(DIGITS);
+        long spent = 0;
+        long allocated = 0;
+        long done = 0;
+        double each = nanosEach;
+        do {
+            long wanted = options.iterations() > 0 ? options.iterations() - done
+                    : (long) ((options.nanos() - spent) / each) + 1;
+            int n = Math.clamp(wanted, 1, BATCH - SKIP);
+            Batch b = batch(loop, n + SKIP);
+            for (int i = SKIP; i < n + SKIP; i++) {
+                histogram.recordValue(times[i]);
+            }
+            done += n;
+            spent += b.nanos();
+            allocated += b.allocated();
+            each = Math.max(1, (double) b.nanos() / (n + SKIP));
+        } while (options.iterations() > 0 ? done < options.iterations() : spent < options.nanos() * 0.95);
+        List<Double> rtt = new ArrayList<>();
+        for (double rank : PerfResult.RANKS) {
+            rtt.add((double) histogram.getValueAtPercentile(rank));
+        }
+        return new PerfResult(job.test(), job.size(), PerfResult.device(job), done, rtt, 0, 0, (double) allocated / done);
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+    }
+}

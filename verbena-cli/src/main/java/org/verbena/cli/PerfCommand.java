@@ -1,0 +1,277 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code verbena perf}: measures the machine's limits, verbs and TCP side by side. */
+@Command(name = "perf", sortOptions = false,
+        description = "Measures the machine's limits, verbs and TCP over loopback side by side, between two processes "
+                + "that it starts itself.",
+        footer = {"",
+                "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, send-lat, read-lat, atomic-lat, write-bw, "
+                        + "send-bw, read-bw, tcp-lat-spin, tcp-lat-block, tcp-bw. All of them if none is named.",
+                "",
+                "In two terminals: 'verbena perf --listen' in one, 'verbena perf --connect HOST:PORT TEST…' in the other."})
+final class PerfCommand implements Callable<Integer> {
+    /** perftest's port. */
+    private static final String DEFAULT_PORT = "18515";
+    private static final int MAX_RUNS = 1000;
+    private static final long MAX_ITERATIONS = 1_000_000_000_000L;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "TEST", arity = "0..*", description = "What to measure.")
+    private List<String> names = new ArrayList<>();
+
+    private List<PerfTest> tests = List.of();
+
+    @Option(names = {"-d", "--device"}, paramLabel = "NAME", description = "Verbs device (default: the first).")
+    private String device = "";
+
+    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", split = ",", converter = PerfUnits.Size.class,
+            description = "Message sizes, for instance 8,4k,1m (default: 8,32,64,4k,64k,1m).")
+    private @Nullable List<Long> sizes;
+
+    @Option(names = {"-n", "--iterations"}, paramLabel = "N", description = "Operations of each test (default: by time).")
+    private @Nullable Long iterations;
+
+    @Option(names = {"-D", "--duration"}, paramLabel = "TIME", converter = PerfUnits.Time.class,
+            description = "Time of each test and size, for instance 2s or 100ms (default: 300ms).")
+    private @Nullable Long duration;
+
+    @Option(names = "--warm-up", paramLabel = "TIME", converter = PerfUnits.Time.class, defaultValue = "150ms",
+            description = "Time to warm up before each (default: ${DEFAULT-VALUE}).")
+    private long warmUp;
+
+    @Option(names = {"-I", "--inline"}, paramLabel = "BYTES", converter = PerfUnits.Bytes.class, defaultValue = "0",
+            description = "Post messages up to this size inline (default: none).")
+    private long inline;
+
+    @Option(names = {"-q", "--qps"}, paramLabel = "N", defaultValue = "1",
+            description = "Queue pairs of bandwidth tests (default: ${DEFAULT-VALUE}).")
+    private int qps;
+
+    @Option(names = {"-e", "--events"}, description = "Sleep in the completion channel instead of spinning.")
+    private boolean events;
+
+    @Option(names = "--consume", description = "In bandwidth tests the consumer reads every byte.")
+    private boolean consume;
+
+    @Option(names = "--verify", description = "Compare the contents of every message; the figures then mean little.")
+    private boolean verify;
+
+    @Option(names = "--runs", paramLabel = "N", defaultValue = "1",
+            description = "Fresh pairs of processes; medians are reported (default: ${DEFAULT-VALUE}).")
+    private int runs;
+
+    @Option(names = "--no-pin", description = "Do not bind the two measuring threads to two CPUs.")
+    private boolean noPin;
+
+    @Option(names = {"-l", "--listen"}, paramLabel = "PORT", arity = "0..1", fallbackValue = DEFAULT_PORT,
+            description = "Only be measured against: wait for --connect (default port: " + DEFAULT_PORT
+                    + "; HOST:PORT to listen elsewhere than on 127.0.0.1).")
+    private @Nullable String listen;
+
+    @Option(names = "--once", description = "With --listen: end after one session.")
+    private boolean once;
+
+    @Option(names = {"-c", "--connect"}, paramLabel = "HOST:PORT", description = "Measure against a process that listens.")
+    private @Nullable String connect;
+
+    @Option(names = "--json", description = "Print JSON.")
+    private boolean json;
+
+    @Option(names = "--worker", hidden = true)
+    private boolean worker;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
+    private boolean help;
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        if (worker) {
+            PerfWorker.endWithParent();
+        }
+        if (listen != null) {
+            return listen(out, listen);
+        }
+        PerfOptions options = options();
+        requireCpus(options);
+        if (worker && connect != null) {
+            return PerfWorker.measure(options, address(connect, "--connect"), out);
+        }
+        PerfProgress progress = new PerfProgress(spec.commandLine().getErr());
+        List<PerfResult> results;
+        try {
+            results = connect == null ? runs(options, progress) : connect(options, connect, progress);
+        } finally {
+            progress.done();
+        }
+        if (json) {
+            out.println(results.stream().map(r -> "  " + r.toJson()).collect(Collectors.joining(",\n", "[\n", "\n]")));
+        } else {
+            new PerfTable(results, out, spec.commandLine().getColorScheme().ansi()).print(runs);
+        }
+        out.flush();
+        return 0;
+    }
+
+    private List<PerfResult> runs(PerfOptions options, PerfProgress progress) throws IOException {
+        Map<String, List<PerfResult>> byJob = new LinkedHashMap<>();
+        for (int i = 1; i <= runs; i++) {
+            progress.run(i, runs);
+            for (PerfResult r : PerfPair.run(options, progress)) {
+                byJob.computeIfAbsent(r.test() + " " + r.size(), k -> new ArrayList<>()).add(r);
+            }
+        }
+        return byJob.values().stream().map(PerfResult::median).toList();
+    }
+
+    private List<PerfResult> connect(PerfOptions options, String where, PerfProgress progress) throws IOException {
+        try (PerfDevices devices = new PerfDevices();
+                PerfClient client = new PerfClient(options, devices, address(where, "--connect"))) {
+            return client.run(progress);
+        }
+    }
+
+    private int listen(PrintWriter out, String where) throws IOException {
+        List<String> tooMuch = spec.commandLine().getParseResult().matchedArgs().stream()
+                .map(a -> a.isOption() ? ((picocli.CommandLine.Model.OptionSpec) a).longestName() : "TEST")
+                .filter(n -> !List.of("--listen", "--once", "--worker").contains(n)).toList();
+        if (!tooMuch.isEmpty()) {
+            throw usage("--listen goes with --once only, the tests and options come from the client: drop " + tooMuch.getFirst());
+        }
+        InetSocketAddress address = address(where, "--listen");
+        try (ServerSocket socket = new ServerSocket(); PerfDevices devices = new PerfDevices()) {
+            try {
+                socket.bind(address);
+            } catch (BindException e) {
+                throw new PerfException("cannot listen at " + PerfClient.show(address) + ": " + e.getMessage(), e);
+            }
+            if (worker) {
+                PerfPair.Reporter.listening(out, socket.getLocalPort());
+            } else {
+                out.println("listening at " + address.getHostString() + ":" + socket.getLocalPort());
+                out.flush();
+            }
+            return new PerfServer(devices, spec.commandLine().getErr()).serve(socket, once) ? 0 : Main.FAILURE;
+        }
+    }
+
+    /** {@code PORT}, {@code HOST} or {@code HOST:PORT}. */
+    private InetSocketAddress address(String text, String option) {
+        String digits = "[0-9]+";
+        int colon = text.lastIndexOf(':');
+        String host = colon >= 0 ? text.substring(0, colon) : text.matches(digits) ? "" : text;
+        String port = colon >= 0 ? text.substring(colon + 1) : text.matches(digits) ? text : DEFAULT_PORT;
+        try {
+            InetSocketAddress a = host.isEmpty()
+                    ? new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), Integer.parseInt(port))
+                    : new InetSocketAddress(host, Integer.parseInt(port));
+            if (!a.isUnresolved() || option.equals("--connect")) {
+                return a;
+            }
+        } catch (IllegalArgumentException e) {
+            // falls through
+        }
+        throw usage(option + " " + text + ": not a PORT or HOST:PORT");
+    }
+
+    private static List<PerfTest> tests(List<String> names) throws PerfException {
+        List<PerfTest> tests = new ArrayList<>();
+        for (String n : names) {
+            tests.add(PerfTest.of(n));
+        }
+        return tests;
+    }
+
+    private PerfOptions options() {
+        try {
+            tests = tests(names);
+        } catch (PerfException e) {
+            throw usage(String.valueOf(e.getMessage()));
+        }
+        if (once) {
+            throw usage("--once goes with --listen only");
+        }
+        if (iterations != null && duration != null) {
+            throw usage("--iterations and --duration exclude each other");
+        }
+        if (runs != 1 && connect != null) {
+            throw usage("--runs starts processes itself and does not go with --connect");
+        }
+        range("--runs", runs, 1, MAX_RUNS);
+        range("--qps", qps, 1, PerfJob.MAX_QPS);
+        range("--inline", inline, 0, PerfJob.MAX_INLINE);
+        range("--iterations", iterations == null ? 1 : iterations, 1, MAX_ITERATIONS);
+        if (verify && qps > 1) {
+            throw usage("--verify works with one queue pair only");
+        }
+        must(events, "--events", PerfTest::takesEvents);
+        must(consume, "--consume", PerfTest::takesConsume);
+        must(verify, "--verify", PerfTest::takesVerify);
+        must(qps > 1, "--qps", PerfTest::takesQps);
+        must(inline > 0, "--inline", PerfTest::takesInline);
+        if (device.chars().anyMatch(c -> c <= ' ' || c > '~')) {
+            throw usage("--device '" + device + "' is not the name of a device");
+        }
+        return new PerfOptions(tests.isEmpty() ? Arrays.asList(PerfTest.values()) : tests.stream().distinct().sorted().toList(),
+                sizes == null ? List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L) : sizes.stream().distinct().sorted().toList(),
+                device, iterations == null ? 0 : iterations, duration == null ? 300_000_000L : duration, warmUp, (int) inline, qps,
+                events, consume, verify, !noPin);
+    }
+
+    /** An option that a named test does not know is refused; if no test is named, it goes to those that know it. */
+    private void must(boolean given, String option, Predicate<PerfTest> knows) {
+        for (PerfTest t : tests) {
+            if (given && !knows.test(t) && !worker) {
+                throw usage(t.title() + " does not take " + option);
+            }
+        }
+    }
+
+    private void range(String option, long value, long min, long max) {
+        if (value < min || value > max) {
+            throw usage(option + " " + value + ": must be " + min + " to " + max);
+        }
+    }
+
+    private static void requireCpus(PerfOptions options) throws PerfException {
+        var cpus = PerfCpus.allowed();
+        if (cpus.cardinality() < 2) {
+            for (PerfTest t : options.tests()) {
+                if (t.spins(options.events())) {
+                    throw new PerfException(t.title() + " needs two CPUs, one for each process, but this process may use CPU "
+                            + cpus + " only: see taskset and the container's CPU set");
+                }
+            }
+        }
+    }
+
+    private ParameterException usage(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+}

@@ -1,0 +1,43 @@
+package org.verbena.cli;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/** A line of the control connection: {@code key=value} pairs between blanks. Each value is checked when it is read. */
+final class PerfFields {
+    private final Map<String, String> values = new HashMap<>();
+
+    PerfFields(String line) {
+        for (String pair : line.split(" ", -1)) {
+            int at = pair.indexOf('=');
+            if (at > 0) {
+                values.put(pair.substring(0, at), pair.substring(at + 1));
+            }
+        }
+    }
+
+    String text(String key) throws PerfException {
+        String value = values.get(key);
+        if (value == null) {
+            throw new PerfException("the peer did not say '" + key + "': it is not a verbena perf of this version");
+        }
+        return value;
+    }
+
+    long number(String key, long min, long max) throws PerfException {
+        String value = text(key);
+        try {
+            long n = Long.parseLong(value);
+            if (n >= min && n <= max) {
+                return n;
+            }
+        } catch (NumberFormatException e) {
+            // falls through
+        }
+        throw new PerfException("the peer said " + key + "=" + value + ", which must be " + min + " to " + max);
+    }
+
+    boolean flag(String key) throws PerfException {
+        return number(key, 0, 1) == 1;
+    }
+}

@@ -1,0 +1,57 @@
+package org.verbena.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * What to measure, and how.
+ *
+ * @param device name of the verbs device, or empty for the first one
+ * @param iterations operations of each test, or 0 to go by time
+ * @param nanos time of each test
+ * @param warmUpNanos time to warm up before each test
+ */
+record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long iterations, long nanos, long warmUpNanos,
+        int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin) {
+    /** The jobs in the order in which they run. An option that a test does not know is left out there. */
+    List<PerfJob> jobs() throws PerfException {
+        List<PerfJob> jobs = new ArrayList<>();
+        String name = "-";
+        for (PerfTest t : tests) {
+            if (t.isVerbs() && name.equals("-")) {
+                name = device.isEmpty() ? PerfDevices.first() : device;
+            }
+            for (long size : t.fixedSize != 0 ? List.of(t.fixedSize) : sizes) {
+                jobs.add(new PerfJob(t, size, t.isVerbs() ? name : "-", t.takesInline() ? inline : 0, t.takesQps() ? qps : 1,
+                        events && t.takesEvents(), consume && t.takesConsume(), verify && t.takesVerify()));
+            }
+        }
+        return jobs;
+    }
+
+    /** The same options for another process's command line. */
+    List<String> arguments() {
+        List<String> a = new ArrayList<>();
+        tests.forEach(t -> a.add(t.title()));
+        a.add("--size=" + sizes.stream().map(String::valueOf).collect(Collectors.joining(",")));
+        if (!device.isEmpty()) {
+            a.add("--device=" + device);
+        }
+        a.add(iterations > 0 ? "--iterations=" + iterations : "--duration=" + nanos + "ns");
+        a.add("--warm-up=" + warmUpNanos + "ns");
+        a.add("--inline=" + inline);
+        a.add("--qps=" + qps);
+        flag(a, events, "--events");
+        flag(a, consume, "--consume");
+        flag(a, verify, "--verify");
+        flag(a, !pin, "--no-pin");
+        return a;
+    }
+
+    private static void flag(List<String> arguments, boolean on, String name) {
+        if (on) {
+            arguments.add(name);
+        }
+    }
+}

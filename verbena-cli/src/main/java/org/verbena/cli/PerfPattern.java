@@ -1,0 +1,87 @@
+package org.verbena.cli;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/** What messages contain: a stamp at the end that is polled for, and a pattern that can be checked. */
+final class PerfPattern {
+    /** Eight aligned bytes. */
+    static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+    private static final ValueLayout.OfLong ANY_LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+    private static final long GOLDEN = 0x9e3779b97f4a7c15L;
+
+    private PerfPattern() {
+    }
+
+    /** Bytes that the stamp of a message takes: as many as one store can write. */
+    static int stampWidth(long size) {
+        return size % 8 == 0 ? 8 : 1;
+    }
+
+    static void stamp(MemorySegment m, long at, int width, long value) {
+        if (width == 8) {
+            LONG.setRelease(m, at, value);
+        } else {
+            BYTE.setRelease(m, at, (byte) value);
+        }
+    }
+
+    static boolean isStamped(MemorySegment m, long at, int width, long value) {
+        return width == 8 ? (long) LONG.getAcquire(m, at) == value : (byte) BYTE.getAcquire(m, at) == (byte) value;
+    }
+
+    /** Writes the contents of message {@code number}. */
+    static void fill(MemorySegment m, long at, long length, long number) {
+        long i = 0;
+        for (; i + 8 <= length; i += 8) {
+            m.set(ANY_LONG, at + i, word(number, i));
+        }
+        for (; i < length; i++) {
+            m.set(ValueLayout.JAVA_BYTE, at + i, (byte) word(number, i));
+        }
+    }
+
+    /** Compares with the contents of message {@code number}. */
+    static void check(MemorySegment m, long at, long length, long number) throws PerfException {
+        long i = 0;
+        while (i + 8 <= length && m.get(ANY_LONG, at + i) == word(number, i)) {
+            i += 8;
+        }
+        if (i + 8 > length) {
+            while (i < length && m.get(ValueLayout.JAVA_BYTE, at + i) == (byte) word(number, i)) {
+                i++;
+            }
+        }
+        if (i < length) {
+            throw new PerfException("message " + number + " arrived with wrong contents at byte " + i);
+        }
+    }
+
+    private static long word(long number, long i) {
+        return (number + i) * GOLDEN;
+    }
+
+    /** Reads every byte. */
+    static long sum(MemorySegment m, long at, long length) {
+        long a = 0;
+        long b = 0;
+        long c = 0;
+        long d = 0;
+        long i = 0;
+        for (; i + 32 <= length; i += 32) {
+            a += m.get(ANY_LONG, at + i);
+            b += m.get(ANY_LONG, at + i + 8);
+            c += m.get(ANY_LONG, at + i + 16);
+            d += m.get(ANY_LONG, at + i + 24);
+        }
+        for (; i + 8 <= length; i += 8) {
+            a += m.get(ANY_LONG, at + i);
+        }
+        for (; i < length; i++) {
+            a += m.get(ValueLayout.JAVA_BYTE, at + i);
+        }
+        return a + b + c + d;
+    }
+}

@@ -1,0 +1,57 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** Shows how far a measurement is: one live line on a terminal, nothing anywhere else. */
+final class PerfProgress implements PerfClient.Watcher {
+    private static final double SECOND = 1e9;
+
+    private final PrintWriter err;
+    private final boolean terminal;
+    private final long start = System.nanoTime();
+    private String run = "";
+
+    PerfProgress(PrintWriter err) {
+        this.err = err;
+        this.terminal = isTerminal();
+    }
+
+    private static boolean isTerminal() {
+        try {
+            String to = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
+            return to.startsWith("/dev/pts/") || to.startsWith("/dev/tty") || to.equals("/dev/console");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    void run(int number, int of) {
+        run = of > 1 ? "run " + number + " of " + of + ", " : "";
+        show(run + "starting two processes…");
+    }
+
+    @Override
+    public void begins(int index, int count, String title) {
+        show(String.format(Locale.ROOT, "%s%d of %d: %s bytes… (%.0f s)", run, index + 1, count, title,
+                (System.nanoTime() - start) / SECOND));
+    }
+
+    @Override
+    public void ended(PerfResult result) {
+    }
+
+    void done() {
+        show("");
+    }
+
+    private void show(String text) {
+        if (terminal) {
+            err.print("\r\033[K" + text);
+            err.flush();
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package org.verbena.cli;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/**
+ * What one test at one size gave.
+ *
+ * @param device the verbs device, {@code "tcp"}, or empty for the machine's limits
+ * @param rtt round trips in nanoseconds in the order of {@link #PERCENTILES}; empty for bandwidth tests
+ * @param bytesPerSecond 0 for latency tests
+ * @param messagesPerSecond 0 for latency tests
+ * @param allocatedPerOperation bytes which the measuring threads of both processes allocated, divided by iterations
+ */
+record PerfResult(PerfTest test, long size, String device, long iterations, List<Double> rtt, double bytesPerSecond,
+        double messagesPerSecond, double allocatedPerOperation) {
+    /** Their names in JSON. */
+    static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99_9", "p99_99", "max");
+    static final double[] RANKS = {50, 90, 99, 99.9, 99.99, 100};
+
+    static String device(PerfJob job) {
+        return job.test().isTcp() ? "tcp" : job.test().isLimit() ? "" : job.device();
+    }
+
+    ObjectNode toJson() {
+        ObjectNode o = JsonNodeFactory.instance.objectNode();
+        o.put("test", test.title());
+        if (!device.isEmpty()) {
+            o.put("device", device);
+        }
+        o.put("size", size);
+        o.put("iterations", iterations);
+        if (!rtt.isEmpty()) {
+            ObjectNode r = o.putObject("rtt_ns");
+            for (int i = 0; i < PERCENTILES.size(); i++) {
+                r.put(PERCENTILES.get(i), Math.round(rtt.get(i)));
+            }
+        }
+        if (bytesPerSecond > 0) {
+            o.put("bytes_per_second", Math.round(bytesPerSecond));
+            o.put("messages_per_second", Math.round(messagesPerSecond));
+        }
+        if (allocatedPerOperation == 0) {
+            o.put("allocated_bytes_per_op", 0);
+        } else {
+            o.put("allocated_bytes_per_op", allocatedPerOperation);
+        }
+        return o;
+    }
+
+    static PerfResult fromJson(JsonNode o) throws PerfException {
+        JsonNode r = o.path("rtt_ns");
+        List<Double> rtt = r.isMissingNode() ? List.of()
+                : PERCENTILES.stream().map(p -> r.path(p).asDouble()).toList();
+        return new PerfResult(PerfTest.of(o.path("test").asText()), o.path("size").asLong(), o.path("device").asText(""),
+                o.path("iterations").asLong(), rtt, o.path("bytes_per_second").asDouble(),
+                o.path("messages_per_second").asDouble(), o.path("allocated_bytes_per_op").asDouble());
+    }
+
+    /** The medians of the same test at the same size in several runs, each figure for itself. */
+    static PerfResult median(List<PerfResult> runs) {
+        PerfResult first = runs.getFirst();
+        List<Double> rtt = first.rtt;
+        if (!rtt.isEmpty()) {
+            Double[] m = new Double[PERCENTILES.size()];
+            Arrays.setAll(m, i -> median(runs, r -> r.rtt.get(i)));
+            rtt = List.of(m);
+        }
+        return new PerfResult(first.test, first.size, first.device, Math.round(median(runs, PerfResult::iterations)), rtt,
+                median(runs, PerfResult::bytesPerSecond), median(runs, PerfResult::messagesPerSecond),
+                median(runs, PerfResult::allocatedPerOperation));
+    }
+
+    private static double median(List<PerfResult> runs, ToDoubleFunction<PerfResult> figure) {
+        double[] sorted = runs.stream().mapToDouble(figure).sorted().toArray();
+        int n = sorted.length;
+        return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    }
+}

@@ -1,0 +1,75 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+
+import org.verbena.verbs.SendFlags;
+
+/** {@code send-lat}: each side receives a message and sends one back. */
+final class PerfSendLatency extends PerfLoop {
+    private static final int SIGNAL_MASK = 31;
+
+    private final PerfEndpoint end;
+    private final boolean initiator;
+    private final boolean verify;
+    private final long size;
+    private long number;
+    private int used = -1;
+
+    PerfSendLatency(PerfEndpoint end, boolean initiator) {
+        super(end.peer);
+        this.end = end;
+        this.initiator = initiator;
+        this.verify = end.job.verify();
+        this.size = end.job.size();
+    }
+
+    @Override
+    protected void burst(int n) throws IOException {
+        for (int i = 0; i < n; i++) {
+            long k = ++number;
+            if (initiator) {
+                send(k);
+                receive(k);
+                roundTrip();
+            } else {
+                receive(k);
+                send(k);
+            }
+        }
+    }
+
+    /** Sends, and gives the buffer of the last message back while this one travels. */
+    private void send(long k) throws IOException {
+        if (verify) {
+            PerfPattern.fill(end.memory, end.out, size, k);
+        }
+        boolean signal = (k & SIGNAL_MASK) == 0;
+        end.send(0, k, signal ? SendFlags.SIGNALED : SendFlags.NONE, end.out, size);
+        if (used >= 0) {
+            end.postReceive(used);
+            used = -1;
+        }
+        if (signal) {
+            end.reap();
+        }
+    }
+
+    private void receive(long k) throws IOException {
+        end.awaitReceive();
+        end.check(end.receiveCq);
+        used = (int) end.receiveCq.wrId();
+        if (verify) {
+            long length = end.receiveCq.byteLength();
+            if (length != size) {
+                throw new PerfException("message " + k + " arrived with " + length + " bytes instead of " + size);
+            }
+            PerfPattern.check(end.memory, end.in + used * end.job.stride(), size, k);
+        }
+        end.receiveCq.endPoll();
+    }
+
+    @Override
+    public void close() throws IOException {
+        end.close();
+    }
+}

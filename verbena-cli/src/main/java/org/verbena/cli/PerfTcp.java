@@ -1,0 +1,175 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** The JDK's TCP sockets, as far as the tests share them. */
+abstract class PerfTcp extends PerfLoop {
+    private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final int RECEIVE_BUFFER = 1 << 20;
+
+    protected final SocketChannel channel;
+
+    PerfTcp(PerfControl peer, SocketChannel channel) {
+        super(peer);
+        this.channel = channel;
+    }
+
+    static PerfTcp of(PerfJob job, PerfControl peer, SocketChannel channel, boolean initiator) throws IOException {
+        if (job.test() == PerfTest.TCP_BW) {
+            return initiator ? new Sender(job, peer, channel) : new Receiver(job, peer, channel);
+        }
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        channel.configureBlocking(job.test() == PerfTest.TCP_LAT_BLOCK);
+        return new Latency(job, peer, channel, initiator);
+    }
+
+    static SocketChannel accept(ServerSocketChannel listener, PerfControl peer) throws IOException {
+        listener.configureBlocking(false);
+        long deadline = System.nanoTime() + CONNECT_NANOS;
+        peer.look(true);
+        for (;;) {
+            SocketChannel c = listener.accept();
+            if (c != null) {
+                return c;
+            }
+            peer.look(false);
+            if (System.nanoTime() > deadline) {
+                throw new PerfException("the peer did not connect its TCP socket within 10 seconds");
+            }
+            LockSupport.parkNanos(100_000);
+        }
+    }
+
+    static SocketChannel connect(InetSocketAddress address) throws IOException {
+        return SocketChannel.open(address);
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+
+    /** {@code tcp-lat-spin} and {@code tcp-lat-block}. */
+    private static final class Latency extends PerfTcp {
+        private final boolean initiator;
+        private final ByteBuffer buffer;
+
+        Latency(PerfJob job, PerfControl peer, SocketChannel channel, boolean initiator) {
+            super(peer, channel);
+            this.initiator = initiator;
+            this.buffer = ByteBuffer.allocateDirect(Math.toIntExact(job.size()));
+        }
+
+        @Override
+        protected void burst(int n) throws IOException {
+            for (int i = 0; i < n; i++) {
+                if (initiator) {
+                    write();
+                    read();
+                    roundTrip();
+                } else {
+                    read();
+                    write();
+                }
+            }
+        }
+
+        private void write() throws IOException {
+            buffer.clear();
+            long turns = 0;
+            while (buffer.hasRemaining()) {
+                if (channel.write(buffer) == 0) {
+                    turns = peer.spin(turns);
+                }
+            }
+        }
+
+        private void read() throws IOException {
+            buffer.clear();
+            long turns = 0;
+            while (buffer.hasRemaining()) {
+                int n = channel.read(buffer);
+                if (n < 0) {
+                    throw new PerfException("the peer closed the TCP connection");
+                }
+                if (n == 0) {
+                    turns = peer.spin(turns);
+                }
+            }
+        }
+    }
+
+    /** {@code tcp-bw}: writes of the message's size. */
+    private static final class Sender extends PerfTcp {
+        private final ByteBuffer buffer;
+
+        Sender(PerfJob job, PerfControl peer, SocketChannel channel) {
+            super(peer, channel);
+            this.buffer = ByteBuffer.allocateDirect(Math.toIntExact(job.size()));
+        }
+
+        @Override
+        protected void burst(int n) throws IOException {
+            for (int i = 0; i < n; i++) {
+                buffer.clear();
+                while (buffer.hasRemaining()) {
+                    channel.write(buffer);
+                }
+            }
+        }
+    }
+
+    /** {@code tcp-bw}: reads whatever is there, as much as fits. */
+    private static final class Receiver extends PerfTcp {
+        private final ByteBuffer buffer;
+        private final MemorySegment memory;
+        private final boolean consume;
+        private final long size;
+        private long sum;
+
+        Receiver(PerfJob job, PerfControl peer, SocketChannel channel) {
+            super(peer, channel);
+            this.size = job.size();
+            this.consume = job.consume();
+            this.buffer = ByteBuffer.allocateDirect(RECEIVE_BUFFER);
+            this.memory = MemorySegment.ofBuffer(buffer);
+        }
+
+        @Override
+        protected boolean receives() {
+            return true;
+        }
+
+        /** A stream has no messages: all that is left of the run is one burst. */
+        @Override
+        protected void burst(int n) throws IOException {
+            long left = remaining * size;
+            while (left > 0) {
+                buffer.clear().limit((int) Math.min(left, RECEIVE_BUFFER));
+                int got = channel.read(buffer);
+                if (got < 0) {
+                    throw new PerfException("the peer closed the TCP connection");
+                }
+                arrived();
+                if (consume) {
+                    sum += PerfPattern.sum(memory, 0, got);
+                }
+                left -= got;
+            }
+            remaining = 0;
+        }
+
+        @Override
+        public String toString() {
+            return "sum " + sum;
+        }
+    }
+}

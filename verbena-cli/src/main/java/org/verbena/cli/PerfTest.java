@@ -1,0 +1,86 @@
+package org.verbena.cli;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** What {@code verbena perf} can measure, in the order of the table. */
+enum PerfTest {
+    LIMIT_CACHELINE(8), LIMIT_TWOLINE(64), LIMIT_MEMCPY(0),
+    WRITE_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8),
+    WRITE_BW(0), SEND_BW(0), READ_BW(0),
+    TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0);
+
+    /** The only size in bytes, or 0 if any will do. */
+    final long fixedSize;
+
+    PerfTest(long fixedSize) {
+        this.fixedSize = fixedSize;
+    }
+
+    /** The name on the command line. */
+    String title() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    static PerfTest of(String title) throws PerfException {
+        for (PerfTest t : values()) {
+            if (t.title().equals(title)) {
+                return t;
+            }
+        }
+        throw new PerfException("unknown test '" + title + "': the tests are "
+                + Arrays.stream(values()).map(PerfTest::title).collect(Collectors.joining(", ")));
+    }
+
+    boolean isLimit() {
+        return this == LIMIT_CACHELINE || this == LIMIT_TWOLINE || this == LIMIT_MEMCPY;
+    }
+
+    boolean isTcp() {
+        return this == TCP_LAT_SPIN || this == TCP_LAT_BLOCK || this == TCP_BW;
+    }
+
+    boolean isVerbs() {
+        return !isLimit() && !isTcp();
+    }
+
+    boolean isBandwidth() {
+        return this == LIMIT_MEMCPY || this == WRITE_BW || this == SEND_BW || this == READ_BW || this == TCP_BW;
+    }
+
+    /** Both sides spin at the same time, which needs two processors. */
+    boolean spins(boolean events) {
+        return !(this == LIMIT_MEMCPY || this == TCP_LAT_BLOCK || this == TCP_BW || events && takesEvents());
+    }
+
+    /** The whole test runs on the memory of one machine. */
+    boolean needsSameHost() {
+        return this == LIMIT_CACHELINE || this == LIMIT_TWOLINE;
+    }
+
+    boolean takesEvents() {
+        return isVerbs() && this != WRITE_LAT;
+    }
+
+    boolean takesConsume() {
+        return isBandwidth() && !isLimit();
+    }
+
+    boolean takesQps() {
+        return isBandwidth() && isVerbs();
+    }
+
+    boolean takesInline() {
+        return this == WRITE_LAT || this == SEND_LAT || this == WRITE_BW || this == SEND_BW;
+    }
+
+    boolean takesVerify() {
+        return isVerbs();
+    }
+
+    @Override
+    public String toString() {
+        return title();
+    }
+}

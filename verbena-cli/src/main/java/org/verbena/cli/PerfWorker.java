@@ -1,0 +1,36 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+
+/** What a process does that another {@code verbena perf} has started. */
+final class PerfWorker {
+    private PerfWorker() {
+    }
+
+    /** Ends this JVM at once when standard input ends, that is when the parent does. */
+    static void endWithParent() {
+        Thread.ofPlatform().daemon().name("perf-parent").start(() -> {
+            try {
+                while (System.in.read() >= 0) {
+                    // nobody writes
+                }
+            } catch (IOException e) {
+                // the same
+            }
+            Runtime.getRuntime().halt(Main.FAILURE);
+        });
+    }
+
+    static int measure(PerfOptions options, InetSocketAddress address, PrintWriter out) {
+        PerfPair.Reporter reporter = new PerfPair.Reporter(out);
+        try (PerfDevices devices = new PerfDevices(); PerfClient client = new PerfClient(options, devices, address)) {
+            client.run(reporter);
+            return 0;
+        } catch (IOException e) {
+            reporter.failed(e.getMessage() == null ? e.toString() : e.getMessage());
+            return Main.FAILURE;
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package org.verbena.linux;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+
+/** Checks of arguments, before native code sees them. */
+final class Args {
+    private Args() {}
+
+    /** The address of a range of a native segment, after the checks of bounds and kind. */
+    static long address(MemorySegment segment, long offset, long length, String what) {
+        requireNative(segment, what);
+        Objects.checkFromIndexSize(offset, length, segment.byteSize());
+        return segment.address() + offset;
+    }
+
+    static void requireNative(MemorySegment segment, String what) {
+        if (!segment.isNative()) {
+            throw new IllegalArgumentException(what + " is heap memory, which the garbage collector may move;"
+                    + " pass native memory (Arena.allocate, Mapping)");
+        }
+        if (!segment.scope().isAlive()) {
+            throw new IllegalStateException(what + " belongs to a closed arena");
+        }
+    }
+
+    static void requireWritable(MemorySegment segment, String what) {
+        if (segment.isReadOnly()) {
+            throw new IllegalArgumentException(what + " is read-only");
+        }
+    }
+
+    /** A range of a file: offset 0 or more, length positive, the end within 63 bits. */
+    static void requireRange(long offset, long length) {
+        if (offset < 0 || length <= 0 || offset > Long.MAX_VALUE - length) {
+            throw new IllegalArgumentException("not a range of a file: offset " + offset + ", length " + length);
+        }
+    }
+
+    /** The bytes of a name, without the final NUL. */
+    static byte[] name(String name, int maxBytes, String what) {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        if (bytes.length > maxBytes) {
+            throw new IllegalArgumentException(
+                    what + " is " + bytes.length + " bytes long; at most " + maxBytes + " are possible: " + name);
+        }
+        if (name.indexOf('\0') >= 0) {
+            throw new IllegalArgumentException(what + " contains a NUL character");
+        }
+        return bytes;
+    }
+
+    /** Milliseconds of a time-out: -1 for ever, else 0 or more. */
+    static void requireTimeout(int timeoutMillis) {
+        if (timeoutMillis < -1) {
+            throw new IllegalArgumentException("a time-out is -1 (for ever), 0 or more milliseconds: " + timeoutMillis);
+        }
+    }
+
+    /** The result of a call, or its exception. */
+    static long check(long result, String call) throws LinuxException {
+        if (result < 0) {
+            throw new LinuxException(call, (int) -result);
+        }
+        return result;
+    }
+}

@@ -1,0 +1,95 @@
+package org.verbena.linux;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.verbena.linux.spi.Native;
+import org.verbena.linux.spi.SyscallNumber;
+
+/**
+ * A file descriptor that is owned, and closed once: close(2).
+ *
+ * <p>{@link #close()} is idempotent and thread-safe: of several calls exactly one reaches the kernel, so a number that
+ * was given out again is never closed by mistake. A number that {@link #value()} returned is good only until another
+ * thread closes the object; who shares an {@code Fd} between threads orders use before close. There is no cleaner: an
+ * {@code Fd} that is dropped stays open until the process ends.
+ */
+public final class Fd implements AutoCloseable {
+    private final AtomicInteger number;
+
+    private Fd(int number) {
+        this.number = new AtomicInteger(number);
+    }
+
+    /**
+     * Takes ownership of an open descriptor.
+     *
+     * @param number the descriptor, 0 or more
+     * @return its owner
+     * @throws IllegalArgumentException if the number is negative
+     */
+    public static Fd of(int number) {
+        if (number < 0) {
+            throw new IllegalArgumentException("not a file descriptor: " + number);
+        }
+        return new Fd(number);
+    }
+
+    /** The new descriptor that a call returned, or the call's exception. */
+    static Fd ofResult(long result, String call) throws LinuxException {
+        if (result == -Errno.EMFILE || result == -Errno.ENFILE) {
+            throw new LinuxException(call, (int) -result, "raise the limit of open files (ulimit -n)");
+        }
+        return new Fd((int) Args.check(result, call));
+    }
+
+    /**
+     * The descriptor's number.
+     *
+     * @return 0 or more
+     * @throws IllegalStateException if it is closed
+     */
+    public int value() {
+        int fd = number.get();
+        if (fd < 0) {
+            throw new IllegalStateException("the file descriptor is closed");
+        }
+        return fd;
+    }
+
+    /** The number, or -1 if it is closed. */
+    int valueOrNegative() {
+        return number.get();
+    }
+
+    /**
+     * Whether {@link #close()} was called.
+     *
+     * @return true if closed
+     */
+    public boolean isClosed() {
+        return number.get() < 0;
+    }
+
+    /** Closes the descriptor. An error of close(2) is not reported: the number is free again in any case on Linux. */
+    @Override
+    public void close() {
+        close(false);
+    }
+
+    /** Closes once, and before that shuts a socket down if asked. */
+    void close(boolean shutdown) {
+        int fd = number.getAndSet(-1);
+        if (fd >= 0) {
+            if (shutdown) {
+                Native.call(SyscallNumber.SHUTDOWN, fd, UnixSocket.SHUT_RDWR);
+            }
+            Native.call(SyscallNumber.CLOSE, fd);
+        }
+    }
+
+    @Override
+    public String toString() {
+        int fd = number.get();
+        return fd < 0 ? "Fd[closed]" : "Fd[" + fd + "]";
+    }
+}

@@ -1,0 +1,68 @@
+package org.verbena.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+
+import org.verbena.linux.spi.Native;
+import org.verbena.linux.spi.SyscallNumber;
+
+/**
+ * Files by descriptor, for what {@link java.nio.channels.FileChannel} does not offer: openat(2). With {@link
+ * Memfd#allocate} the space of a file can be reserved. Stateless and thread-safe.
+ */
+public final class PosixFile {
+    /** Open for reading. */
+    public static final int O_RDONLY = 0;
+    /** Open for writing. */
+    public static final int O_WRONLY = 1;
+    /** Open for both. */
+    public static final int O_RDWR = 2;
+    /** Create the file if there is none. */
+    public static final int O_CREAT = 0x40;
+    /** Fail with {@code EEXIST} if there is one. */
+    public static final int O_EXCL = 0x80;
+    /** Make the file empty. */
+    public static final int O_TRUNC = 0x200;
+    /** Fail with {@code ELOOP} if the last name is a symbolic link. */
+    public static final int O_NOFOLLOW = SyscallNumber.AARCH64 ? 0x8000 : 0x20000;
+
+    static final int O_CLOEXEC = 0x80000;
+    static final int AT_FDCWD = -100;
+    static final int OPENAT = SyscallNumber.AARCH64 ? 56 : 257;
+
+    private static final int ACCESS_MODE = 3;
+    private static final int KNOWN_FLAGS = ACCESS_MODE | O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW;
+
+    private PosixFile() {
+    }
+
+    /**
+     * Opens a file; it is not inherited by exec.
+     *
+     * @param path a path of the default file system
+     * @param flags a union of the constants of this class
+     * @param mode permission bits of a new file, less the process's mask; 0 to 0777
+     * @return the descriptor
+     * @throws LinuxException {@code ENOENT}, {@code EACCES}, {@code EEXIST}, {@code ELOOP}, {@code ENOSPC}, …
+     */
+    public static Fd open(Path path, int flags, int mode) throws LinuxException {
+        if ((flags & ~KNOWN_FLAGS) != 0 || (flags & ACCESS_MODE) == ACCESS_MODE) {
+            throw new IllegalArgumentException("unknown flags 0x" + Integer.toHexString(flags));
+        }
+        if (mode < 0 || mode > 0777) {
+            throw new IllegalArgumentException("not permission bits: 0" + Integer.toOctalString(mode));
+        }
+        byte[] bytes = PathBytes.of(path);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = arena.allocate(bytes.length + 1L);
+            MemorySegment.copy(bytes, 0, name, ValueLayout.JAVA_BYTE, 0, bytes.length);
+            long result;
+            do {
+                result = Native.call(name, OPENAT, AT_FDCWD, name.address(), flags | O_CLOEXEC, mode, 0, 0);
+            } while (result == -Errno.EINTR);
+            return Fd.ofResult(result, "open(\"" + path + "\", 0x" + Integer.toHexString(flags) + ")");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package org.verbena.linux;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.verbena.linux.spi.Native;
+import org.verbena.linux.spi.SyscallNumber;
+
+/** Who may ptrace this process, where the Yama module restricts it: prctl(2). Stateless and thread-safe. */
+public final class Prctl {
+    /** Any process that has the right otherwise. */
+    public static final int PTRACER_ANY = -1;
+
+    static final int PR_SET_PTRACER = 0x59616d61;
+
+    private static final Path YAMA = Path.of("/proc/sys/kernel/yama/ptrace_scope");
+
+    private Prctl() {}
+
+    /**
+     * Lets another process ptrace this one ({@link ProcessVm}) although Yama's scope is 1. One call replaces another.
+     *
+     * @param pid a process, {@link #PTRACER_ANY}, or 0 for nobody
+     * @return 0, or an errno: {@code EINVAL} if the kernel has no Yama (then nothing is needed) or there is no such
+     *     process
+     * @throws IllegalArgumentException if pid is below -1
+     */
+    public static int setPtracer(int pid) {
+        if (pid < PTRACER_ANY) {
+            throw new IllegalArgumentException("not a process id: " + pid);
+        }
+        return (int) -Native.call(SyscallNumber.PRCTL, PR_SET_PTRACER, pid);
+    }
+
+    /**
+     * Yama's restriction: 0 none, 1 descendants and declared tracers, 2 administrators, 3 nobody.
+     *
+     * @return the scope, or -1 if the kernel has no Yama (or does not say)
+     */
+    public static int yamaScope() {
+        try {
+            return Integer.parseInt(Files.readString(YAMA).strip());
+        } catch (IOException | NumberFormatException absent) {
+            return -1;
+        }
+    }
+}

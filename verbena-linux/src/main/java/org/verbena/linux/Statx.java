@@ -1,0 +1,36 @@
+package org.verbena.linux;
+
+import java.lang.foreign.ValueLayout;
+
+import org.verbena.linux.spi.Native;
+import org.verbena.linux.spi.SyscallNumber;
+
+/** Size, kind and allocated bytes of an open file: statx(2), whose structure is the same on every architecture. */
+record Statx(long size, long allocated, boolean regularFile) {
+    static final int AT_EMPTY_PATH = 0x1000;
+    static final int STATX_TYPE = 0x1;
+    static final int STATX_SIZE = 0x200;
+    static final int STATX_BLOCKS = 0x400;
+    static final int MODE_OFFSET = 28;
+    static final int SIZE_OFFSET = 40;
+    static final int BLOCKS_OFFSET = 48;
+    static final int S_IFMT = 0xF000;
+    static final int S_IFREG = 0x8000;
+
+    /** Where the empty path lies in the scratch memory, behind the 256 bytes of struct statx. */
+    private static final int PATH = 512;
+
+    static Statx of(Fd fd) throws LinuxException {
+        int number = fd.value();
+        Native.Scratch scratch = Native.scratch();
+        scratch.memory().set(ValueLayout.JAVA_BYTE, PATH, (byte) 0);
+        Args.check(
+                Native.call(SyscallNumber.STATX, number, scratch.address() + PATH, AT_EMPTY_PATH,
+                        STATX_TYPE | STATX_SIZE | STATX_BLOCKS, scratch.address(), 0),
+                "statx(fd " + number + ")");
+        int mode = scratch.memory().get(ValueLayout.JAVA_SHORT, MODE_OFFSET) & 0xFFFF;
+        long size = scratch.memory().get(ValueLayout.JAVA_LONG, SIZE_OFFSET);
+        long allocated = scratch.memory().get(ValueLayout.JAVA_LONG, BLOCKS_OFFSET) * 512;
+        return new Statx(size, allocated, (mode & S_IFMT) == S_IFREG);
+    }
+}

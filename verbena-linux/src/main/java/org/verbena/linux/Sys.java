@@ -1,0 +1,120 @@
+package org.verbena.linux;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.spi.Native;
+import org.verbena.linux.spi.SyscallNumber;
+
+/** Facts of the process and the machine. Stateless and thread-safe. */
+public final class Sys {
+    private static final int CLOCK_MONOTONIC = 1;
+
+    /** {@code int clock_gettime(clockid_t, struct timespec *)}: answered without entering the kernel (vdso(7)). */
+    private static final @Nullable MethodHandle CLOCK_GETTIME = Native.linkCritical(
+            "clock_gettime",
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+
+    private static final int PAGE_SIZE = readPageSize();
+
+    private Sys() {}
+
+    private static int readPageSize() {
+        MethodHandle function = Native.linkCritical("getpagesize", FunctionDescriptor.of(ValueLayout.JAVA_INT));
+        if (function == null) {
+            return 0;
+        }
+        try {
+            return (int) function.invokeExact();
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    /**
+     * Says in one sentence why system calls are impossible here, if they are; does nothing otherwise.
+     *
+     * @throws IllegalCallerException if native access is denied to this module
+     * @throws UnsupportedOperationException on another operating system or architecture
+     */
+    public static void requireNativeAccess() {
+        Native.requireAccess();
+    }
+
+    /**
+     * The size of a page of memory: getpagesize(2).
+     *
+     * @return bytes, a power of two
+     */
+    public static int pageSize() {
+        if (PAGE_SIZE == 0) {
+            Native.requireAccess();
+            throw new UnsupportedOperationException("the C library has no getpagesize");
+        }
+        return PAGE_SIZE;
+    }
+
+    /**
+     * The real user id: getuid(2).
+     *
+     * @return the id
+     */
+    public static int uid() {
+        return (int) Native.call(SyscallNumber.GETUID);
+    }
+
+    /**
+     * The process id: getpid(2).
+     *
+     * @return the id
+     */
+    public static int pid() {
+        return (int) Native.call(SyscallNumber.GETPID);
+    }
+
+    /**
+     * The id of the calling thread (on a virtual thread: of its carrier): gettid(2).
+     *
+     * @return the id
+     */
+    public static int tid() {
+        return (int) Native.call(SyscallNumber.GETTID);
+    }
+
+    /**
+     * The monotonic clock, the same in all processes of the machine (of a time namespace): clock_gettime(2). Allocates
+     * nothing but the calling thread's scratch memory at its first call.
+     *
+     * @return nanoseconds since some moment before or at boot
+     */
+    public static long monotonicNanos() {
+        MethodHandle function = CLOCK_GETTIME;
+        if (function == null) {
+            Native.requireAccess();
+            throw new UnsupportedOperationException("the C library has no clock_gettime");
+        }
+        Native.Scratch scratch = Native.scratch();
+        MemorySegment timespec = scratch.memory();
+        try {
+            int _ = (int) function.invokeExact(CLOCK_MONOTONIC, scratch.address());
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+        return timespec.get(ValueLayout.JAVA_LONG, 0) * 1_000_000_000 + timespec.get(ValueLayout.JAVA_LONG, 8);
+    }
+
+    /**
+     * How much memory can be taken now without swapping or meeting the limit of a control group: {@code
+     * MemAvailable} of proc_meminfo(5), and of each control group (version 1 or 2) that holds this process its limit
+     * less its use.
+     *
+     * @return bytes, 0 or more; {@link Long#MAX_VALUE} if the system does not say
+     */
+    public static long availableMemory() {
+        return AvailableMemory.ofThisProcess();
+    }
+}

@@ -1,0 +1,212 @@
+package org.verbena.linux.spi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one way into the kernel: {@code syscall(2)} of the C library, linked once.
+ *
+ * <p>One handle instead of one a function: no symbol can be missing (a kernel that lacks a call answers {@code
+ * ENOSYS}), and linking is paid for once. Results follow the kernel's own convention: zero or positive, or <em>minus
+ * errno</em>. errno is captured by the linker in the same transition, into memory of the calling thread; that also
+ * holds on virtual threads.
+ *
+ * <p>Callers check bounds: an address argument goes to the kernel as it is. (The kernel answers a wrong one with
+ * {@code EFAULT}, but it writes to whatever is mapped.)
+ *
+ * <p>A blocking call pins the carrier of a virtual thread. All methods are thread-safe.
+ */
+public final class Native {
+    /** Bytes of {@link Scratch#memory()}. */
+    public static final int SCRATCH_BYTES = 2048;
+
+    private static final StructLayout CAPTURE = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO = CAPTURE.varHandle(StructLayout.PathElement.groupElement("errno"))
+            .withInvokeExactBehavior();
+
+    private static final @Nullable MethodHandle SYSCALL;
+    private static final @Nullable RuntimeException WHY_NOT;
+
+    static {
+        MethodHandle handle = null;
+        RuntimeException whyNot = null;
+        String os = System.getProperty("os.name", "?");
+        String arch = System.getProperty("os.arch", "?");
+        if (!"Linux".equals(os) || !(arch.equals("amd64") || arch.equals("aarch64"))) {
+            whyNot = new UnsupportedOperationException(
+                    "Verbena runs on Linux on x86-64 and AArch64, not on " + os + " on " + arch);
+        } else {
+            try {
+                handle = link();
+            } catch (IllegalCallerException e) {
+                whyNot = e;
+            }
+        }
+        SYSCALL = handle;
+        WHY_NOT = whyNot;
+    }
+
+    /** Memory of one thread for a call's errno and small arguments. Valid until the thread's next use of it. */
+    private static final ThreadLocal<Scratch> SCRATCH = ThreadLocal.withInitial(Scratch::new);
+
+    private Native() {}
+
+    private static MethodHandle link() {
+        Linker linker = Linker.nativeLinker();
+        ValueLayout.OfLong word = ValueLayout.JAVA_LONG;
+        // long syscall(long number, ...): six arguments, and a seventh that only keeps a segment alive; nobody reads it
+        FunctionDescriptor type = FunctionDescriptor.of(word, word, word, word, word, word, word, word,
+                ValueLayout.ADDRESS);
+        return linker.downcallHandle(
+                linker.defaultLookup().findOrThrow("syscall"),
+                type,
+                Linker.Option.firstVariadicArg(1),
+                Linker.Option.captureCallState("errno"));
+    }
+
+    /**
+     * Says in one sentence why native calls are impossible here, if they are.
+     *
+     * @throws IllegalCallerException if native access is denied to this module
+     * @throws UnsupportedOperationException on another operating system or architecture
+     */
+    public static void requireAccess() {
+        if (SYSCALL == null) {
+            throw unavailable();
+        }
+    }
+
+    private static RuntimeException unavailable() {
+        if (WHY_NOT instanceof UnsupportedOperationException) {
+            return new UnsupportedOperationException(WHY_NOT.getMessage());
+        }
+        Module module = Native.class.getModule();
+        String name = module.isNamed() ? module.getName() : "ALL-UNNAMED";
+        return new IllegalCallerException("Verbena cannot make system calls because native access is denied; start java"
+                + " with --enable-native-access=" + name, WHY_NOT);
+    }
+
+    /**
+     * The calling thread's scratch memory. No call made here leaves anything in it that a later one relies on.
+     *
+     * @return the same object for the same thread
+     */
+    public static Scratch scratch() {
+        return SCRATCH.get();
+    }
+
+    /**
+     * A system call without arguments.
+     *
+     * @param number see {@link SyscallNumber}
+     * @return the result, or minus errno
+     */
+    public static long call(int number) {
+        return call(MemorySegment.NULL, number, 0, 0, 0, 0, 0, 0);
+    }
+
+    /** A system call with one argument; see {@link #call(MemorySegment, int, long, long, long, long, long, long)}. */
+    public static long call(int number, long a) {
+        return call(MemorySegment.NULL, number, a, 0, 0, 0, 0, 0);
+    }
+
+    /** A system call with two arguments; see {@link #call(MemorySegment, int, long, long, long, long, long, long)}. */
+    public static long call(int number, long a, long b) {
+        return call(MemorySegment.NULL, number, a, b, 0, 0, 0, 0);
+    }
+
+    /**
+     * A system call with three arguments; see {@link #call(MemorySegment, int, long, long, long, long, long, long)}.
+     */
+    public static long call(int number, long a, long b, long c) {
+        return call(MemorySegment.NULL, number, a, b, c, 0, 0, 0);
+    }
+
+    /** A system call with four arguments; see {@link #call(MemorySegment, int, long, long, long, long, long, long)}. */
+    public static long call(int number, long a, long b, long c, long d) {
+        return call(MemorySegment.NULL, number, a, b, c, d, 0, 0);
+    }
+
+    /** A system call with six arguments; see {@link #call(MemorySegment, int, long, long, long, long, long, long)}. */
+    public static long call(int number, long a, long b, long c, long d, long e, long f) {
+        return call(MemorySegment.NULL, number, a, b, c, d, e, f);
+    }
+
+    /**
+     * A system call that works on a caller's memory.
+     *
+     * @param held a native segment whose arena cannot be closed while the call runs, and which stays reachable
+     * @param number see {@link SyscallNumber}
+     * @param a first argument; the others likewise, zero where the call has fewer
+     * @return the result, or minus errno
+     * @throws IllegalStateException if the arena of {@code held} is closed
+     * @throws WrongThreadException if the arena of {@code held} is confined to another thread
+     * @throws IllegalCallerException if native access is denied
+     */
+    public static long call(MemorySegment held, int number, long a, long b, long c, long d, long e, long f) {
+        MethodHandle handle = SYSCALL;
+        if (handle == null) {
+            throw unavailable();
+        }
+        MemorySegment errno = SCRATCH.get().errno;
+        try {
+            long result = (long) handle.invokeExact(errno, (long) number, a, b, c, d, e, f, held);
+            return result == -1 ? -(long) (int) ERRNO.get(errno, 0L) : result;
+        } catch (RuntimeException | Error thrown) {
+            throw thrown;
+        } catch (Throwable thrown) {
+            throw new AssertionError("a downcall cannot throw a checked exception", thrown);
+        }
+    }
+
+    /**
+     * Links a short function of the C library that never blocks and fails only through its result, without a thread
+     * transition ({@link Linker.Option#critical}).
+     *
+     * @param name the symbol
+     * @param type its signature
+     * @return the handle, or null if there is no native access or no such symbol
+     */
+    public static @Nullable MethodHandle linkCritical(String name, FunctionDescriptor type) {
+        if (SYSCALL == null) {
+            return null;
+        }
+        Linker linker = Linker.nativeLinker();
+        return linker.defaultLookup()
+                .find(name)
+                .map(symbol -> linker.downcallHandle(symbol, type, Linker.Option.critical(false)))
+                .orElse(null);
+    }
+
+    /** Per-thread memory for small arguments of calls; not zeroed between uses. */
+    public static final class Scratch {
+        private final MemorySegment errno;
+        private final MemorySegment memory;
+        private final long address;
+
+        private Scratch() {
+            Arena arena = Arena.ofAuto();
+            errno = arena.allocate(CAPTURE);
+            memory = arena.allocate(SCRATCH_BYTES, 64);
+            address = memory.address();
+        }
+
+        /** {@value Native#SCRATCH_BYTES} bytes, aligned to 64, reachable for as long as the thread lives. */
+        public MemorySegment memory() {
+            return memory;
+        }
+
+        /** The address of {@link #memory()}. */
+        public long address() {
+            return address;
+        }
+    }
+}

@@ -1,0 +1,266 @@
+package org.verbena.linux.spi;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Memory by raw address, at the cost of {@code Unsafe} and without it.
+ *
+ * <p>For sibling modules only: <strong>callers check bounds</strong>. An address that is not mapped (or mapped
+ * read-only when it is written) ends the JVM. The caller keeps the owner of the memory reachable while an access
+ * runs. Methods whose name does not say {@code Unaligned} need an address aligned to the value's size and throw
+ * {@link IllegalArgumentException} otherwise. Byte order is the machine's.
+ *
+ * <p>Memory order is in the names and means what it means in {@link VarHandle}: plain, {@code Opaque}, {@code Acquire},
+ * {@code Release}; compare-and-set and get-and-add have volatile order. Nothing allocates. Without native access the
+ * window is empty and each access throws {@link IndexOutOfBoundsException}; {@link Native#requireAccess()} says it in
+ * words.
+ */
+public final class RawMemory {
+    private static final MemorySegment ALL = everything();
+
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle().withInvokeExactBehavior();
+    private static final VarHandle SHORT = ValueLayout.JAVA_SHORT.varHandle().withInvokeExactBehavior();
+    private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle().withInvokeExactBehavior();
+    private static final VarHandle LONG_UNALIGNED = ValueLayout.JAVA_LONG_UNALIGNED.varHandle()
+            .withInvokeExactBehavior();
+    private static final VarHandle INT_UNALIGNED = ValueLayout.JAVA_INT_UNALIGNED.varHandle().withInvokeExactBehavior();
+
+    private RawMemory() {}
+
+    private static MemorySegment everything() {
+        try {
+            return MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+        } catch (IllegalCallerException denied) {
+            return MemorySegment.NULL;
+        }
+    }
+
+    /** Plain aligned read. */
+    public static long getLong(long a) {
+        return (long) LONG.get(ALL, a);
+    }
+
+    /** Plain aligned write. */
+    public static void putLong(long a, long v) {
+        LONG.set(ALL, a, v);
+    }
+
+    /** Acquire read. */
+    public static long getLongAcquire(long a) {
+        return (long) LONG.getAcquire(ALL, a);
+    }
+
+    /** Opaque read. */
+    public static long getLongOpaque(long a) {
+        return (long) LONG.getOpaque(ALL, a);
+    }
+
+    /** Volatile read. */
+    public static long getLongVolatile(long a) {
+        return (long) LONG.getVolatile(ALL, a);
+    }
+
+    /** Release write. */
+    public static void putLongRelease(long a, long v) {
+        LONG.setRelease(ALL, a, v);
+    }
+
+    /** Opaque write. */
+    public static void putLongOpaque(long a, long v) {
+        LONG.setOpaque(ALL, a, v);
+    }
+
+    /** Volatile write. */
+    public static void putLongVolatile(long a, long v) {
+        LONG.setVolatile(ALL, a, v);
+    }
+
+    /** Compare and set, volatile order. */
+    public static boolean compareAndSetLong(long a, long expected, long v) {
+        return LONG.compareAndSet(ALL, a, expected, v);
+    }
+
+    /** Compare and exchange, volatile order; the value that was there. */
+    public static long compareAndExchangeLong(long a, long expected, long v) {
+        return (long) LONG.compareAndExchange(ALL, a, expected, v);
+    }
+
+    /** Fetch and add, volatile order; the value before. */
+    public static long getAndAddLong(long a, long delta) {
+        return (long) LONG.getAndAdd(ALL, a, delta);
+    }
+
+    /** Fetch and xor, volatile order; the value before. */
+    public static long getAndBitwiseXorLong(long a, long mask) {
+        return (long) LONG.getAndBitwiseXor(ALL, a, mask);
+    }
+
+    /** Fetch and or, volatile order; the value before. */
+    public static long getAndBitwiseOrLong(long a, long mask) {
+        return (long) LONG.getAndBitwiseOr(ALL, a, mask);
+    }
+
+    /** Fetch and and, volatile order; the value before. */
+    public static long getAndBitwiseAndLong(long a, long mask) {
+        return (long) LONG.getAndBitwiseAnd(ALL, a, mask);
+    }
+
+    /** Exchange, volatile order; the value before. */
+    public static long getAndSetLong(long a, long v) {
+        return (long) LONG.getAndSet(ALL, a, v);
+    }
+
+    /** Plain read at any address. */
+    public static long getLongUnaligned(long a) {
+        return (long) LONG_UNALIGNED.get(ALL, a);
+    }
+
+    /** Plain write at any address. */
+    public static void putLongUnaligned(long a, long v) {
+        LONG_UNALIGNED.set(ALL, a, v);
+    }
+
+    /** Plain aligned read. */
+    public static int getInt(long a) {
+        return (int) INT.get(ALL, a);
+    }
+
+    /** Plain aligned write. */
+    public static void putInt(long a, int v) {
+        INT.set(ALL, a, v);
+    }
+
+    /** Acquire read. */
+    public static int getIntAcquire(long a) {
+        return (int) INT.getAcquire(ALL, a);
+    }
+
+    /** Opaque read. */
+    public static int getIntOpaque(long a) {
+        return (int) INT.getOpaque(ALL, a);
+    }
+
+    /** Volatile read. */
+    public static int getIntVolatile(long a) {
+        return (int) INT.getVolatile(ALL, a);
+    }
+
+    /** Release write. */
+    public static void putIntRelease(long a, int v) {
+        INT.setRelease(ALL, a, v);
+    }
+
+    /** Opaque write. */
+    public static void putIntOpaque(long a, int v) {
+        INT.setOpaque(ALL, a, v);
+    }
+
+    /** Volatile write. */
+    public static void putIntVolatile(long a, int v) {
+        INT.setVolatile(ALL, a, v);
+    }
+
+    /** Compare and set, volatile order. */
+    public static boolean compareAndSetInt(long a, int expected, int v) {
+        return INT.compareAndSet(ALL, a, expected, v);
+    }
+
+    /** Compare and exchange, volatile order; the value that was there. */
+    public static int compareAndExchangeInt(long a, int expected, int v) {
+        return (int) INT.compareAndExchange(ALL, a, expected, v);
+    }
+
+    /** Fetch and add, volatile order; the value before. */
+    public static int getAndAddInt(long a, int delta) {
+        return (int) INT.getAndAdd(ALL, a, delta);
+    }
+
+    /** Fetch and xor, volatile order; the value before. */
+    public static int getAndBitwiseXorInt(long a, int mask) {
+        return (int) INT.getAndBitwiseXor(ALL, a, mask);
+    }
+
+    /** Fetch and or, volatile order; the value before. */
+    public static int getAndBitwiseOrInt(long a, int mask) {
+        return (int) INT.getAndBitwiseOr(ALL, a, mask);
+    }
+
+    /** Fetch and and, volatile order; the value before. */
+    public static int getAndBitwiseAndInt(long a, int mask) {
+        return (int) INT.getAndBitwiseAnd(ALL, a, mask);
+    }
+
+    /** Exchange, volatile order; the value before. */
+    public static int getAndSetInt(long a, int v) {
+        return (int) INT.getAndSet(ALL, a, v);
+    }
+
+    /** Plain read at any address. */
+    public static int getIntUnaligned(long a) {
+        return (int) INT_UNALIGNED.get(ALL, a);
+    }
+
+    /** Plain write at any address. */
+    public static void putIntUnaligned(long a, int v) {
+        INT_UNALIGNED.set(ALL, a, v);
+    }
+
+    /** Plain aligned read. */
+    public static short getShort(long a) {
+        return (short) SHORT.get(ALL, a);
+    }
+
+    /** Plain aligned write. */
+    public static void putShort(long a, short v) {
+        SHORT.set(ALL, a, v);
+    }
+
+    /** Plain read. */
+    public static byte getByte(long a) {
+        return (byte) BYTE.get(ALL, a);
+    }
+
+    /** Plain write. */
+    public static void putByte(long a, byte v) {
+        BYTE.set(ALL, a, v);
+    }
+
+    /** Copies {@code bytes} bytes; the ranges may overlap. No order is promised inside the copy. */
+    public static void copy(long src, long dst, long bytes) {
+        MemorySegment.copy(ALL, src, ALL, dst, bytes);
+    }
+
+    /** Writes {@code v} to each of {@code bytes} bytes from {@code a}. */
+    public static void fill(long a, long bytes, byte v) {
+        ALL.asSlice(a, bytes).fill(v);
+    }
+
+    /**
+     * A view of memory that the caller has checked and keeps alive; its scope is global, so it does neither.
+     *
+     * @param address the first byte
+     * @param length bytes, 0 or more
+     * @return the view
+     * @throws IndexOutOfBoundsException if address or length is negative
+     */
+    public static MemorySegment segment(long address, long length) {
+        return ALL.asSlice(address, length);
+    }
+
+    /**
+     * The address of a native segment.
+     *
+     * @param segment native memory
+     * @return its first byte's address
+     * @throws IllegalArgumentException for a heap segment, whose address the garbage collector may change
+     */
+    public static long addressOf(MemorySegment segment) {
+        if (!segment.isNative()) {
+            throw new IllegalArgumentException("a heap segment has no address; allocate the memory off the heap");
+        }
+        return segment.address();
+    }
+}

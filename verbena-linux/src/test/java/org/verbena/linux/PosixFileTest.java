@@ -1,0 +1,84 @@
+package org.verbena.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PosixFileTest {
+    @TempDir
+    private Path dir;
+
+    @Test
+    void createsAndReservesAFile() throws Exception {
+        Path file = dir.resolve("new file");
+        try (Fd fd = PosixFile.open(file, PosixFile.O_RDWR | PosixFile.O_CREAT | PosixFile.O_EXCL, 0600)) {
+            Memfd.allocate(fd, 0, 123_456);
+        }
+        assertThat(file).hasSize(123_456);
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
+        assertFails(file, PosixFile.O_RDWR | PosixFile.O_CREAT | PosixFile.O_EXCL, Errno.EEXIST);
+        try (Fd fd = PosixFile.open(file, PosixFile.O_WRONLY | PosixFile.O_TRUNC, 0)) {
+            assertThat(Memfd.size(fd)).isZero();
+        }
+    }
+
+    @Test
+    void namesTheErrno() throws Exception {
+        assertFails(dir.resolve("none"), PosixFile.O_RDONLY, Errno.ENOENT);
+        Path link = Files.createSymbolicLink(dir.resolve("link"), Files.createFile(dir.resolve("file")));
+        PosixFile.open(link, PosixFile.O_RDONLY, 0).close();
+        assertFails(link, PosixFile.O_RDONLY | PosixFile.O_NOFOLLOW, Errno.ELOOP);
+    }
+
+    private static void assertFails(Path file, int flags, int errno) {
+        assertThatThrownBy(() -> PosixFile.open(file, flags, 0600))
+                .isInstanceOfSatisfying(LinuxException.class, e -> assertThat(e.errno()).isEqualTo(errno))
+                .hasMessageContaining(file.toString());
+    }
+
+    @Test
+    void refusesWhatItDoesNotKnow() {
+        assertThatThrownBy(() -> PosixFile.open(dir, 0x4000_0000, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> PosixFile.open(dir, 3, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> PosixFile.open(dir, 0, 010000)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void bytesOfAnyNameSurvive() throws Exception {
+        byte[] name = new byte[254];
+        for (int i = 0, n = 0; i < 256; i++) {
+            if (i != 0 && i != '/') {
+                name[n++] = (byte) i;
+            }
+        }
+        Path odd = PathBytes.resolve(dir, name);
+        Files.writeString(odd, "x");
+        try (var names = Files.list(dir)) {
+            byte[] listed = PathBytes.of(names.findFirst().orElseThrow());
+            assertThat(listed).endsWith(name);
+            assertThat(PathBytes.toPath(listed)).isEqualTo(odd);
+        }
+        try (Fd fd = PosixFile.open(odd, PosixFile.O_RDONLY, 0)) {
+            assertThat(Memfd.size(fd)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void pathsAreAbsoluteAndWithoutSlashAtTheEnd() {
+        assertThat(PathBytes.of(dir)).isEqualTo(dir.toString().getBytes(StandardCharsets.UTF_8));
+        assertThat(PathBytes.of(Path.of("/"))).containsExactly('/');
+        assertThat(PathBytes.resolve(Path.of("/"), new byte[] {'x'})).isEqualTo(Path.of("/x"));
+        assertThatThrownBy(() -> PathBytes.toPath(new byte[] {'a'})).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> PathBytes.toPath(new byte[] {'/', 0})).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> PathBytes.resolve(dir, new byte[] {'a', '/', 'b'}))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> PathBytes.resolve(dir, new byte[0])).isInstanceOf(IllegalArgumentException.class);
+    }
+}

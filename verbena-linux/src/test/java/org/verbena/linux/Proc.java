@@ -1,0 +1,75 @@
+package org.verbena.linux;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** What tests look up in /proc, and children that tests start. */
+final class Proc {
+    private Proc() {}
+
+    /** How many descriptors of this process are open on a file whose link has the text in it. */
+    static long openFds(String text) throws IOException {
+        try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
+            return fds.filter(fd -> link(fd).contains(text)).count();
+        }
+    }
+
+    /** How many mappings of this process have the text in their line. */
+    static long mappings(String text) throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/maps")).stream().filter(line -> line.contains(text)).count();
+    }
+
+    static String link(Path path) {
+        try {
+            return Files.readSymbolicLink(path).toString();
+        } catch (IOException gone) {
+            return "";
+        }
+    }
+
+    /** A child that sleeps, past its exec. */
+    static Process sleeper() throws Exception {
+        Process child = new ProcessBuilder("sleep", "600").start();
+        Path exe = Path.of("/proc/" + child.pid() + "/exe");
+        String own = link(Path.of("/proc/self/exe"));
+        for (int i = 0; i < 5000 && (link(exe).isEmpty() || link(exe).equals(own) || link(exe).contains(
+                "jspawn")); i++) {
+            Thread.sleep(1);
+        }
+        return child;
+    }
+
+    static void kill(Process child) throws InterruptedException {
+        child.destroyForcibly();
+        child.waitFor(10, TimeUnit.SECONDS);
+    }
+
+    /** The first mapping of a process whose line has the text: {start, end}. */
+    static long[] mapping(long pid, String text) throws IOException {
+        List<String> lines = Files.readAllLines(Path.of("/proc/" + pid + "/maps"));
+        String line = lines.stream().filter(l -> l.contains(text)).findFirst().orElseThrow();
+        String[] range = line.substring(0, line.indexOf(' ')).split("-", 2);
+        return new long[] {Long.parseUnsignedLong(range[0], 16), Long.parseUnsignedLong(range[1], 16)};
+    }
+
+    /** Runs a garbage collection until a condition holds, for ten seconds at most. */
+    static boolean afterGc(Check condition) throws Exception {
+        for (int i = 0; i < 200; i++) {
+            if (condition.holds()) {
+                return true;
+            }
+            System.gc();
+            Thread.sleep(50);
+        }
+        return false;
+    }
+
+    /** A condition. */
+    interface Check {
+        boolean holds() throws Exception;
+    }
+}

@@ -1,0 +1,139 @@
+package org.verbena.shm;
+
+import java.util.BitSet;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Sys;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * A context's own adapter: the memory file of {@link AdapterLayout}, and who has which entry of it. Allocation is safe
+ * for use by several threads; an entry is written by its user.
+ */
+final class Adapter {
+    private final SharedFile file;
+    private final long base;
+    private final Extents heap = new Extents(AdapterLayout.HEAP, AdapterLayout.SIZE);
+    private final Slots keys = new Slots(AdapterLayout.MAX_KEYS);
+    private final Slots armWords = new Slots(AdapterLayout.MAX_CQ);
+
+    Adapter(long instance) throws LinuxException {
+        file = new SharedFile("verbena-adapter", AdapterLayout.SIZE);
+        base = file.address();
+        RawMemory.putLong(base + AdapterLayout.HEADER_VERSION, AdapterLayout.VERSION);
+        RawMemory.putLong(base + AdapterLayout.HEADER_SIZE, AdapterLayout.SIZE);
+        RawMemory.putLong(base + AdapterLayout.HEADER_PID, Sys.pid());
+        RawMemory.putLong(base + AdapterLayout.HEADER_INSTANCE, instance);
+        RawMemory.putLongRelease(base + AdapterLayout.HEADER_MAGIC, AdapterLayout.MAGIC);
+    }
+
+    Fd fd() {
+        return file.fd();
+    }
+
+    /** Address of the file in this process. */
+    long base() {
+        return base;
+    }
+
+    /** The file as its own peer sees it, for queue pairs that talk to this context. */
+    SharedFile file() {
+        return file;
+    }
+
+    /** Address of a queue pair's directory entry, with its page reserved. */
+    long qpEntry(int number) throws VerbsException {
+        return reserve("create QP", AdapterLayout.qpEntry(number), 1L << AdapterLayout.QP_STRIDE_SHIFT);
+    }
+
+    /** Address of a completion queue's arm word. */
+    long armWord(int index) {
+        return base + AdapterLayout.armWord(index);
+    }
+
+    int takeArmWord() throws VerbsException {
+        int i = armWords.take("create CQ", "completion queues");
+        reserve("create CQ", AdapterLayout.armWord(i), 64);
+        return i;
+    }
+
+    void giveArmWord(int index) {
+        armWords.give(index);
+    }
+
+    /** Takes an index of the key table. */
+    int takeKey() throws VerbsException {
+        int i = keys.take("register memory", "memory regions");
+        reserve("register memory", AdapterLayout.keyEntry(i << 8), 1L << AdapterLayout.KEY_STRIDE_SHIFT);
+        return i;
+    }
+
+    void giveKey(int index) {
+        keys.give(index);
+    }
+
+    /** Takes memory for a receive ring; answers its offset. */
+    long takeRing(long bytes) throws VerbsException {
+        long at = heap.take(bytes);
+        if (at < 0) {
+            throw new VerbsException("create QP", Errno.ENOMEM,
+                    "the receive rings of this context are full (" + AdapterLayout.SIZE + " bytes)");
+        }
+        try {
+            reserve("create QP", at, bytes);
+        } catch (VerbsException e) {
+            heap.give(at, bytes);
+            throw e;
+        }
+        return at;
+    }
+
+    void giveRing(long at, long bytes) {
+        heap.give(at, bytes);
+    }
+
+    private long reserve(String verb, long offset, long bytes) throws VerbsException {
+        try {
+            file.reserve(offset, bytes);
+        } catch (LinuxException e) {
+            throw new VerbsException(verb, e);
+        }
+        return base + offset;
+    }
+
+    void close() {
+        file.close();
+    }
+
+    /** Numbers from 0 on that are taken and given back. */
+    static final class Slots {
+        private final BitSet taken = new BitSet();
+        private final int count;
+        private int next;
+
+        Slots(int count) {
+            this.count = count;
+        }
+
+        /** Takes a number, the one that was free longest first as far as that is cheap. */
+        synchronized int take(String verb, String what) throws VerbsException {
+            int i = taken.nextClearBit(next);
+            if (i >= count) {
+                i = taken.nextClearBit(0);
+            }
+            if (i >= count) {
+                throw new VerbsException(verb, Errno.ENOMEM, "there are " + count + " " + what + " already, the most there can be");
+            }
+            taken.set(i);
+            next = i + 1;
+            return i;
+        }
+
+        synchronized void give(int i) {
+            taken.clear(i);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package org.verbena.shm;
+
+/**
+ * Layout of an adapter, the memory file in which a context tells its peers about its queue pairs, keys and armed
+ * completion queues. The owner writes, peers map it read-only. Little-endian; offsets in bytes.
+ *
+ * <pre>
+ * 0         header: magic, version, size, process id, instance
+ * 1 Mi      queue pair directory: {@value #MAX_QP} entries of 256 bytes, by the number's low 12 bits
+ * 2 Mi      arm words: one line of 64 bytes for each completion queue
+ * 4 Mi      key table: {@value #MAX_KEYS} entries of 64 bytes, by the key's upper 24 bits
+ * 8 Mi      heap: receive rings, in pages
+ *
+ * queue pair entry               line
+ *   0  link                      0   what this end is ready for, see {@link Link}; 0: nothing
+ *   8  receive ring, offset      0
+ *  16  receive ring, entries     0   int, a power of two
+ *  20  elements of a receive     0   int
+ *  24  protection domain         0   int
+ *  28  flags                     0   int, 1: completions carry time stamps
+ *  32  arm word, index           0   int, of the receive completion queue
+ *  36  channel                   0   int, the descriptor to signal; 0: none
+ *  40  RNR timer                 0   int, code 0..31
+ *  44  queue pair number         0   int, 0: entry unused
+ *  48  peer's instance           0
+ *  64  lane, offset in the arena 1   0: none
+ *  72  lane, entries             1
+ *  80  lane is meant for         1   the peer's link when the lane was made
+ *  88  notified                  1   the peer's arm word that this end has signalled last
+ *  96  starving                  1   1: a send waits here for the peer to post a receive, which then signals
+ * 128  hazard                    2   what the initiator touches now, see {@link Hazard}
+ * 192  receives posted           3   see {@link Posted}
+ *
+ * receive ring entry: 16 + 16 * elements bytes
+ *   0  int number of elements, 8 long total length
+ *  16  elements: long address, int key, int length
+ *
+ * key table entry
+ *   0  word: valid 1 bit, shared 1 bit, access 8 bits from bit 8, domain 16 bits from bit 16, generation from bit 32
+ *   8  address, 16 length, 24 memory id (if shared), 32 offset in that memory
+ * </pre>
+ */
+final class AdapterLayout {
+    static final long MAGIC = 0x3150_4148_5342_4556L; // "VEBSHAP1"
+    static final int VERSION = 1;
+    static final long SIZE = 1L << 30;
+
+    static final int MAX_QP = 4096;
+    static final int MAX_CQ = 4096;
+    static final int MAX_KEYS = 65536;
+    static final int MAX_PD = 65535;
+
+    static final long HEADER_MAGIC = 0;
+    static final long HEADER_VERSION = 8;
+    static final long HEADER_SIZE = 16;
+    static final long HEADER_PID = 24;
+    static final long HEADER_INSTANCE = 32;
+
+    static final long QP_DIRECTORY = 1L << 20;
+    static final int QP_STRIDE_SHIFT = 8;
+    static final long QP_LINK = 0;
+    static final long QP_RING = 8;
+    static final long QP_RING_ENTRIES = 16;
+    static final long QP_RING_SGE = 20;
+    static final long QP_PD = 24;
+    static final long QP_FLAGS = 28;
+    static final long QP_ARM = 32;
+    static final long QP_CHANNEL = 36;
+    static final long QP_RNR_TIMER = 40;
+    static final long QP_NUMBER = 44;
+    static final long QP_PEER = 48;
+    static final long QP_LANE = 64;
+    static final long QP_LANE_ENTRIES = 72;
+    static final long QP_LANE_TARGET = 80;
+    static final long QP_NOTIFIED = 88;
+    static final long QP_STARVING = 96;
+    static final long QP_HAZARD = 128;
+    static final long QP_POSTED = 192;
+
+    static final int FLAG_TIMESTAMPS = 1;
+
+    static final long ARM_WORDS = 2L << 20;
+    static final int ARM_STRIDE_SHIFT = 6;
+
+    static final long KEYS = 4L << 20;
+    static final int KEY_STRIDE_SHIFT = 6;
+    static final long KEY_WORD = 0;
+    static final long KEY_ADDRESS = 8;
+    static final long KEY_LENGTH = 16;
+    static final long KEY_MEMORY = 24;
+    static final long KEY_MEMORY_OFFSET = 32;
+
+    static final long HEAP = 8L << 20;
+
+    static final long WQE_HEADER = 16;
+    static final long WQE_SGE = 16;
+
+    private AdapterLayout() {
+    }
+
+    /** Offset of a queue pair's directory entry. */
+    static long qpEntry(int number) {
+        return QP_DIRECTORY + ((long) (number & MAX_QP - 1) << QP_STRIDE_SHIFT);
+    }
+
+    /** Offset of a completion queue's arm word. */
+    static long armWord(int index) {
+        return ARM_WORDS + ((long) index << ARM_STRIDE_SHIFT);
+    }
+
+    /** Offset of a key's entry; any key of 24 bits lies within the table. */
+    static long keyEntry(int key) {
+        return KEYS + ((long) (key >>> 8 & MAX_KEYS - 1) << KEY_STRIDE_SHIFT);
+    }
+
+    /** Bytes of one receive ring entry, a multiple of 16. */
+    static long wqeStride(int maxSge) {
+        return WQE_HEADER + WQE_SGE * maxSge;
+    }
+}

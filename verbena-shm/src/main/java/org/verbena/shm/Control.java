@@ -1,0 +1,373 @@
+package org.verbena.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Mapping;
+import org.verbena.linux.PeerCredentials;
+import org.verbena.linux.Sys;
+import org.verbena.linux.UnixSocket;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The control side of a context: finds other contexts, makes sessions with them and takes their messages. All of it runs
+ * on the engine's thread; others ask it and wait.
+ *
+ * <p>Two contexts have one session, whoever wants it first. If both want it at once, the one with the smaller instance
+ * wins: it refuses the other's greeting, and the other takes its.
+ */
+final class Control {
+    private static final int MAX_FDS = 4;
+    private static final int BACKLOG = 1024;
+
+    private final ShmContext context;
+    private final UnixSocket listener;
+    private final Map<Long, Session> sessions = new ConcurrentHashMap<>();
+    private final Map<Long, CompletableFuture<Session>> wanted = new ConcurrentHashMap<>();
+    /** Greetings on their way, engine's thread only; true for those that we began. */
+    private final Set<Greeting> greetings = ConcurrentHashMap.newKeySet();
+    private final MemorySegment buffer = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
+    private final int[] fds = new int[MAX_FDS];
+
+    Control(ShmContext context) throws LinuxException {
+        this.context = context;
+        listener = UnixSocket.listen(name(context.instance()), BACKLOG);
+        listener.setNonBlocking(true);
+        context.engine().watch(listener.fd(), Epoll.IN, events -> accept());
+    }
+
+    private static String name(long instance) {
+        return "verbena-shm/" + Long.toHexString(instance);
+    }
+
+    /** A socket on which no session stands yet. */
+    private static final class Greeting {
+        final UnixSocket socket;
+        /** Who we greet; 0 if somebody greets us. */
+        final long instance;
+        @Nullable SharedFile arena;
+
+        Greeting(UnixSocket socket, long instance) {
+            this.socket = socket;
+            this.instance = instance;
+        }
+    }
+
+    // ---- for other threads
+
+    /** The session with a context, made if there is none yet. */
+    Session session(String verb, long instance, Duration timeout) throws VerbsException {
+        Session s = sessions.get(instance);
+        if (s != null && !s.isDead()) {
+            return s;
+        }
+        CompletableFuture<Session> f = wanted.computeIfAbsent(instance, i -> new CompletableFuture<>());
+        context.engine().submit(() -> want(instance, f));
+        return get(verb, f, timeout, () -> "the process does not answer: is it stopped?");
+    }
+
+    /** Waits for an answer of the engine or a peer and unwraps its failure. */
+    static <T> T get(String verb, CompletableFuture<T> f, Duration timeout, java.util.function.Supplier<String> late)
+            throws VerbsException {
+        try {
+            return f.get(Math.max(0, timeout.toMillis()), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            Throwable t = e.getCause();
+            if (t instanceof LinuxException l) {
+                throw new VerbsException(verb, l);
+            }
+            if (t instanceof VerbsException v) {
+                throw v;
+            }
+            throw new VerbsException(verb, Errno.EIO, String.valueOf(t));
+        } catch (TimeoutException e) {
+            throw new VerbsException(verb, Errno.ETIMEDOUT, "no answer within " + timeout.toMillis() + " ms: " + late.get());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new VerbsException(verb, Errno.EINTR, "the thread was interrupted");
+        }
+    }
+
+    List<Session> sessions() {
+        return List.copyOf(sessions.values());
+    }
+
+    /** Throws unless the process at the other end belongs to this user, or to one named by configuration. */
+    static void checkUser(String verb, PeerCredentials peer) throws VerbsException {
+        if (peer.uid() != Sys.uid() && !trustedUsers().contains(peer.uid())) {
+            throw new VerbsException(verb, Errno.EACCES,
+                    "process " + peer.pid() + " belongs to user " + peer.uid() + ", this one to user " + Sys.uid()
+                            + ": shm0 connects processes of one user (others by -Dverbena.shm.trusted-uids=<uid,…>)");
+        }
+    }
+
+    private static Set<Integer> trustedUsers() {
+        String list = System.getProperty("verbena.shm.trusted-uids", "");
+        return Arrays.stream(list.split(",")).map(String::trim).filter(s -> s.matches("[0-9]{1,9}")).map(Integer::valueOf)
+                .collect(Collectors.toSet());
+    }
+
+    // ---- greeting, on the engine's thread
+
+    private void want(long instance, CompletableFuture<Session> f) {
+        Session s = sessions.get(instance);
+        if (s != null) {
+            wanted.remove(instance, f);
+            f.complete(s);
+            return;
+        }
+        if (greetings.stream().anyMatch(g -> g.instance == instance)) {
+            return;
+        }
+        try {
+            if (instance == context.instance()) {
+                SharedFile arena = Session.makeArena(instance, instance);
+                established(new Session(context, instance, Sys.pid(), null, arena, context.adapter().file().mapping(),
+                        arena.mapping(), null));
+                return;
+            }
+            UnixSocket socket = connect(name(instance));
+            Greeting g = new Greeting(socket, instance);
+            checkUser("connect to process", socket.peerCredentials());
+            SharedFile arena = Session.makeArena(context.instance(), instance);
+            g.arena = arena;
+            greetings.add(g);
+            hello(socket, arena);
+            watch(g);
+        } catch (VerbsException e) {
+            fail(instance, e);
+        } catch (LinuxException e) {
+            fail(instance, e.errno() == Errno.ECONNREFUSED
+                    ? new VerbsException("connect to " + ShmContext.gid(instance), Errno.EHOSTUNREACH,
+                            "no process on this host, in this network namespace, has that address any more")
+                    : new VerbsException("connect to " + ShmContext.gid(instance), e));
+        }
+    }
+
+    private static UnixSocket connect(String name) throws LinuxException {
+        UnixSocket s = UnixSocket.connect(name);
+        s.setNonBlocking(true);
+        return s;
+    }
+
+    private void hello(UnixSocket socket, SharedFile arena) throws LinuxException {
+        MemorySegment m = new ControlMessage.Writer(ControlMessage.HELLO).putInt(ControlMessage.VERSION)
+                .putLong(context.instance()).putInt(Sys.pid()).putLong(AdapterLayout.SIZE).putLong(LaneLayout.SIZE)
+                .segment();
+        int error = socket.send(m, 0, m.byteSize(), new int[] {context.adapter().fd().value(), arena.fd().value(),
+                context.engine().wakeFd().value()});
+        if (error != 0) {
+            throw new LinuxException("greet another process", error);
+        }
+    }
+
+    private void accept() {
+        try {
+            for (UnixSocket s = listener.accept(); s != null; s = listener.accept()) {
+                s.setNonBlocking(true);
+                Greeting g = new Greeting(s, 0);
+                greetings.add(g);
+                watch(g);
+            }
+        } catch (LinuxException e) {
+            System.getLogger("org.verbena.shm").log(System.Logger.Level.WARNING, "cannot accept another process", e);
+        }
+    }
+
+    private void watch(Greeting g) throws LinuxException {
+        context.engine().watch(g.socket.fd(), Epoll.IN, events -> greeted(g));
+    }
+
+    private void greeted(Greeting g) {
+        int n = g.socket.receive(buffer, fds);
+        if (n == -Errno.EAGAIN) {
+            return;
+        }
+        int count = n > 0 ? g.socket.receivedFds() : 0;
+        try {
+            if (n <= 0) {
+                throw new ProtocolException("the other process closed the connection");
+            }
+            PeerCredentials peer = g.socket.peerCredentials();
+            checkUser("accept a connection", peer);
+            greet(g, new ControlMessage.Reader(buffer.asSlice(0, n)), count, peer);
+        } catch (ProtocolException e) {
+            drop(g, g.instance != 0 && sessions.get(g.instance) == null && !othersGreeting(g.instance) ? e : null);
+        } catch (VerbsException | LinuxException e) {
+            drop(g, e);
+        } finally {
+            closeFds(count);
+        }
+    }
+
+    /** True if our greeting was refused because the other's is on its way to us. */
+    private boolean othersGreeting(long instance) {
+        return instance < context.instance();
+    }
+
+    private void drop(Greeting g, @Nullable Exception e) {
+        greetings.remove(g);
+        context.engine().forget(g.socket.fd());
+        g.socket.close();
+        SharedFile arena = g.arena;
+        if (arena != null) {
+            arena.close();
+        }
+        if (g.instance != 0 && e != null) {
+            fail(g.instance, e);
+        }
+    }
+
+    private void greet(Greeting g, ControlMessage.Reader m, int count, PeerCredentials peer)
+            throws ProtocolException, LinuxException {
+        int version = m.getInt();
+        long instance = m.getLong();
+        int pid = m.getInt();
+        long adapterSize = m.getLong();
+        long arenaSize = m.getLong();
+        m.end();
+        if (m.type() != ControlMessage.HELLO || version != ControlMessage.VERSION || count != 3 || pid != peer.pid()
+                || adapterSize != AdapterLayout.SIZE || arenaSize != LaneLayout.SIZE || instance == 0
+                || instance == context.instance() || g.instance != 0 && g.instance != instance) {
+            throw new ProtocolException("the other process speaks another version of the protocol (" + version + ", this is "
+                    + ControlMessage.VERSION + ")");
+        }
+        boolean weGreet = greetings.stream().anyMatch(o -> o != g && o.instance == instance);
+        if (g.instance == 0 && (sessions.containsKey(instance) || weGreet && context.instance() < instance)) {
+            throw new ProtocolException("there is a session already");
+        }
+        Mapping adapter;
+        Mapping lanes;
+        try (Fd first = take(0); Fd second = take(1)) {
+            adapter = SharedFile.mapPeer(first, AdapterLayout.SIZE);
+            lanes = SharedFile.mapPeer(second, LaneLayout.SIZE);
+        }
+        if (RawMemory.getLongAcquire(adapter.address()) != AdapterLayout.MAGIC
+                || RawMemory.getLong(adapter.address() + AdapterLayout.HEADER_VERSION) != AdapterLayout.VERSION
+                || RawMemory.getLong(adapter.address() + AdapterLayout.HEADER_INSTANCE) != instance
+                || RawMemory.getLongAcquire(lanes.address()) != LaneLayout.MAGIC
+                || RawMemory.getLong(lanes.address() + LaneLayout.HEADER_READER) != context.instance()) {
+            throw new ProtocolException("the other process's memory files make no sense");
+        }
+        SharedFile arena = g.arena;
+        if (arena == null) {
+            arena = Session.makeArena(context.instance(), instance);
+            g.arena = arena;
+            hello(g.socket, arena);
+        }
+        greetings.remove(g);
+        context.engine().forget(g.socket.fd());
+        Session s = new Session(context, instance, pid, g.socket, arena, adapter, lanes, take(2));
+        context.engine().watch(g.socket.fd(), Epoll.IN, events -> ready(s, events));
+        established(s);
+    }
+
+    private Fd take(int i) {
+        Fd fd = Fd.of(fds[i]);
+        fds[i] = -1;
+        return fd;
+    }
+
+    private void closeFds(int count) {
+        for (int i = 0; i < count; i++) {
+            if (fds[i] >= 0) {
+                Fd.of(fds[i]).close();
+                fds[i] = -1;
+            }
+        }
+    }
+
+    private void established(Session s) {
+        sessions.put(s.peerInstance(), s);
+        CompletableFuture<Session> f = wanted.remove(s.peerInstance());
+        if (f != null) {
+            f.complete(s);
+        }
+    }
+
+    private void fail(long instance, Exception e) {
+        CompletableFuture<Session> f = wanted.remove(instance);
+        if (f != null) {
+            f.completeExceptionally(e instanceof ProtocolException
+                    ? new VerbsException("connect to " + ShmContext.gid(instance), Errno.EPROTO, String.valueOf(e.getMessage()))
+                    : e);
+        }
+    }
+
+    // ---- messages, on the engine's thread
+
+    private void ready(Session s, int events) {
+        if ((events & Epoll.OUT) != 0) {
+            s.flushOutbox();
+        }
+        while (!s.isDead()) {
+            int n = s.socket().receive(buffer, fds);
+            if (n == -Errno.EAGAIN) {
+                return;
+            }
+            if (n <= 0) {
+                context.sessionEnded(s, n == 0 ? s.peerName() + " has ended or closed the device"
+                        : "the control socket failed: " + Errno.describe(-n));
+                return;
+            }
+            int count = s.socket().receivedFds();
+            try {
+                dispatch(s, new ControlMessage.Reader(buffer.asSlice(0, n)), count);
+            } catch (ProtocolException e) {
+                context.sessionEnded(s, s.peerName() + " broke the protocol: " + e.getMessage());
+            } catch (LinuxException e) {
+                context.sessionEnded(s, "memory of " + s.peerName() + " cannot be mapped: " + e.getMessage());
+            } finally {
+                closeFds(count);
+            }
+        }
+    }
+
+    private void dispatch(Session s, ControlMessage.Reader m, int count) throws ProtocolException, LinuxException {
+        if (!s.receive(m, fds, count) && !context.shmConnectionManager().receive(s, m)) {
+            throw new ProtocolException("unknown control message " + m.type());
+        }
+    }
+
+    /** Handles a message that the context sent to itself. */
+    void receiveOwn(Session s, ControlMessage.Writer message) {
+        try {
+            dispatch(s, new ControlMessage.Reader(message.segment()), 0);
+        } catch (ProtocolException | LinuxException e) {
+            throw new IllegalStateException("own control message", e);
+        }
+    }
+
+    void forget(Session s) {
+        sessions.remove(s.peerInstance(), s);
+    }
+
+    /** Ends everything; on the engine's thread. */
+    void close() {
+        context.engine().forget(listener.fd());
+        listener.close();
+        for (Greeting g : List.copyOf(greetings)) {
+            drop(g, new ProtocolException("the device was closed"));
+        }
+        for (Session s : sessions()) {
+            context.sessionEnded(s, "the device was closed");
+        }
+    }
+}

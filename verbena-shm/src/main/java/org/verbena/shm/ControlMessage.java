@@ -1,0 +1,138 @@
+package org.verbena.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Messages on a session's socket, little-endian: {@code int type}, then fields in order. {@code docs/shm.md} lists them.
+ * What comes from a peer is read through {@link Reader}, which refuses everything that is too short, too long or out of
+ * range.
+ */
+final class ControlMessage {
+    static final int MAX_BYTES = 1024;
+    static final int MAX_TEXT = 400;
+    static final int VERSION = 1;
+
+    /** {version, instance, process id, adapter size, arena size}, 3 descriptors: adapter, arena, engine's eventfd. */
+    static final int HELLO = 1;
+    /** Who listens on a port: {instance}. */
+    static final int IDENTITY = 2;
+    /** Memory to map: {id, size}, 1 descriptor. */
+    static final int MEMORY = 3;
+    /** Memory is gone: {id}. */
+    static final int MEMORY_GONE = 4;
+    /** A completion channel: {id}, 1 descriptor. */
+    static final int CHANNEL = 5;
+    /** Signal a channel whose descriptor the sender lacks: {id}. */
+    static final int WAKE = 6;
+    /** A request was refused: {QP number, sender's QP number, event type, text}. */
+    static final int QP_ERROR = 7;
+    /** The reader of a lane will not look at it any more: {the reader's link}. */
+    static final int LANE_DONE = 8;
+    /** Connection manager: {connection, port, QP number, private data}. */
+    static final int CM_REQUEST = 16;
+    /** {connection, QP number, private data}. */
+    static final int CM_REPLY = 17;
+    /** {connection}. */
+    static final int CM_READY = 18;
+    /** {connection, reason, private data, text}. */
+    static final int CM_REJECT = 19;
+    /** {connection, text}. */
+    static final int CM_DISCONNECT = 20;
+
+    private ControlMessage() {
+    }
+
+    /** Builds a message. */
+    static final class Writer {
+        private final ByteBuffer b = ByteBuffer.allocateDirect(MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+
+        Writer(int type) {
+            b.putInt(type);
+        }
+
+        Writer putInt(int v) {
+            b.putInt(v);
+            return this;
+        }
+
+        Writer putLong(long v) {
+            b.putLong(v);
+            return this;
+        }
+
+        Writer putBytes(byte[] v) {
+            b.putInt(v.length).put(v);
+            return this;
+        }
+
+        /** Text, cut if it is very long. */
+        Writer putText(String v) {
+            byte[] utf8 = v.getBytes(StandardCharsets.UTF_8);
+            return putBytes(utf8.length <= MAX_TEXT ? utf8 : java.util.Arrays.copyOf(utf8, MAX_TEXT));
+        }
+
+        MemorySegment segment() {
+            return MemorySegment.ofBuffer(b.duplicate().flip());
+        }
+    }
+
+    /** Reads a message. */
+    static final class Reader {
+        private final ByteBuffer b;
+        private final int type;
+
+        Reader(MemorySegment message) throws ProtocolException {
+            b = message.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+            type = getInt();
+        }
+
+        int type() {
+            return type;
+        }
+
+        int getInt() throws ProtocolException {
+            try {
+                return b.getInt();
+            } catch (BufferUnderflowException e) {
+                throw tooShort();
+            }
+        }
+
+        long getLong() throws ProtocolException {
+            try {
+                return b.getLong();
+            } catch (BufferUnderflowException e) {
+                throw tooShort();
+            }
+        }
+
+        byte[] getBytes(int max) throws ProtocolException {
+            int n = getInt();
+            if (n < 0 || n > max || n > b.remaining()) {
+                throw tooShort();
+            }
+            byte[] v = new byte[n];
+            b.get(v);
+            return v;
+        }
+
+        String getText() throws ProtocolException {
+            return new String(getBytes(MAX_TEXT), StandardCharsets.UTF_8);
+        }
+
+        /** To be called after the last field. */
+        void end() throws ProtocolException {
+            if (b.hasRemaining()) {
+                throw new ProtocolException("control message " + type + " is too long");
+            }
+        }
+
+        private ProtocolException tooShort() {
+            return new ProtocolException("control message " + type + " is cut short or has a wrong length in it");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+package org.verbena.shm;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Eventfd;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+
+/**
+ * The context's own thread: control sockets, deaths of peers, and work that waits while the application's threads are
+ * elsewhere. It sleeps in {@code epoll_wait}; it ticks only for a while after something had to wait.
+ */
+final class Engine implements Runnable {
+    private static final Logger LOG = System.getLogger("org.verbena.shm");
+    private static final int TICK_MILLIS = 1;
+    /** So many ticks without work, and the engine sleeps. */
+    private static final int IDLE_TICKS = 10;
+    private static final long WAKE = 0;
+
+    private final Epoll epoll;
+    private final Fd wake;
+    private final Thread thread;
+    private final AtomicLong tokens = new AtomicLong(WAKE);
+    private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
+    private final Map<Fd, Long> tokenOf = new ConcurrentHashMap<>();
+    private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final List<Waiting> waiting = new ArrayList<>();
+    private final ConcurrentLinkedQueue<Waiting> newlyWaiting = new ConcurrentLinkedQueue<>();
+    private volatile boolean ticking;
+    private volatile boolean stopped;
+
+    /** Called when a descriptor is ready. */
+    interface Watch {
+        void ready(int events);
+    }
+
+    /** Something that has to be looked after until it is done. */
+    interface Waiting {
+        /** Answers false when it needs no tick any more: it is done, or somebody will wake the engine for it. */
+        boolean tick();
+
+        /** Looked at when the engine was woken by a peer; answers true if it is over. */
+        boolean wake();
+    }
+
+    Engine(String name) throws LinuxException {
+        epoll = Epoll.create();
+        wake = Eventfd.create();
+        epoll.add(wake, Epoll.IN, WAKE);
+        thread = Thread.ofPlatform().daemon().name(name).unstarted(this);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /** Gives the descriptors of an engine back that was never started. */
+    void discard() {
+        epoll.close();
+        wake.close();
+    }
+
+    /** The descriptor by which peers wake the engine. */
+    Fd wakeFd() {
+        return wake;
+    }
+
+    boolean isCurrentThread() {
+        return Thread.currentThread() == thread;
+    }
+
+    /** Runs a task on the engine's thread, soon. */
+    void submit(Runnable task) {
+        tasks.add(task);
+        wakeUp();
+    }
+
+    private void wakeUp() {
+        if (!wake.isClosed() && !isCurrentThread()) {
+            Eventfd.signalQuietly(wake.value());
+        }
+    }
+
+    /** Watches a descriptor until {@link #forget}. */
+    void watch(Fd fd, int events, Watch w) throws LinuxException {
+        long token = tokens.incrementAndGet();
+        watches.put(token, w);
+        tokenOf.put(fd, token);
+        epoll.add(fd, events, token);
+    }
+
+    /** Changes what is watched for. */
+    void rewatch(Fd fd, int events) throws LinuxException {
+        Long token = tokenOf.get(fd);
+        if (token != null) {
+            epoll.modify(fd, events, token);
+        }
+    }
+
+    /** Runs {@code action} when the descriptor is readable next; {@code first} at the first call for a descriptor. */
+    void watchOnce(Fd fd, boolean first, Runnable action) throws LinuxException {
+        if (first) {
+            watch(fd, Epoll.IN | Epoll.ONESHOT, events -> action.run());
+        } else {
+            rewatch(fd, Epoll.IN | Epoll.ONESHOT);
+        }
+    }
+
+    void forget(Fd fd) {
+        Long token = tokenOf.remove(fd);
+        if (token != null) {
+            watches.remove(token);
+            try {
+                epoll.remove(fd);
+            } catch (LinuxException | IllegalStateException e) {
+                LOG.log(Level.DEBUG, "descriptor was closed already", e);
+            }
+        }
+    }
+
+    /** Looks after {@code w} from now on. */
+    void lookAfter(Waiting w) {
+        newlyWaiting.add(w);
+        if (!ticking) {
+            wakeUp();
+        }
+    }
+
+    @Override
+    public void run() {
+        int idle = IDLE_TICKS;
+        while (!stopped) {
+            try {
+                ticking = idle < IDLE_TICKS;
+                boolean sleep = !ticking && tasks.isEmpty() && newlyWaiting.isEmpty();
+                int n = epoll.await(sleep ? -1 : tasks.isEmpty() ? TICK_MILLIS : 0);
+                boolean woken = false;
+                for (int i = 0; i < n; i++) {
+                    woken |= dispatch(epoll.token(i), epoll.events(i));
+                }
+                for (Runnable t = tasks.poll(); t != null; t = tasks.poll()) {
+                    guarded(t);
+                }
+                idle = look(woken) ? 0 : Math.min(idle + 1, IDLE_TICKS);
+            } catch (LinuxException | RuntimeException e) {
+                LOG.log(Level.ERROR, "the engine of shm0 goes on after", e);
+            }
+        }
+        epoll.close();
+        wake.close();
+    }
+
+    private boolean dispatch(long token, int events) throws LinuxException {
+        if (token == WAKE) {
+            Eventfd.drain(wake);
+            return true;
+        }
+        Watch w = watches.get(token);
+        if (w != null) {
+            guarded(() -> w.ready(events));
+        }
+        return false;
+    }
+
+    /** Looks at what waits; answers true if there is a reason to tick. */
+    private boolean look(boolean woken) {
+        boolean busy = false;
+        for (Waiting w = newlyWaiting.poll(); w != null; w = newlyWaiting.poll()) {
+            waiting.add(w);
+            busy = true;
+        }
+        for (Iterator<Waiting> it = waiting.iterator(); it.hasNext();) {
+            Waiting w = it.next();
+            if (w.wake()) {
+                it.remove();
+                busy |= woken;
+            } else {
+                busy |= w.tick();
+            }
+        }
+        return busy;
+    }
+
+    private static void guarded(Runnable r) {
+        try {
+            r.run();
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "a task of shm0's engine failed", e);
+        }
+    }
+
+    /** Ends the thread and waits for it. */
+    void stop() {
+        stopped = true;
+        Eventfd.signalQuietly(wake.value());
+        if (isCurrentThread()) {
+            return;
+        }
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package org.verbena.shm;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/** First-fit allocation of page-aligned extents in an address range. Safe for use by several threads. */
+final class Extents {
+    private static final long PAGE = 4096;
+
+    private final TreeMap<Long, Long> free = new TreeMap<>();
+
+    Extents(long start, long end) {
+        free.put(start, end - start);
+    }
+
+    /** Rounded up to whole pages. */
+    static long pages(long bytes) {
+        return (bytes + PAGE - 1) & -PAGE;
+    }
+
+    /** Takes an extent of at least {@code bytes}; answers its offset, or -1 if there is none. */
+    synchronized long take(long bytes) {
+        long need = pages(bytes);
+        for (Map.Entry<Long, Long> e : free.entrySet()) {
+            if (e.getValue() >= need) {
+                long at = e.getKey();
+                long rest = e.getValue() - need;
+                free.remove(at);
+                if (rest > 0) {
+                    free.put(at + need, rest);
+                }
+                return at;
+            }
+        }
+        return -1;
+    }
+
+    /** Gives back what {@link #take} answered for the same number of bytes. */
+    synchronized void give(long at, long bytes) {
+        long start = at;
+        long length = pages(bytes);
+        Map.Entry<Long, Long> before = free.floorEntry(at);
+        if (before != null && before.getKey() + before.getValue() == at) {
+            start = before.getKey();
+            length += before.getValue();
+        }
+        Long after = free.remove(at + pages(bytes));
+        if (after != null) {
+            length += after;
+        }
+        free.put(start, length);
+    }
+}

@@ -1,0 +1,43 @@
+package org.verbena.shm;
+
+import java.lang.invoke.VarHandle;
+
+import org.verbena.linux.spi.RawMemory;
+
+/**
+ * The word in which an initiator says what it touches: {@code sequence:32 | key index + 1}, or {@link #RECEIVES} for
+ * the peer's posted receives; 0 at rest.
+ *
+ * <p>The initiator stores the word, then reads the peer's link and key entry, then copies. The owner invalidates link or
+ * key entry, issues {@code membarrier}, then reads the word: either the initiator has seen the invalidation or the owner
+ * sees the word. So the hot path needs no fence, only the order of the instructions.
+ */
+final class Hazard {
+    /** In place of a key: the peer's posted receives, or its lane. */
+    static final int RECEIVES = 0x1000000;
+
+    private Hazard() {
+    }
+
+    /** Says that {@code what} is touched from now on. */
+    static void enter(long address, int sequence, int what) {
+        RawMemory.putLongOpaque(address, (long) sequence << 32 | what);
+        // no instruction on x86, but the compiler may not move the reads that follow above the store
+        VarHandle.releaseFence();
+    }
+
+    /** At rest again; everything written before is visible to whoever sees it. */
+    static void leave(long address) {
+        RawMemory.putLongRelease(address, 0);
+    }
+
+    /** What a word names, 0 if nothing. */
+    static int what(long word) {
+        return (int) word;
+    }
+
+    /** What names the region of a key. */
+    static int region(int key) {
+        return (key >>> 8) + 1;
+    }
+}

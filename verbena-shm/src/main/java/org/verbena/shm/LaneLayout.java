@@ -1,0 +1,76 @@
+package org.verbena.shm;
+
+/**
+ * Layout of a lane arena and of the lanes in it. A lane carries the completions of one queue pair's peer: the initiator
+ * writes, the peer's completion queue reads; it has as many entries as the peer's receive queue, so a posted receive is
+ * also the permission to use an entry. Little-endian; offsets in bytes.
+ *
+ * <pre>
+ * arena
+ *    0   header: magic, version, size, writer's instance, reader's instance
+ *  512   ready bits, one for each of the writer's queue pairs: toggled by the writer
+ * 1024   ready bits as the writer has seen them answered: toggled to match the other side's, for its lanes
+ * 4096   lanes, in pages
+ *
+ * lane entry, 128 bytes
+ *    0   payload, bytes 0..47
+ *   48   int length of the message, 52 int immediate
+ *   56   commit: sequence:32, opcode:8, status:8, flags:8
+ *   64   payload, bytes 48..87
+ *  104   time stamp, ns
+ *  120   sequence again, if the entry has a second line
+ * </pre>
+ *
+ * Each line carries the sequence, the entry's number plus 1, so the reader can fetch both lines at once and needs no
+ * order between them; a sequence that does not fit means "not yet". Messages of up to {@value #INLINE} bytes travel in
+ * the entry, longer ones are copied into the posted receive before the commit.
+ */
+final class LaneLayout {
+    static final long MAGIC = 0x314e_414c_5342_4556L; // "VEBSLAN1"
+    static final long SIZE = 1L << 30;
+
+    static final long HEADER_MAGIC = 0;
+    static final long HEADER_VERSION = 8;
+    static final long HEADER_SIZE = 16;
+    static final long HEADER_WRITER = 24;
+    static final long HEADER_READER = 32;
+    static final long READY = 512;
+    static final long ANSWERED = 1024;
+    static final long HEAP = 4096;
+
+    static final int ENTRY_SHIFT = 7;
+    static final int FIRST_LINE = 48;
+    static final int INLINE = 88;
+    static final long LENGTH = 48;
+    static final long COMMIT = 56;
+    static final long SECOND_PAYLOAD = 64;
+    static final long TIMESTAMP = 104;
+    static final long SECOND_SEQUENCE = 120;
+
+    /** The commit's flags. */
+    static final int HAS_IMMEDIATE = 1;
+    static final int IS_SOLICITED = 2;
+    static final int IS_INLINE = 4;
+    static final int HAS_SECOND_LINE = 8;
+    static final int HAS_TIMESTAMP = 16;
+    static final int KNOWN_FLAGS = 31;
+
+    private LaneLayout() {
+    }
+
+    static long commit(long index, int opcode, int status, int flags) {
+        return index + 1 & 0xffffffffL | (long) opcode << 32 | (long) status << 40 | (long) flags << 48;
+    }
+
+    static int opcode(long commit) {
+        return (int) (commit >>> 32) & 0xff;
+    }
+
+    static int status(long commit) {
+        return (int) (commit >>> 40) & 0xff;
+    }
+
+    static int flags(long commit) {
+        return (int) (commit >>> 48);
+    }
+}

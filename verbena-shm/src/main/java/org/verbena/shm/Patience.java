@@ -1,0 +1,78 @@
+package org.verbena.shm;
+
+import org.verbena.linux.spi.RawMemory;
+
+/**
+ * How long the oldest work request of a queue pair may wait: the transport's two retry rules in terms of time, since
+ * nothing is sent again. Used by one thread at a time; touched only while something waits.
+ */
+final class Patience {
+    /** Values of {@code rnr_retry} and waiting times that mean for ever. */
+    private static final int FOR_EVER = 7;
+    /** The RNR timer's codes in units of 10 µs, InfiniBand specification volume 1, table 45. */
+    private static final int[] RNR_TIMER = {65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
+            768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+
+    private final ShmQueuePair qp;
+    private volatile boolean waiting;
+    private volatile boolean starving;
+    private volatile long until;
+
+    Patience(ShmQueuePair qp) {
+        this.qp = qp;
+    }
+
+    /** The wait is over. */
+    void forget() {
+        if (waiting) {
+            waiting = false;
+            if (starving) {
+                starving = false;
+                qp.fed();
+            }
+        }
+    }
+
+    /** Nobody has posted a receive: true while the retries are not used up. */
+    boolean mayWaitForReceive(Remote r) {
+        if (!waiting || !starving) {
+            int code = RawMemory.getInt(r.entry + AdapterLayout.QP_RNR_TIMER) & 31;
+            int retries = qp.rnrRetry();
+            until = retries == FOR_EVER ? Long.MAX_VALUE : System.nanoTime() + (retries + 1) * (RNR_TIMER[code] * 10_000L);
+            waiting = true;
+            starving = true;
+            qp.lookAfter();
+            return true;
+        }
+        return mayWait();
+    }
+
+    /** The peer's queue pair is not there: true while the retries are not used up. */
+    boolean mayWaitForPeer() {
+        if (!waiting || starving) {
+            forget();
+            long one = qp.ackTimeoutNanos();
+            until = one == 0 ? Long.MAX_VALUE : System.nanoTime() + one * (qp.retryCount() + 1);
+            waiting = true;
+            qp.lookAfter();
+            return true;
+        }
+        return mayWait();
+    }
+
+    boolean waitsForReceive() {
+        return waiting && starving;
+    }
+
+    boolean waitsForEver() {
+        return waiting && until == Long.MAX_VALUE;
+    }
+
+    private boolean mayWait() {
+        if (until == Long.MAX_VALUE || System.nanoTime() - until < 0) {
+            return true;
+        }
+        forget();
+        return false;
+    }
+}

@@ -1,0 +1,114 @@
+package org.verbena.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.UnixSocket;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * Who listens on which port. A port is an abstract Unix name: the kernel gives it to one process of the network
+ * namespace and takes it back when that process ends. Whoever connects to it is told the listening context's instance.
+ */
+final class PortDirectory {
+    private static final int BACKLOG = 1024;
+
+    private final ShmContext context;
+
+    PortDirectory(ShmContext context) {
+        this.context = context;
+    }
+
+    private static String name(int port) {
+        return "verbena-port/" + port;
+    }
+
+    /** Takes a port and answers all who ask. */
+    UnixSocket listen(String verb, int port) throws VerbsException {
+        try {
+            UnixSocket s = UnixSocket.listen(name(port), BACKLOG);
+            s.setNonBlocking(true);
+            context.engine().watch(s.fd(), Epoll.IN, events -> answer(s));
+            return s;
+        } catch (LinuxException e) {
+            throw e.errno() == Errno.EADDRINUSE
+                    ? new VerbsException(verb, Errno.EADDRINUSE, "somebody listens on port " + port + " already")
+                    : new VerbsException(verb, e);
+        }
+    }
+
+    private void answer(UnixSocket listener) {
+        MemorySegment m = new ControlMessage.Writer(ControlMessage.IDENTITY).putLong(context.instance()).segment();
+        try {
+            for (UnixSocket next = listener.accept(); next != null; next = listener.accept()) {
+                try (UnixSocket s = next) {
+                    s.setNonBlocking(true);
+                    s.send(m, 0, m.byteSize(), new int[0]);
+                }
+            }
+        } catch (LinuxException | IllegalStateException e) {
+            System.getLogger("org.verbena.shm").log(System.Logger.Level.DEBUG, "a port is asked for no more", e);
+        }
+    }
+
+    /** The instance of the context that listens on a port. */
+    long whoListens(String verb, int port, Duration timeout) throws VerbsException {
+        CompletableFuture<Long> f = new CompletableFuture<>();
+        UnixSocket s;
+        try {
+            s = UnixSocket.connect(name(port));
+        } catch (LinuxException e) {
+            throw e.errno() == Errno.ECONNREFUSED
+                    ? new VerbsException(verb, Errno.ECONNREFUSED,
+                            "nobody listens on port " + port + " of shm0: start the listener first")
+                    : new VerbsException(verb, e);
+        }
+        try {
+            s.setNonBlocking(true);
+            Control.checkUser(verb, s.peerCredentials());
+            context.engine().watch(s.fd(), Epoll.IN, events -> asked(s, port, f));
+            return Control.get(verb, f, timeout, () -> "the process that listens there does not answer: is it stopped?");
+        } catch (LinuxException e) {
+            throw new VerbsException(verb, e);
+        } finally {
+            context.engine().forget(s.fd());
+            s.close();
+        }
+    }
+
+    private static void asked(UnixSocket s, int port, CompletableFuture<Long> f) {
+        if (f.isDone()) {
+            return;
+        }
+        MemorySegment buffer = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
+        try {
+            int n = s.receive(buffer, new int[0]);
+            if (n == -Errno.EAGAIN) {
+                return;
+            }
+            if (n <= 0) {
+                throw new ProtocolException("the listener has gone");
+            }
+            ControlMessage.Reader m = new ControlMessage.Reader(buffer.asSlice(0, n));
+            long instance = m.getLong();
+            m.end();
+            if (m.type() != ControlMessage.IDENTITY || instance == 0) {
+                throw new ProtocolException("the listener is no Verbena of this version");
+            }
+            f.complete(instance);
+        } catch (ProtocolException | IllegalStateException e) {
+            f.completeExceptionally(
+                    new VerbsException("ask who listens on port " + port, Errno.ECONNREFUSED, text(e.getMessage())));
+        }
+    }
+
+    private static String text(@Nullable String message) {
+        return message == null ? "the listener has gone" : message;
+    }
+}

@@ -1,0 +1,23 @@
+package org.verbena.shm;
+
+/**
+ * The word that says how many receives a queue pair has posted: {@code count:56 | shortest:8}. {@code shortest} is the
+ * length of the shortest outstanding receive, at most 255: a message that fits into it may travel inside the lane entry
+ * without a look at the receive itself.
+ */
+final class Posted {
+    private Posted() {
+    }
+
+    static long of(long count, long shortest) {
+        return count << 8 | Math.min(shortest, 255);
+    }
+
+    static long count(long word) {
+        return word >>> 8;
+    }
+
+    static int shortest(long word) {
+        return (int) word & 0xff;
+    }
+}

@@ -1,0 +1,12 @@
+package org.verbena.shm;
+
+import java.io.IOException;
+
+/** A peer sent or wrote something that the protocol does not have; its session ends. */
+final class ProtocolException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    ProtocolException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,70 @@
+package org.verbena.shm;
+
+import org.verbena.linux.spi.RawMemory;
+
+/**
+ * The far end of a connected queue pair as its initiator needs it: read from the peer's directory entry once it is
+ * ready, checked, and kept. Immutable.
+ */
+final class Remote {
+    final Session session;
+    /** Address of the peer's directory entry. */
+    final long entry;
+    /** The link's identity when it was read; another one means the peer has left this connection. */
+    final long link;
+    final int pd;
+    final long ring;
+    final int entries;
+    final int ringMask;
+    final long stride;
+    final int maxSge;
+    final boolean timestamps;
+    final long armWord;
+    final int channel;
+
+    private Remote(Session session, long entry, long link) throws ProtocolException {
+        this.session = session;
+        this.entry = entry;
+        this.link = link & Link.IDENTITY;
+        pd = RawMemory.getInt(entry + AdapterLayout.QP_PD);
+        long offset = RawMemory.getLong(entry + AdapterLayout.QP_RING);
+        entries = RawMemory.getInt(entry + AdapterLayout.QP_RING_ENTRIES);
+        maxSge = RawMemory.getInt(entry + AdapterLayout.QP_RING_SGE);
+        int arm = RawMemory.getInt(entry + AdapterLayout.QP_ARM);
+        if (entries < 1 || entries > ShmDevice.MAX_WR || Integer.bitCount(entries) != 1 || maxSge < 0
+                || maxSge > ShmDevice.MAX_SGE || arm < 0 || arm >= AdapterLayout.MAX_CQ) {
+            throw new ProtocolException("a queue pair's directory entry makes no sense");
+        }
+        stride = AdapterLayout.wqeStride(maxSge);
+        if (offset < AdapterLayout.HEAP || offset > AdapterLayout.SIZE - stride * entries || (offset & 15) != 0) {
+            throw new ProtocolException("a receive ring lies outside the adapter");
+        }
+        ring = session.peerBase() + offset;
+        ringMask = entries - 1;
+        timestamps = (RawMemory.getInt(entry + AdapterLayout.QP_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
+        armWord = session.peerBase() + AdapterLayout.armWord(arm);
+        channel = RawMemory.getInt(entry + AdapterLayout.QP_CHANNEL);
+    }
+
+    /**
+     * Reads the far end.
+     *
+     * @return null if it is not connected to {@code number} of this context yet
+     * @throws ProtocolException if what it says makes no sense
+     */
+    static @org.jspecify.annotations.Nullable Remote find(Session session, int number, int peerNumber)
+            throws ProtocolException {
+        long entry = session.peerBase() + AdapterLayout.qpEntry(peerNumber);
+        long link = RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK);
+        if ((link & 1) == 0 || Link.number(link) != peerNumber || Link.peerNumber(link) != number
+                || RawMemory.getLong(entry + AdapterLayout.QP_PEER) != session.ownInstance()) {
+            return null;
+        }
+        return new Remote(session, entry, link);
+    }
+
+    /** Address of a receive ring entry. */
+    long wqe(long index) {
+        return ring + (index & ringMask) * stride;
+    }
+}

@@ -1,0 +1,82 @@
+package org.verbena.shm;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.verbena.verbs.WcStatus;
+
+/**
+ * Completions of a send queue on their way to the completion queue: one producer at a time (whoever executes the queue)
+ * and one consumer (whoever polls). There is an entry for each slot of the send queue, so it never overflows.
+ */
+final class SendCompletions {
+    private static final VarHandle PRODUCED;
+
+    static {
+        try {
+            PRODUCED = MethodHandles.lookup().findVarHandle(SendCompletions.class, "produced", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final int mask;
+    private final long[] wrIds;
+    private final long[] lengths;
+    private final long[] frees;
+    private final long[] timestamps;
+    private final int[] what;
+    private final boolean withTimestamps;
+    private long produced;
+    private long consumed;
+
+    SendCompletions(int entries, boolean withTimestamps) {
+        mask = entries - 1;
+        wrIds = new long[entries];
+        lengths = new long[entries];
+        frees = new long[entries];
+        timestamps = new long[withTimestamps ? entries : 0];
+        what = new int[entries];
+        this.withTimestamps = withTimestamps;
+    }
+
+    /** Adds a completion; {@code free} is the number of work requests whose slots are free once it was polled. */
+    void add(long wrId, int opcode, int status, int vendorError, long length, long free) {
+        int i = (int) produced & mask;
+        wrIds[i] = wrId;
+        lengths[i] = length;
+        frees[i] = free;
+        what[i] = opcode | status << 8 | vendorError << 16;
+        if (withTimestamps) {
+            timestamps[i] = System.nanoTime();
+        }
+        PRODUCED.setRelease(this, produced + 1);
+    }
+
+    /** Moves the oldest completion into the queue's cursor; answers how many slots are free now, or -1 if none is there. */
+    long poll(ShmCompletionQueue cq, int queuePairNumber, int peerNumber) {
+        long c = consumed;
+        if ((long) PRODUCED.getAcquire(this) == c) {
+            return -1;
+        }
+        int i = (int) c & mask;
+        int w = what[i];
+        cq.set(wrIds[i], w >>> 8 & 0xff, w & 0xff, w >>> 16, lengths[i], 0, 0, queuePairNumber, peerNumber,
+                withTimestamps ? timestamps[i] : 0);
+        consumed = c + 1;
+        return frees[i];
+    }
+
+    boolean isEmpty() {
+        return (long) PRODUCED.getAcquire(this) == consumed;
+    }
+
+    /** Forgets everything; nobody produces or consumes meanwhile. */
+    void clear() {
+        consumed = produced;
+    }
+
+    static boolean isError(int status) {
+        return status != WcStatus.SUCCESS;
+    }
+}

@@ -1,0 +1,437 @@
+package org.verbena.shm;
+
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Errno;
+import org.verbena.linux.Eventfd;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Mapping;
+import org.verbena.linux.Memfd;
+import org.verbena.linux.UnixSocket;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * All that this context has with one other context: the control socket, the two lane arenas, the peer's adapter and the
+ * memory that the peer lets us map. A context's session with itself has no socket and one arena.
+ */
+final class Session {
+    private static final int[] NO_FDS = {};
+
+    private final ShmContext context;
+    private final long peerInstance;
+    private final int peerPid;
+    private final @Nullable UnixSocket socket;
+    private final SharedFile arena;
+    private final Extents lanes = new Extents(LaneLayout.HEAP, LaneLayout.SIZE);
+    private final Mapping peerAdapter;
+    private final Mapping peerArena;
+    private final @Nullable Fd peerEngine;
+
+    private final List<ShmQueuePair> queuePairs = new CopyOnWriteArrayList<>();
+    private final Map<Long, Mapping> memories = new ConcurrentHashMap<>();
+    private final Map<Integer, Fd> peerChannels = new ConcurrentHashMap<>();
+    private final Map<Long, OwnLane> ownLanes = new HashMap<>();
+    private final Set<Integer> sharedPds = new HashSet<>();
+    private final Set<Integer> sentChannels = new HashSet<>();
+    private final ArrayDeque<Outgoing> outbox = new ArrayDeque<>();
+    private volatile boolean dead;
+
+    private record Outgoing(ControlMessage.Writer message, @Nullable Fd fd) {
+    }
+
+    /** A lane that we write; its memory is free again when neither end uses it. */
+    private static final class OwnLane {
+        final long at;
+        final long bytes;
+        boolean writerDone;
+        boolean readerDone;
+
+        OwnLane(long at, long bytes) {
+            this.at = at;
+            this.bytes = bytes;
+        }
+    }
+
+    Session(ShmContext context, long peerInstance, int peerPid, @Nullable UnixSocket socket, SharedFile arena,
+            Mapping peerAdapter, Mapping peerArena, @Nullable Fd peerEngine) {
+        this.context = context;
+        this.peerInstance = peerInstance;
+        this.peerPid = peerPid;
+        this.socket = socket;
+        this.arena = arena;
+        this.peerAdapter = peerAdapter;
+        this.peerArena = peerArena;
+        this.peerEngine = peerEngine;
+    }
+
+    /** Makes the arena that this side of a new session writes. */
+    static SharedFile makeArena(long ownInstance, long peerInstance) throws LinuxException {
+        SharedFile f = new SharedFile("verbena-lanes", LaneLayout.SIZE);
+        RawMemory.putLong(f.address() + LaneLayout.HEADER_VERSION, AdapterLayout.VERSION);
+        RawMemory.putLong(f.address() + LaneLayout.HEADER_SIZE, LaneLayout.SIZE);
+        RawMemory.putLong(f.address() + LaneLayout.HEADER_WRITER, ownInstance);
+        RawMemory.putLong(f.address() + LaneLayout.HEADER_READER, peerInstance);
+        RawMemory.putLongRelease(f.address() + LaneLayout.HEADER_MAGIC, LaneLayout.MAGIC);
+        return f;
+    }
+
+    long ownInstance() {
+        return context.instance();
+    }
+
+    long peerInstance() {
+        return peerInstance;
+    }
+
+    int peerPid() {
+        return peerPid;
+    }
+
+    /** Address of the peer's adapter in this process. */
+    long peerBase() {
+        return peerAdapter.address();
+    }
+
+    /** Address of the lane arena that the peer writes. */
+    long peerArenaBase() {
+        return peerArena.address();
+    }
+
+    boolean isDead() {
+        return dead;
+    }
+
+    private boolean isLoopback() {
+        return socket == null;
+    }
+
+    String peerName() {
+        return isLoopback() ? "this process" : "process " + peerPid;
+    }
+
+    // ---- queue pairs and lanes
+
+    void add(ShmQueuePair qp) {
+        queuePairs.add(qp);
+    }
+
+    void remove(ShmQueuePair qp) {
+        queuePairs.remove(qp);
+    }
+
+    /** Makes a lane for a peer's queue pair, known by its link; answers its address. */
+    long makeLane(long link, int entries) throws VerbsException {
+        long bytes = (long) entries << LaneLayout.ENTRY_SHIFT;
+        synchronized (ownLanes) {
+            long at = lanes.take(bytes);
+            try {
+                if (at < 0) {
+                    throw new VerbsException("make a lane to " + peerName(), Errno.ENOMEM, "the arena is full");
+                }
+                arena.reserve(at, bytes);
+            } catch (LinuxException e) {
+                lanes.give(at, bytes);
+                throw new VerbsException("make a lane to " + peerName(), e);
+            }
+            // a sequence left from an earlier lane could be taken for a commit
+            RawMemory.fill(arena.address() + at, bytes, (byte) 0);
+            ownLanes.put(link, new OwnLane(at, bytes));
+            return arena.address() + at;
+        }
+    }
+
+    /** Offset of a lane in the arena. */
+    long laneOffset(long laneAddress) {
+        return laneAddress - arena.address();
+    }
+
+    /** One end of a lane that we write is done with it. */
+    void laneDone(long link, boolean writer) {
+        synchronized (ownLanes) {
+            OwnLane l = ownLanes.get(link);
+            if (l != null) {
+                l.writerDone |= writer;
+                l.readerDone |= !writer;
+                if (l.writerDone && l.readerDone) {
+                    ownLanes.remove(link);
+                    lanes.give(l.at, l.bytes);
+                }
+            }
+        }
+    }
+
+    /** We shall not read the lane any more that the peer made for {@code link}. */
+    void tellLaneDone(long link) {
+        if (isLoopback()) {
+            laneDone(link, false);
+        } else {
+            send(new ControlMessage.Writer(ControlMessage.LANE_DONE).putLong(link), null);
+        }
+    }
+
+    // ---- memory
+
+    /** The peer's memory of that id, mapped here; null if it has not arrived, or is gone. */
+    @Nullable Mapping memory(long id) {
+        if (isLoopback()) {
+            Allocation a = context.allocation(id);
+            return a == null ? null : a.mapping;
+        }
+        return memories.get(id);
+    }
+
+    /** Lets the peer map the memory of a protection domain, now and as it is allocated. */
+    void share(int pd) {
+        if (isLoopback()) {
+            return;
+        }
+        synchronized (sharedPds) {
+            if (sharedPds.add(pd)) {
+                for (Allocation a : context.allocations(pd)) {
+                    sendMemory(a);
+                }
+            }
+        }
+    }
+
+    void allocated(Allocation a) {
+        synchronized (sharedPds) {
+            if (sharedPds.contains(a.pd)) {
+                sendMemory(a);
+            }
+        }
+    }
+
+    private void sendMemory(Allocation a) {
+        send(new ControlMessage.Writer(ControlMessage.MEMORY).putLong(a.id).putLong(Extents.pages(a.bytes)), a.fd);
+    }
+
+    void freed(Allocation a) {
+        synchronized (sharedPds) {
+            if (sharedPds.contains(a.pd)) {
+                send(new ControlMessage.Writer(ControlMessage.MEMORY_GONE).putLong(a.id), null);
+            }
+        }
+    }
+
+    // ---- waking the peer
+
+    /** Gives the peer the descriptor of a channel, once. */
+    void shareChannel(ShmCompletionChannel c) {
+        synchronized (sentChannels) {
+            if (!isLoopback() && sentChannels.add(c.id())) {
+                send(new ControlMessage.Writer(ControlMessage.CHANNEL).putInt(c.id()), c.fd());
+            }
+        }
+    }
+
+    /** Signals a channel of the peer. */
+    void signalChannel(int id) {
+        if (isLoopback()) {
+            context.signalChannel(id);
+            return;
+        }
+        Fd fd = peerChannels.get(id);
+        if (fd == null) {
+            send(new ControlMessage.Writer(ControlMessage.WAKE).putInt(id), null);
+        } else {
+            signal(fd);
+        }
+    }
+
+    /** Wakes the peer's engine, which has work that waits for us. */
+    void wakePeer() {
+        Fd fd = peerEngine;
+        if (fd == null) {
+            context.engine().submit(() -> {
+            });
+        } else {
+            signal(fd);
+        }
+    }
+
+    private static void signal(Fd fd) {
+        try {
+            Eventfd.signalQuietly(fd.value());
+        } catch (IllegalStateException e) {
+            // the session ended at this moment, so nobody is there to be woken
+            assert fd.isClosed();
+        }
+    }
+
+    // ---- the control socket
+
+    /** Sends a message, or leaves it to the engine if the socket is full; what cannot be sent ends the session. */
+    void send(ControlMessage.Writer message, @Nullable Fd fd) {
+        if (isLoopback()) {
+            context.engine().submit(() -> context.control().receiveOwn(this, message));
+            return;
+        }
+        int error;
+        synchronized (outbox) {
+            if (dead) {
+                return;
+            }
+            if (!outbox.isEmpty()) {
+                outbox.add(new Outgoing(message, fd));
+                return;
+            }
+            error = transmit(message, fd);
+            if (error == Errno.EAGAIN) {
+                outbox.add(new Outgoing(message, fd));
+                watch(Epoll.IN | Epoll.OUT);
+                return;
+            }
+        }
+        if (error != 0) {
+            context.engine().submit(() -> context.sessionEnded(this, "the control socket failed: " + Errno.describe(error)));
+        }
+    }
+
+    /** The socket has room again; engine's thread only. */
+    void flushOutbox() {
+        synchronized (outbox) {
+            while (!outbox.isEmpty()) {
+                Outgoing o = outbox.peek();
+                if (transmit(o.message, o.fd) == Errno.EAGAIN) {
+                    return;
+                }
+                outbox.remove();
+            }
+            watch(Epoll.IN);
+        }
+    }
+
+    private void watch(int events) {
+        try {
+            context.engine().rewatch(socket().fd(), events);
+        } catch (LinuxException | IllegalStateException e) {
+            context.engine().submit(() -> context.sessionEnded(this, "the control socket failed: " + e.getMessage()));
+        }
+    }
+
+    private int transmit(ControlMessage.Writer message, @Nullable Fd fd) {
+        try {
+            var segment = message.segment();
+            return socket().send(segment, 0, segment.byteSize(), fd == null ? NO_FDS : new int[] {fd.value()});
+        } catch (IllegalStateException e) {
+            // the memory or channel was closed meanwhile, or the session has ended: nobody needs the message
+            return 0;
+        }
+    }
+
+    UnixSocket socket() {
+        UnixSocket s = socket;
+        if (s == null) {
+            throw new IllegalStateException("a session with oneself has no socket");
+        }
+        return s;
+    }
+
+    /** Handles a message that only concerns this session; answers false if it is none of those. */
+    boolean receive(ControlMessage.Reader m, int[] fds, int fdCount) throws ProtocolException, LinuxException {
+        switch (m.type()) {
+            case ControlMessage.MEMORY -> {
+                long id = m.getLong();
+                long size = m.getLong();
+                m.end();
+                Fd fd = oneFd(fds, fdCount);
+                int seals = Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | Memfd.SEAL_SEAL;
+                try (fd) {
+                    if ((Memfd.seals(fd) & seals) != seals || size <= 0 || Memfd.size(fd) != size) {
+                        throw new ProtocolException("memory is not sealed or has a wrong size");
+                    }
+                    memories.put(id, Mapping.map(fd, 0, size, true));
+                }
+            }
+            case ControlMessage.MEMORY_GONE -> {
+                Mapping gone = memories.remove(m.getLong());
+                m.end();
+                if (gone != null) {
+                    gone.discard();
+                }
+            }
+            case ControlMessage.CHANNEL -> {
+                int id = m.getInt();
+                m.end();
+                Fd old = peerChannels.put(id, oneFd(fds, fdCount));
+                if (old != null) {
+                    old.close();
+                }
+            }
+            case ControlMessage.WAKE -> {
+                int id = m.getInt();
+                m.end();
+                context.signalChannel(id);
+            }
+            case ControlMessage.LANE_DONE -> {
+                long link = m.getLong();
+                m.end();
+                laneDone(link, false);
+            }
+            case ControlMessage.QP_ERROR -> {
+                int number = m.getInt();
+                int from = m.getInt();
+                int event = m.getInt();
+                String text = m.getText();
+                m.end();
+                for (ShmQueuePair qp : queuePairs) {
+                    if (qp.number() == number && qp.peerNumber() == from) {
+                        qp.enterError(text, event);
+                    }
+                }
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static Fd oneFd(int[] fds, int count) throws ProtocolException {
+        if (count != 1) {
+            throw new ProtocolException("a message carries " + count + " descriptors instead of 1");
+        }
+        int fd = fds[0];
+        fds[0] = -1;
+        return Fd.of(fd);
+    }
+
+    /** The peer is gone: its queue pairs fail, its descriptors and mappings are given back. */
+    void end(String reason) {
+        synchronized (outbox) {
+            if (dead) {
+                return;
+            }
+            dead = true;
+            outbox.clear();
+        }
+        for (ShmQueuePair qp : queuePairs) {
+            qp.peerDied(reason);
+        }
+        if (socket != null) {
+            context.engine().forget(socket.fd());
+            socket.close();
+        }
+        if (peerEngine != null) {
+            peerEngine.close();
+        }
+        peerChannels.values().forEach(Fd::close);
+        // mappings stay valid while a queue pair still holds them; then the garbage collector takes them
+        memories.clear();
+        if (!isLoopback()) {
+            arena.close();
+        }
+    }
+}

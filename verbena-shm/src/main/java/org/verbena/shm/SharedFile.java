@@ -1,0 +1,70 @@
+package org.verbena.shm;
+
+import java.util.BitSet;
+
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Mapping;
+import org.verbena.linux.Memfd;
+
+/**
+ * A sparse memory file that this process writes and peers can only read: it is mapped writable once and then sealed
+ * against every later writable mapping, truncation and hole. Pages are reserved before they are used, for a page that
+ * cannot be had when it is touched would be a SIGBUS.
+ */
+final class SharedFile {
+    private static final int SEALS = Memfd.SEAL_SEAL | Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | Memfd.SEAL_FUTURE_WRITE;
+    private static final int PAGE_SHIFT = 12;
+
+    private final Fd fd;
+    private final Mapping mapping;
+    private final BitSet reserved = new BitSet();
+
+    SharedFile(String name, long size) throws LinuxException {
+        fd = Memfd.create(name, size);
+        try {
+            mapping = Mapping.map(fd, 0, size, true);
+            Memfd.addSeals(fd, SEALS);
+            reserve(0, 4096);
+        } catch (LinuxException e) {
+            fd.close();
+            throw e;
+        }
+    }
+
+    /** Maps a peer's file read-only, after checking that the peer cannot shrink it. */
+    static Mapping mapPeer(Fd fd, long size) throws ProtocolException, LinuxException {
+        if ((Memfd.seals(fd) & SEALS) != SEALS || Memfd.size(fd) != size) {
+            throw new ProtocolException("a memory file is not sealed or has a wrong size");
+        }
+        return Mapping.map(fd, 0, size, false);
+    }
+
+    Fd fd() {
+        return fd;
+    }
+
+    Mapping mapping() {
+        return mapping;
+    }
+
+    long address() {
+        return mapping.address();
+    }
+
+    /** Makes sure that a range has pages. */
+    synchronized void reserve(long offset, long length) throws LinuxException {
+        int from = (int) (offset >>> PAGE_SHIFT);
+        int to = (int) (offset + length - 1 >>> PAGE_SHIFT) + 1;
+        for (int a = reserved.nextClearBit(from); a < to; a = reserved.nextClearBit(a)) {
+            int b = reserved.nextSetBit(a);
+            int end = b < 0 || b > to ? to : b;
+            Memfd.allocate(fd, (long) a << PAGE_SHIFT, (long) (end - a) << PAGE_SHIFT);
+            reserved.set(a, end);
+        }
+    }
+
+    void close() {
+        fd.close();
+    }
+}

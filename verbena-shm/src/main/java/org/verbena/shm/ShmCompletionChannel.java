@@ -1,0 +1,163 @@
+package org.verbena.shm;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Errno;
+import org.verbena.linux.Eventfd;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Poll;
+import org.verbena.verbs.CompletionChannel;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.VerbsException;
+
+/** A completion channel on an eventfd, which peers hold a copy of and signal. */
+final class ShmCompletionChannel extends CompletionChannel {
+    /** A platform thread looks for interruption this often while it sleeps in the kernel. */
+    private static final int SLICE_MILLIS = 200;
+
+    private final ShmContext context;
+    private final int id;
+    private final Fd fd;
+    private final List<ShmCompletionQueue> queues = new CopyOnWriteArrayList<>();
+    private final ConcurrentLinkedQueue<Thread> parked = new ConcurrentLinkedQueue<>();
+    private volatile boolean watched;
+    private volatile boolean closing;
+
+    ShmCompletionChannel(ShmContext context, int id) throws VerbsException {
+        super(context);
+        this.context = context;
+        this.id = id;
+        try {
+            fd = Eventfd.create();
+        } catch (LinuxException e) {
+            abandon();
+            throw new VerbsException("create completion channel on " + context.describe(), e);
+        }
+        opened();
+    }
+
+    int id() {
+        return id;
+    }
+
+    Fd fd() {
+        return fd;
+    }
+
+    void add(ShmCompletionQueue cq) {
+        queues.add(cq);
+    }
+
+    void remove(ShmCompletionQueue cq) {
+        queues.remove(cq);
+    }
+
+    /** Makes the descriptor readable. */
+    void signal() {
+        if (!fd.isClosed()) {
+            Eventfd.signalQuietly(fd.value());
+        }
+    }
+
+    @Override
+    public int descriptor() {
+        return fd.value();
+    }
+
+    @Override
+    public @Nullable CompletionQueue await(Duration timeout) throws VerbsException {
+        long nanos = timeout.compareTo(Duration.ofDays(365)) > 0 ? TimeUnit.DAYS.toNanos(365) : timeout.toNanos();
+        long end = System.nanoTime() + nanos;
+        while (true) {
+            CompletionQueue cq = take();
+            if (cq != null) {
+                return cq;
+            }
+            long left = end - System.nanoTime();
+            if (left <= 0 || Thread.currentThread().isInterrupted()) {
+                return null;
+            }
+            try {
+                if (Thread.currentThread().isVirtual()) {
+                    park(left);
+                } else {
+                    Poll.await(fd, Epoll.IN, (int) Math.min(SLICE_MILLIS, TimeUnit.NANOSECONDS.toMillis(left) + 1));
+                }
+            } catch (IllegalStateException e) {
+                throw new VerbsException("await event on " + describe(), Errno.EINVAL, "the channel was closed");
+            } catch (LinuxException e) {
+                throw new VerbsException("await event on " + describe(), e);
+            }
+        }
+    }
+
+    /** Takes an event, and leaves the descriptor readable if and only if another one waits. */
+    private synchronized @Nullable CompletionQueue take() throws VerbsException {
+        if (closing || isClosed()) {
+            throw new VerbsException("await event on " + describe(), Errno.EINVAL, "the channel is closed");
+        }
+        try {
+            Eventfd.drain(fd);
+        } catch (LinuxException e) {
+            throw new VerbsException("await event on " + describe(), e);
+        }
+        CompletionQueue found = null;
+        for (ShmCompletionQueue cq : queues) {
+            if (found == null && cq.event(true)) {
+                found = cq;
+            } else if (found != null && cq.event(false)) {
+                signal();
+                break;
+            }
+        }
+        return found;
+    }
+
+    /** Parks a virtual thread until the engine sees the descriptor readable; no carrier blocks in the kernel. */
+    private void park(long nanos) throws LinuxException {
+        Thread self = Thread.currentThread();
+        parked.add(self);
+        try {
+            synchronized (parked) {
+                context.engine().watchOnce(fd, !watched, this::unparkAll);
+                watched = true;
+            }
+            LockSupport.parkNanos(this, nanos);
+        } finally {
+            parked.remove(self);
+        }
+    }
+
+    private void unparkAll() {
+        for (Thread t : parked) {
+            LockSupport.unpark(t);
+        }
+    }
+
+    @Override
+    public String describe() {
+        return "completion channel " + id + " of " + context.describe();
+    }
+
+    @Override
+    protected void implClose() {
+        closing = true;
+        signal();
+        unparkAll();
+        synchronized (this) {
+            if (watched) {
+                context.engine().forget(fd);
+            }
+            context.forgetChannel(this);
+            fd.close();
+        }
+    }
+}

@@ -1,0 +1,339 @@
+package org.verbena.shm;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionListener;
+import org.verbena.verbs.ConnectionManager;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.ConnectionRejectedException;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * Connects queue pairs by port. Who listens on a port is found by {@link PortDirectory}; the rest is messages on the
+ * session: request, reply, ready; or reject; at the end disconnect. Message handlers run on the engine's thread.
+ */
+final class ShmConnectionManager extends ConnectionManager {
+    private static final int FIRST_EPHEMERAL = 32768;
+    private static final int LAST_EPHEMERAL = 60999;
+    /** Code 12 of the RNR timer, 0.64 ms, and code 14 of the time-out, 67 ms: librdmacm's usual values. */
+    private static final int RNR_TIMER = 12;
+    private static final int TIMEOUT = 14;
+    private static final int MTU = 4096;
+
+    private final ShmContext context;
+    private final AtomicLong nextId = new AtomicLong();
+    private final Map<Integer, ShmConnectionListener> listeners = new ConcurrentHashMap<>();
+    private final Map<Key, Half> halves = new ConcurrentHashMap<>();
+
+    /** A connection's number is given by the end that connects; on a session with oneself both ends are here. */
+    private record Key(Session session, long id, boolean isActive) {
+    }
+
+    /** What the other end's answer brings. */
+    record Answer(int queuePair, byte[] privateData) {
+    }
+
+    /** One end of a connection, from the first message to the last. */
+    static final class Half {
+        final Session session;
+        final long id;
+        final boolean isActive;
+        final CompletableFuture<Answer> answer = new CompletableFuture<>();
+        volatile @Nullable ShmConnection connection;
+
+        Half(Session session, long id, boolean isActive) {
+            this.session = session;
+            this.id = id;
+            this.isActive = isActive;
+        }
+    }
+
+    ShmConnectionManager(ShmContext context) {
+        this.context = context;
+    }
+
+    // ---- listening
+
+    @Override
+    public ConnectionListener listen(InetSocketAddress local) throws VerbsException {
+        String verb = "listen on " + local;
+        context.requireOpen(verb);
+        checkAddress(verb, local, Errno.EADDRNOTAVAIL);
+        if (local.getPort() != 0) {
+            return listen(verb, local, local.getPort());
+        }
+        int count = LAST_EPHEMERAL - FIRST_EPHEMERAL + 1;
+        int at = ThreadLocalRandom.current().nextInt(count);
+        for (int i = 0; i < count; i++) {
+            try {
+                return listen(verb, local, FIRST_EPHEMERAL + (at + i) % count);
+            } catch (VerbsException e) {
+                if (e.errno() != Errno.EADDRINUSE) {
+                    throw e;
+                }
+            }
+        }
+        throw new VerbsException(verb, Errno.EADDRINUSE, "no port is free");
+    }
+
+    private ConnectionListener listen(String verb, InetSocketAddress local, int port) throws VerbsException {
+        ShmConnectionListener l = new ShmConnectionListener(context, this, new InetSocketAddress(local.getAddress(), port));
+        try {
+            l.bind(context.ports().listen(verb, port));
+        } catch (VerbsException e) {
+            l.abandonListener();
+            throw e;
+        }
+        listeners.put(port, l);
+        context.adopt(l);
+        return l;
+    }
+
+    void forget(ShmConnectionListener l) {
+        listeners.remove(l.localAddress().getPort(), l);
+    }
+
+    private static void checkAddress(String verb, InetSocketAddress a, int errno) throws VerbsException {
+        InetAddress ip = a.getAddress();
+        try {
+            if (ip != null && (ip.isAnyLocalAddress() || ip.isLoopbackAddress()
+                    || NetworkInterface.getByInetAddress(ip) != null)) {
+                return;
+            }
+        } catch (SocketException e) {
+            throw new VerbsException(verb, errno, "the interfaces of this host cannot be read: " + e.getMessage());
+        }
+        throw new VerbsException(verb, errno, a.isUnresolved() ? "the host name is not known"
+                : "the address is not one of this host, and shm0 reaches only processes of this host");
+    }
+
+    // ---- connecting
+
+    @Override
+    public Connection connect(QueuePair qp, InetSocketAddress remote, ConnectionParameters parameters)
+            throws VerbsException {
+        String verb = "connect " + qp.describe() + " to " + remote;
+        context.requireOpen(verb);
+        ShmQueuePair own = usable(verb, qp);
+        checkAddress(verb, remote, Errno.EHOSTUNREACH);
+        long deadline = System.nanoTime() + parameters.timeout().toNanos();
+        long instance = context.ports().whoListens(verb, remote.getPort(), left(deadline));
+        Session s = context.control().session(verb, instance, left(deadline));
+        long id = nextId.incrementAndGet() << 1 | (context.instance() < s.peerInstance() ? 0 : 1);
+        Half half = new Half(s, id, true);
+        halves.put(new Key(s, id, true), half);
+        boolean done = false;
+        try {
+            s.send(new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(id).putInt(remote.getPort())
+                    .putInt(own.number()).putBytes(parameters.privateData()), null);
+            failIfDead(half);
+            Answer a = Control.get(verb, half.answer, left(deadline), () -> "the peer has not accepted yet");
+            ready(own, s, a.queuePair(), parameters);
+            ShmConnection c = new ShmConnection(this, half, own, a.privateData());
+            half.connection = c;
+            s.send(new ControlMessage.Writer(ControlMessage.CM_READY).putLong(id), null);
+            context.adopt(c);
+            done = true;
+            c.established();
+            return c;
+        } finally {
+            if (!done) {
+                halves.remove(new Key(s, id, true));
+                reject(half, 4, new byte[0], "the connecting side has given up");
+            }
+        }
+    }
+
+    private static Duration left(long deadline) {
+        return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+    }
+
+    /** Refuses a queue pair that cannot be connected. */
+    void check(String verb, QueuePair qp) throws VerbsException {
+        usable(verb + " on " + qp.describe(), qp);
+    }
+
+    private ShmQueuePair usable(String verb, QueuePair qp) throws VerbsException {
+        if (!(qp instanceof ShmQueuePair own) || qp.protectionDomain().context() != context) {
+            throw new VerbsException(verb, Errno.EINVAL, "the queue pair belongs to another context");
+        }
+        if (qp.isClosed() || qp.state() != QueuePairState.RESET && qp.state() != QueuePairState.INIT) {
+            throw new VerbsException(verb, Errno.EINVAL, "the queue pair is "
+                    + (qp.isClosed() ? "closed" : "in " + qp.state()) + ", must be in RESET or INIT");
+        }
+        return own;
+    }
+
+    /** Moves a queue pair to RTS towards the peer's. */
+    private static void ready(ShmQueuePair qp, Session s, int peer, ConnectionParameters p) throws VerbsException {
+        if (qp.state() == QueuePairState.RESET) {
+            qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(p.accessFlags()).build());
+        }
+        qp.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(AddressVector.to(ShmContext.gid(s.peerInstance())))
+                .pathMtu(MTU).destinationQueuePair(peer).rqPsn(0).maxDestReadAtomic(p.responderResources())
+                .minRnrTimer(RNR_TIMER).build());
+        qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(TIMEOUT).retryCount(p.retryCount())
+                .rnrRetry(p.rnrRetry()).sqPsn(0).maxReadAtomic(p.initiatorDepth()).build());
+    }
+
+    /** Accepts a request, for {@link ShmConnectionRequest}. */
+    Connection accept(Half half, byte[] privateData, int peerQueuePair, QueuePair qp, ConnectionParameters parameters)
+            throws VerbsException {
+        String verb = "accept on " + qp.describe();
+        ShmQueuePair own = usable(verb, qp);
+        boolean done = false;
+        try {
+            failIfDead(half);
+            if (half.answer.isCompletedExceptionally()) {
+                Control.get(verb, half.answer, Duration.ZERO, () -> "");
+            }
+            ready(own, half.session, peerQueuePair, parameters);
+            ShmConnection c = new ShmConnection(this, half, own, privateData);
+            half.connection = c;
+            half.session.send(new ControlMessage.Writer(ControlMessage.CM_REPLY).putLong(half.id).putInt(own.number())
+                    .putBytes(parameters.privateData()), null);
+            try {
+                Control.get(verb, half.answer, parameters.timeout(), () -> "the peer is not ready yet");
+            } catch (VerbsException e) {
+                c.abandonConnection();
+                own.enterError("the connection was not established: " + e.getMessage(), -1);
+                throw e;
+            }
+            context.adopt(c);
+            done = true;
+            c.established();
+            return c;
+        } finally {
+            if (!done) {
+                halves.remove(new Key(half.session, half.id, false));
+                reject(half, 4, new byte[0], "the accepting side has given up");
+            }
+        }
+    }
+
+    void reject(Half half, int reason, byte[] privateData, String text) {
+        halves.remove(new Key(half.session, half.id, half.isActive));
+        half.session.send(new ControlMessage.Writer(ControlMessage.CM_REJECT).putLong(half.id).putInt(half.isActive ? 1 : 0)
+                .putInt(reason).putBytes(privateData).putText(text), null);
+    }
+
+    void disconnected(Half half) {
+        if (halves.remove(new Key(half.session, half.id, half.isActive)) != null) {
+            half.session.send(new ControlMessage.Writer(ControlMessage.CM_DISCONNECT).putLong(half.id)
+                    .putInt(half.isActive ? 1 : 0), null);
+        }
+    }
+
+    private static void failIfDead(Half half) {
+        if (half.session.isDead()) {
+            half.answer.completeExceptionally(died(half.session, "its session has ended"));
+        }
+    }
+
+    private static VerbsException died(Session s, String reason) {
+        return new VerbsException("connect with " + s.peerName(), Errno.ECONNRESET, reason);
+    }
+
+    // ---- messages, on the engine's thread
+
+    /** Handles a connection manager's message; answers false if it is none. */
+    boolean receive(Session s, ControlMessage.Reader m) throws ProtocolException {
+        switch (m.type()) {
+            case ControlMessage.CM_REQUEST -> request(s, m);
+            case ControlMessage.CM_REPLY -> {
+                Half h = halves.get(new Key(s, m.getLong(), true));
+                int qp = m.getInt();
+                byte[] data = m.getBytes(ConnectionParameters.MAX_PRIVATE_DATA);
+                m.end();
+                if (h != null) {
+                    h.answer.complete(new Answer(qp, data));
+                }
+            }
+            case ControlMessage.CM_READY -> {
+                Half h = halves.get(new Key(s, m.getLong(), false));
+                m.end();
+                if (h != null) {
+                    h.answer.complete(new Answer(0, new byte[0]));
+                }
+            }
+            case ControlMessage.CM_REJECT -> rejected(s, m);
+            case ControlMessage.CM_DISCONNECT -> {
+                Half h = halves.remove(new Key(s, m.getLong(), m.getInt() == 0));
+                m.end();
+                ended(h, "the peer disconnected");
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void request(Session s, ControlMessage.Reader m) throws ProtocolException {
+        long id = m.getLong();
+        int port = m.getInt();
+        int qp = m.getInt();
+        byte[] data = m.getBytes(ConnectionParameters.MAX_PRIVATE_DATA);
+        m.end();
+        Half h = new Half(s, id, false);
+        ShmConnectionListener l = listeners.get(port);
+        if (halves.putIfAbsent(new Key(s, id, false), h) != null) {
+            throw new ProtocolException("connection " + id + " is requested twice");
+        }
+        if (l == null || !l.offer(new ShmConnectionRequest(this, h, qp, data))) {
+            reject(h, l == null ? ConnectionRejectedException.INVALID_SERVICE_ID : 3, new byte[0],
+                    l == null ? "nobody listens on port " + port : "the listener has too many requests waiting");
+        }
+    }
+
+    private void rejected(Session s, ControlMessage.Reader m) throws ProtocolException {
+        long id = m.getLong();
+        boolean byActive = m.getInt() != 0;
+        int reason = m.getInt();
+        byte[] data = m.getBytes(ConnectionParameters.MAX_PRIVATE_DATA);
+        String text = m.getText();
+        m.end();
+        Half h = halves.remove(new Key(s, id, !byActive));
+        if (h != null && !h.answer.completeExceptionally(byActive ? died(s, text)
+                : new ConnectionRejectedException("connect to " + s.peerName(), reason, data, text))) {
+            ended(h, text);
+        }
+    }
+
+    private static void ended(@Nullable Half h, String reason) {
+        if (h != null) {
+            h.answer.completeExceptionally(died(h.session, reason));
+            ShmConnection c = h.connection;
+            if (c != null) {
+                c.ended(reason);
+            }
+        }
+    }
+
+    /** The peer of a session is gone. */
+    void sessionEnded(Session s, String reason) {
+        halves.entrySet().removeIf(e -> {
+            if (e.getKey().session() == s) {
+                ended(e.getValue(), reason);
+                return true;
+            }
+            return false;
+        });
+    }
+}

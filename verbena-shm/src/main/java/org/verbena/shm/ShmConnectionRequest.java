@@ -1,0 +1,66 @@
+package org.verbena.shm;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.ConnectionRejectedException;
+import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.VerbsException;
+
+/** A request that waits for its answer. */
+final class ShmConnectionRequest extends ConnectionRequest {
+    private final ShmConnectionManager manager;
+    private final ShmConnectionManager.Half half;
+    private final int queuePair;
+    private final byte[] privateData;
+    private final AtomicBoolean answered = new AtomicBoolean();
+
+    ShmConnectionRequest(ShmConnectionManager manager, ShmConnectionManager.Half half, int queuePair, byte[] privateData) {
+        this.manager = manager;
+        this.half = half;
+        this.queuePair = queuePair;
+        this.privateData = privateData.clone();
+    }
+
+    @Override
+    public byte[] privateData() {
+        return privateData.clone();
+    }
+
+    @Override
+    public String peer() {
+        return half.session.peerName();
+    }
+
+    @Override
+    public Connection accept(QueuePair qp, ConnectionParameters parameters) throws VerbsException {
+        manager.check("accept", qp);
+        answerOnce("accept");
+        return manager.accept(half, privateData, queuePair, qp, parameters);
+    }
+
+    @Override
+    public void reject(byte... data) throws VerbsException {
+        if (data.length > ConnectionParameters.MAX_PRIVATE_DATA) {
+            throw new VerbsException("reject a connection", Errno.EINVAL, "private data of " + data.length
+                    + " bytes, at most " + ConnectionParameters.MAX_PRIVATE_DATA + " are carried");
+        }
+        answerOnce("reject");
+        manager.reject(half, ConnectionRejectedException.CONSUMER_DEFINED, data, "the peer's application rejected it");
+    }
+
+    void refuse(int reason, String text) {
+        if (answered.compareAndSet(false, true)) {
+            manager.reject(half, reason, new byte[0], text);
+        }
+    }
+
+    private void answerOnce(String verb) throws VerbsException {
+        if (!answered.compareAndSet(false, true)) {
+            throw new VerbsException(verb + " a connection of " + peer(), Errno.EINVAL, "the request was answered already");
+        }
+    }
+}

@@ -1,0 +1,363 @@
+package org.verbena.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Prctl;
+import org.verbena.verbs.CompletionChannel;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.ConnectionManager;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Device;
+import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.Feature;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.PortAttributes;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.Values;
+import org.verbena.verbs.VerbsException;
+
+/** An open {@code shm0}: the adapter, its engine thread, and the tables of what was made from it. */
+final class ShmContext extends Context {
+    /** GIDs of contexts are link-local addresses whose lower half is the instance. */
+    private static final long GID_PREFIX = 0xfe80L << 48;
+    private static final DeviceAttributes ATTRIBUTES = ShmDevice.attributes();
+    private static final AtomicInteger CONTEXTS = new AtomicInteger();
+    private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(5);
+
+    private final ShmDevice device;
+    private final long instance;
+    private final Adapter adapter;
+    private final KeyTable keys;
+    private final Engine engine;
+    private final Control control;
+    private final ShmConnectionManager connectionManager = new ShmConnectionManager(this);
+    private final PortDirectory ports = new PortDirectory(this);
+    private final Adapter.Slots pds = new Adapter.Slots(AdapterLayout.MAX_PD);
+    private final Adapter.Slots queuePairNumbers = new Adapter.Slots(AdapterLayout.MAX_QP);
+    private final int[] queuePairGenerations = new int[AdapterLayout.MAX_QP];
+    private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
+    private final Map<Long, Allocation> allocations = new ConcurrentHashMap<>();
+    private final Map<Integer, ShmCompletionChannel> channels = new ConcurrentHashMap<>();
+    private final AtomicLong nextMemory = new AtomicLong();
+    private final AtomicInteger nextChannel = new AtomicInteger();
+
+    private ShmContext(ShmDevice device, long instance, Adapter adapter, Engine engine) throws VerbsException, LinuxException {
+        this.device = device;
+        this.instance = instance;
+        this.adapter = adapter;
+        this.engine = engine;
+        keys = new KeyTable(adapter);
+        control = new Control(this);
+    }
+
+    static ShmContext open(ShmDevice device) throws VerbsException, LinuxException {
+        long instance;
+        SecureRandom random = new SecureRandom();
+        do {
+            instance = random.nextLong();
+        } while (instance == 0);
+        Adapter adapter = new Adapter(instance);
+        Engine engine = null;
+        try {
+            engine = new Engine("verbena-shm0-engine-" + CONTEXTS.incrementAndGet());
+            ShmContext c = new ShmContext(device, instance, adapter, engine);
+            engine.start();
+            c.opened();
+            return c;
+        } catch (LinuxException e) {
+            adapter.close();
+            if (engine != null) {
+                engine.discard();
+            }
+            throw e;
+        }
+    }
+
+    static Gid gid(long instance) {
+        return new Gid(GID_PREFIX, instance);
+    }
+
+    long instance() {
+        return instance;
+    }
+
+    Adapter adapter() {
+        return adapter;
+    }
+
+    KeyTable keys() {
+        return keys;
+    }
+
+    Engine engine() {
+        return engine;
+    }
+
+    Control control() {
+        return control;
+    }
+
+    ShmConnectionManager shmConnectionManager() {
+        return connectionManager;
+    }
+
+    PortDirectory ports() {
+        return ports;
+    }
+
+    void requireOpen(String verb) throws VerbsException {
+        checkOpen(verb);
+    }
+
+    // ---- the API
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
+    public DeviceAttributes queryDevice() {
+        return ATTRIBUTES;
+    }
+
+    @Override
+    public PortAttributes queryPort(int port) throws VerbsException {
+        checkPort("query port " + port, port);
+        return new PortAttributes(PortAttributes.STATE_ACTIVE, 4096, 4096, 1, 1, ShmDevice.MAX_MESSAGE, "shared memory");
+    }
+
+    @Override
+    public Gid queryGid(int port, int index) throws VerbsException {
+        checkPort("query GID " + index, port);
+        if (index != 0) {
+            throw new VerbsException("query GID " + index, Errno.EINVAL, "the table has one entry, index 0");
+        }
+        return gid(instance);
+    }
+
+    private void checkPort(String verb, int port) throws VerbsException {
+        checkOpen(verb);
+        if (port != 1) {
+            throw new VerbsException(verb, Errno.EINVAL, "shm0 has port 1 only");
+        }
+    }
+
+    @Override
+    public Values queryValues(int mask) throws VerbsException {
+        checkOpen("query values");
+        if ((mask & ~Values.RAW_CLOCK) != 0) {
+            throw new VerbsException("query values of " + describe(), Errno.EOPNOTSUPP,
+                    "mask 0x" + Integer.toHexString(mask) + " has bits that shm0 does not know");
+        }
+        return new Values(mask == 0 ? OptionalLong.empty() : OptionalLong.of(System.nanoTime()));
+    }
+
+    @Override
+    public boolean supports(String feature) {
+        return switch (feature) {
+            case Feature.RC, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP, Feature.QUERY_VALUES, Feature.CONNECTION_MANAGER,
+                    Feature.ALLOCATE ->
+                true;
+            default -> false;
+        };
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain() throws VerbsException {
+        checkOpen("allocate PD");
+        int index = pds.take("allocate PD", "protection domains");
+        ShmProtectionDomain pd;
+        try {
+            pd = new ShmProtectionDomain(this, index);
+        } catch (VerbsException e) {
+            pds.give(index);
+            throw e;
+        }
+        adopt(pd);
+        return pd;
+    }
+
+    void givePd(int index) {
+        pds.give(index);
+    }
+
+    @Override
+    public CompletionChannel createCompletionChannel() throws VerbsException {
+        checkOpen("create completion channel");
+        ShmCompletionChannel c = new ShmCompletionChannel(this, nextChannel.incrementAndGet());
+        channels.put(c.id(), c);
+        adopt(c);
+        return c;
+    }
+
+    void forgetChannel(ShmCompletionChannel c) {
+        channels.remove(c.id());
+    }
+
+    void signalChannel(int id) {
+        ShmCompletionChannel c = channels.get(id);
+        if (c != null) {
+            c.signal();
+        }
+    }
+
+    @Override
+    protected CompletionQueue implCreateCompletionQueue(CompletionQueueAttributes attributes) throws VerbsException {
+        ShmCompletionQueue cq = new ShmCompletionQueue(this, attributes);
+        adopt(cq);
+        return cq;
+    }
+
+    @Override
+    public ConnectionManager connectionManager() throws VerbsException {
+        checkOpen("get connection manager");
+        return connectionManager;
+    }
+
+    @Override
+    public String describe() {
+        return "shm0";
+    }
+
+    // ---- queue pairs
+
+    /** A number of 24 bits that was not used for a long time. */
+    int takeQueuePairNumber() throws VerbsException {
+        int index = queuePairNumbers.take("create QP", "queue pairs");
+        synchronized (queuePairGenerations) {
+            int generation = queuePairGenerations[index] % 0xfff + 1;
+            queuePairGenerations[index] = generation;
+            return generation << 12 | index;
+        }
+    }
+
+    void giveQueuePairNumber(int number) {
+        queuePairNumbers.give(number & AdapterLayout.MAX_QP - 1);
+    }
+
+    void add(ShmQueuePair qp) {
+        queuePairs.put(qp.number(), qp);
+    }
+
+    void remove(ShmQueuePair qp) {
+        queuePairs.remove(qp.number());
+    }
+
+    Session session(String verb, long peerInstance) throws VerbsException {
+        return control.session(verb, peerInstance, SESSION_TIMEOUT);
+    }
+
+    /** A peer is gone; on the engine's thread. */
+    void sessionEnded(Session s, String reason) {
+        control.forget(s);
+        s.end(reason);
+        connectionManager.sessionEnded(s, reason);
+    }
+
+    // ---- memory
+
+    Allocation allocate(String owner, int pd, long bytes) throws VerbsException {
+        Allocation a = Allocation.make("allocate " + bytes + " bytes on " + owner, nextMemory.incrementAndGet(), pd, bytes);
+        allocations.put(a.id, a);
+        for (Session s : control.sessions()) {
+            s.allocated(a);
+        }
+        return a;
+    }
+
+    void free(Allocation a) throws VerbsException {
+        allocations.remove(a.id);
+        for (Session s : control.sessions()) {
+            s.freed(a);
+        }
+        a.free();
+    }
+
+    @Nullable Allocation allocation(long id) {
+        return allocations.get(id);
+    }
+
+    List<Allocation> allocations(int pd) {
+        return allocations.values().stream().filter(a -> a.pd == pd).toList();
+    }
+
+    /** The allocation of a protection domain that a segment lies in, if any. */
+    @Nullable Allocation allocationOf(int pd, MemorySegment segment) {
+        for (Allocation a : allocations.values()) {
+            if (a.pd == pd && a.holds(segment)) {
+                return a;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Where the kernel restricts ptrace to descendants (Yama, scope 1), allows the processes of this user to reach memory
+     * that was only registered.
+     */
+    void letPeersReachRegisteredMemory() {
+        if (Prctl.yamaScope() == 1) {
+            Prctl.setPtracer(Prctl.PTRACER_ANY);
+        }
+    }
+
+    /** Takes a region away from everybody; complete when it returns. */
+    void deregister(String name, Region r) throws VerbsException {
+        keys.invalidate(r);
+        List<ShmQueuePair> left = Revocation.revoke(queuePairs.values(), r);
+        for (ShmQueuePair qp : left) {
+            qp.enterError("the peer did not leave " + name, -1);
+        }
+        Allocation a = r.allocation;
+        boolean last = a != null && a.unuse();
+        if (!left.isEmpty() && !last) {
+            if (a != null) {
+                a.use();
+            }
+            keys.restore(r);
+            throw new VerbsException("deregister " + name, Errno.EBUSY, left.getFirst().peerName()
+                    + " is stopped in the middle of a transfer to memory that stays yours: continue or end it first");
+        }
+        keys.remove(r);
+        if (a != null && last) {
+            free(a);
+        }
+    }
+
+    @Override
+    protected void implClose() {
+        CountDownLatch done = new CountDownLatch(1);
+        engine.submit(() -> {
+            control.close();
+            done.countDown();
+        });
+        boolean interrupted = false;
+        while (done.getCount() > 0) {
+            try {
+                done.await();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        engine.stop();
+        allocations.values().forEach(Allocation::abandon);
+        adapter.close();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package org.verbena.shm;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Membarrier;
+import org.verbena.linux.Sys;
+import org.verbena.verbs.AtomicCapability;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Device;
+import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.VerbsException;
+
+/** The device {@code shm0} and its limits. */
+final class ShmDevice extends Device {
+    static final ShmDevice INSTANCE = new ShmDevice();
+
+    static final int MAX_WR = 16384;
+    static final int MAX_SGE = 16;
+    static final int MAX_INLINE = 1024;
+    static final long MAX_MESSAGE = 1L << 31;
+
+    private static final long GUID = 0x0200_0073_686d_0000L; // locally administered, "shm"
+
+    private ShmDevice() {
+    }
+
+    static DeviceAttributes attributes() {
+        return DeviceAttributes.builder().firmwareVersion("1").nodeGuid(GUID).maxMrSize(1L << 40).pageSizeCap(4096)
+                .maxQp(AdapterLayout.MAX_QP, MAX_WR).maxSge(MAX_SGE).maxInlineData(MAX_INLINE)
+                .maxCq(AdapterLayout.MAX_CQ, 1 << 22).maxMr(AdapterLayout.MAX_KEYS).maxPd(AdapterLayout.MAX_PD)
+                .maxReadAtomic(128, 128).atomicCapability(AtomicCapability.GLOB).physicalPortCount(1)
+                .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).build();
+    }
+
+    @Override
+    public String name() {
+        return "shm0";
+    }
+
+    @Override
+    public String provider() {
+        return "shm";
+    }
+
+    @Override
+    public String transport() {
+        return "shared memory";
+    }
+
+    @Override
+    public long guid() {
+        return GUID;
+    }
+
+    @Override
+    public Context open() throws VerbsException {
+        try {
+            Sys.requireNativeAccess();
+            if (!Membarrier.isSupported()) {
+                throw new VerbsException("open shm0", Errno.EOPNOTSUPP,
+                        "the kernel has no membarrier(2) with global expedited barriers: Linux 4.16 or newer is needed");
+            }
+            Membarrier.register();
+            return ShmContext.open(this);
+        } catch (LinuxException e) {
+            throw new VerbsException("open shm0", e);
+        }
+    }
+}

@@ -1,0 +1,540 @@
+package org.verbena.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Errno;
+import org.verbena.linux.Membarrier;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.AsyncEvent;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.SendQueue;
+import org.verbena.verbs.VerbsException;
+
+/** A queue pair of type RC: its state, its directory entry, and the life of its connection. */
+final class ShmQueuePair extends QueuePair implements Engine.Waiting {
+    private static final int SCRATCH = 128;
+
+    private final ShmContext context;
+    private final ShmProtectionDomain pd;
+    private final int number;
+    /** Address of the directory entry. */
+    private final long entry;
+    private final long ring;
+    private final long ringBytes;
+    private final int receiveEntries;
+    private final ShmCompletionQueue sendCq;
+    private final ShmCompletionQueue receiveCq;
+    private final MemorySegment memory;
+    private final ShmSendQueue sendQueue;
+    private final ShmReceiveQueue receiveQueue;
+
+    /** Guards changes of the state against each other; reading needs no lock. */
+    private final Object stateLock = new Object();
+    private volatile QueuePairState state = QueuePairState.RESET;
+    private volatile String errorReason = "";
+    private QueuePairAttributes attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
+    private volatile @Nullable Session session;
+    private volatile int peerNumber;
+    private volatile long link;
+    private int epoch;
+    /** The link for which we made a lane; 0 if none. */
+    private long laneTarget;
+    private volatile long hazardAtError;
+    private volatile long errorSince;
+    private volatile boolean peerLeft;
+    private final AtomicBoolean unanswered = new AtomicBoolean();
+    private final AtomicBoolean lookedAfter = new AtomicBoolean();
+    private volatile boolean starving;
+
+    ShmQueuePair(ShmContext context, ShmProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
+        super(pd, init);
+        this.context = context;
+        this.pd = pd;
+        sendCq = (ShmCompletionQueue) init.sendCq();
+        receiveCq = (ShmCompletionQueue) init.receiveCq();
+        receiveEntries = powerOfTwo(init.maxReceiveWr());
+        ringBytes = receiveEntries * AdapterLayout.wqeStride(init.maxReceiveSge());
+        int n = -1;
+        try {
+            n = context.takeQueuePairNumber();
+            entry = context.adapter().qpEntry(n);
+            ring = context.adapter().takeRing(ringBytes);
+        } catch (VerbsException e) {
+            if (n >= 0) {
+                context.giveQueuePairNumber(n);
+            }
+            abandon();
+            throw e;
+        }
+        number = n;
+        int sendEntries = powerOfTwo(init.maxSendWr());
+        memory = Arena.ofAuto().allocate(2 * SCRATCH + (long) sendEntries * init.maxInlineData(), 64);
+        long base = memory.address();
+        WorkQueue work = new WorkQueue(sendEntries, init.maxSendSge(), init.maxInlineData(), base + 2 * SCRATCH);
+        SendCompletions completions = new SendCompletions(sendEntries, sendCq.hasTimestamps());
+        SendExecutor executor = new SendExecutor(this, work, completions, context.keys(), pd.index(), init.sqSigAll(),
+                entry + AdapterLayout.QP_HAZARD, base);
+        sendQueue = new ShmSendQueue(this, work, executor, completions, init.maxSendWr());
+        receiveQueue = new ShmReceiveQueue(this, context.keys(), pd.index(), init.maxReceiveWr(), receiveEntries,
+                init.maxReceiveSge(), context.adapter().base() + ring, entry + AdapterLayout.QP_POSTED);
+        describeEntry(init);
+        context.add(this);
+        sendCq.add(this);
+        receiveCq.add(this);
+        opened();
+    }
+
+    private static int powerOfTwo(int n) {
+        return n <= 1 ? 1 : Integer.highestOneBit(n - 1) << 1;
+    }
+
+    private void describeEntry(QueuePairInitAttributes init) {
+        RawMemory.putLong(entry + AdapterLayout.QP_LINK, 0);
+        RawMemory.putLong(entry + AdapterLayout.QP_RING, ring);
+        RawMemory.putInt(entry + AdapterLayout.QP_RING_ENTRIES, receiveEntries);
+        RawMemory.putInt(entry + AdapterLayout.QP_RING_SGE, init.maxReceiveSge());
+        RawMemory.putInt(entry + AdapterLayout.QP_PD, pd.index());
+        RawMemory.putInt(entry + AdapterLayout.QP_FLAGS, receiveCq.hasTimestamps() ? AdapterLayout.FLAG_TIMESTAMPS : 0);
+        RawMemory.putInt(entry + AdapterLayout.QP_ARM, receiveCq.armIndex());
+        ShmCompletionChannel c = receiveCq.shmChannel();
+        RawMemory.putInt(entry + AdapterLayout.QP_CHANNEL, c == null ? 0 : c.id());
+        RawMemory.putLong(entry + AdapterLayout.QP_LANE, 0);
+        RawMemory.putLong(entry + AdapterLayout.QP_NOTIFIED, 0);
+        RawMemory.putLong(entry + AdapterLayout.QP_STARVING, 0);
+        RawMemory.putLong(entry + AdapterLayout.QP_HAZARD, 0);
+        RawMemory.putLong(entry + AdapterLayout.QP_POSTED, Posted.of(0, 255));
+        RawMemory.putIntRelease(entry + AdapterLayout.QP_NUMBER, number);
+    }
+
+    // ---- the API
+
+    @Override
+    public int number() {
+        return number;
+    }
+
+    @Override
+    public QueuePairState state() {
+        return state;
+    }
+
+    @Override
+    public String errorReason() {
+        return errorReason;
+    }
+
+    @Override
+    public SendQueue sendQueue() {
+        return sendQueue;
+    }
+
+    @Override
+    public ReceiveQueue receiveQueue() {
+        return receiveQueue;
+    }
+
+    @Override
+    public QueuePairAttributes query() throws VerbsException {
+        checkOpen("query " + describe());
+        synchronized (stateLock) {
+            return attributes.toBuilder().state(state).build();
+        }
+    }
+
+    @Override
+    public String describe() {
+        return "QP 0x" + Integer.toHexString(number) + " of shm0";
+    }
+
+    // ---- state
+
+    @Override
+    protected void implModify(QueuePairAttributes a) throws VerbsException {
+        QueuePairState wanted = a.state();
+        QueuePairState from = state;
+        QueuePairState to = wanted == null ? from : wanted;
+        checkValues(a);
+        if (to == QueuePairState.RESET) {
+            reset();
+            return;
+        }
+        if (to == QueuePairState.ERR) {
+            enterError("moved to ERR by the application", -1);
+            return;
+        }
+        if (from == QueuePairState.INIT && to == QueuePairState.RTR) {
+            connect(a);
+        }
+        synchronized (stateLock) {
+            if (state != from) {
+                throw new VerbsException("modify " + describe(), Errno.EINVAL, "it has failed meanwhile: " + errorReason);
+            }
+            attributes = attributes.with(a);
+            RawMemory.putInt(entry + AdapterLayout.QP_RNR_TIMER, attributes.minRnrTimer());
+            state = to;
+            if (to.ordinal() >= QueuePairState.RTR.ordinal()) {
+                link = Link.of(number, peerNumber, attributes.accessFlags(), epoch);
+                RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, link);
+            }
+        }
+        if (to == QueuePairState.SQD && from != QueuePairState.SQD && a.sqdAsyncNotify()) {
+            context.raise(new AsyncEvent(AsyncEventType.SQ_DRAINED, this, ""));
+        } else if (from == QueuePairState.SQD && to == QueuePairState.RTS) {
+            sendQueue.progress();
+        }
+        Session s = session;
+        if (s != null && s.isDead()) {
+            peerDied("the peer has ended");
+        }
+    }
+
+    private void checkValues(QueuePairAttributes a) throws VerbsException {
+        String bad = null;
+        if (a.has(QueuePairAttributes.PORT) && a.port() != 1) {
+            bad = "PORT is " + a.port() + ", shm0 has port 1 only";
+        } else if (a.has(QueuePairAttributes.PKEY_INDEX) && a.pkeyIndex() != 0) {
+            bad = "PKEY_INDEX is " + a.pkeyIndex() + ", the table has one entry, index 0";
+        } else if (a.has(QueuePairAttributes.MAX_QP_RD_ATOMIC) && (a.maxReadAtomic() < 0 || a.maxReadAtomic() > 128)) {
+            bad = "MAX_QP_RD_ATOMIC is " + a.maxReadAtomic() + ", must be 0 to 128";
+        } else if (a.has(QueuePairAttributes.MAX_DEST_RD_ATOMIC)
+                && (a.maxDestReadAtomic() < 0 || a.maxDestReadAtomic() > 128)) {
+            bad = "MAX_DEST_RD_ATOMIC is " + a.maxDestReadAtomic() + ", must be 0 to 128";
+        } else if (a.has(QueuePairAttributes.ACCESS_FLAGS) && (a.accessFlags() & ~0xff) != 0) {
+            bad = "ACCESS_FLAGS has unknown bits";
+        }
+        if (bad != null) {
+            throw new VerbsException("modify " + describe(), Errno.EINVAL, bad);
+        }
+    }
+
+    private void connect(QueuePairAttributes a) throws VerbsException {
+        AddressVector av = a.addressVector();
+        if (av == null || av.port() != 1 || av.sourceGidIndex() != 0) {
+            throw new VerbsException("modify " + describe(), Errno.EINVAL, "AV must be from port 1, GID index 0");
+        }
+        Session s = context.session("connect " + describe(), av.destination().low());
+        s.share(pd.index());
+        ShmCompletionChannel c = receiveCq.shmChannel();
+        if (c != null) {
+            s.shareChannel(c);
+        }
+        session = s;
+        peerNumber = a.destinationQueuePair();
+        epoch++;
+        errorReason = "";
+        peerLeft = false;
+        RawMemory.putLong(entry + AdapterLayout.QP_PEER, s.peerInstance());
+        s.add(this);
+        receiveQueue.connect(peerEntry(s));
+    }
+
+    private long peerEntry(Session s) {
+        return s.peerBase() + AdapterLayout.qpEntry(peerNumber);
+    }
+
+    /**
+     * Moves to ERR, whatever the cause; any thread may call. Does nothing unless the queue pair is in use.
+     *
+     * @param event the asynchronous event to raise, or -1
+     */
+    void enterError(String reason, int event) {
+        synchronized (stateLock) {
+            if (state == QueuePairState.ERR || state == QueuePairState.RESET) {
+                return;
+            }
+            state = QueuePairState.ERR;
+            errorReason = reason;
+            RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
+        }
+        Membarrier.globalExpedited();
+        hazardAtError = peerHazard();
+        errorSince = System.nanoTime();
+        if (event >= 0) {
+            context.raise(new AsyncEvent(event, this, reason));
+        }
+        receiveCq.signal(true);
+        lookAfter();
+    }
+
+    /** The peer wrote or sent something that makes no sense. */
+    void fatal(ProtocolException e) {
+        enterError(peerName() + " broke the protocol: " + e.getMessage(), AsyncEventType.QP_FATAL);
+    }
+
+    /** A receive completed with an error; the initiator has been told already. */
+    void receiveFailed(int status) {
+        enterError("a receive completed with " + org.verbena.verbs.WcStatus.toString(status), -1);
+    }
+
+    /** Notes why a send waits, for the message should its retries run out. */
+    void explain(@Nullable String reason) {
+        errorReason = reason == null ? "" : reason;
+    }
+
+    void peerDied(String reason) {
+        peerLeft = true;
+        unanswered.set(sendQueue.isPending());
+        enterError(reason, AsyncEventType.QP_FATAL);
+        lookAfter();
+    }
+
+    /** True once after the peer died: then the oldest send is the one that got no answer. */
+    boolean takeUnanswered() {
+        return unanswered.getAndSet(false);
+    }
+
+    private void reset() throws VerbsException {
+        synchronized (stateLock) {
+            if (state == QueuePairState.RESET) {
+                return;
+            }
+            RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
+            state = QueuePairState.ERR;
+        }
+        if (!waitUntilLeft()) {
+            throw new VerbsException("modify " + describe(), Errno.EBUSY,
+                    peerName() + " is stopped in the middle of a transfer: continue or end it first");
+        }
+        leave();
+        synchronized (stateLock) {
+            state = QueuePairState.RESET;
+            attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
+            sendQueue.reset();
+            receiveQueue.reset();
+            unanswered.set(false);
+            errorReason = "";
+        }
+    }
+
+    private boolean waitUntilLeft() {
+        Membarrier.globalExpedited();
+        hazardAtError = peerHazard();
+        long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
+        while (!hasLeft()) {
+            if (System.nanoTime() - end > 0) {
+                return false;
+            }
+            Thread.onSpinWait();
+        }
+        return true;
+    }
+
+    /** Gives up the connection; no peer is inside any more. */
+    private void leave() {
+        Session s = session;
+        if (s == null) {
+            return;
+        }
+        RawMemory.putLongRelease(entry + AdapterLayout.QP_LANE, 0);
+        s.remove(this);
+        if (laneTarget != 0) {
+            s.laneDone(laneTarget, true);
+            laneTarget = 0;
+        }
+        s.tellLaneDone(link & Link.IDENTITY);
+        session = null;
+        link = 0;
+        peerNumber = 0;
+    }
+
+    @Override
+    protected void implClose() {
+        synchronized (stateLock) {
+            state = QueuePairState.ERR;
+            RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
+        }
+        boolean left = waitUntilLeft();
+        sendCq.remove(this);
+        receiveCq.remove(this);
+        context.remove(this);
+        leave();
+        RawMemory.putIntRelease(entry + AdapterLayout.QP_NUMBER, 0);
+        if (left) {
+            context.adapter().giveRing(ring, ringBytes);
+            context.giveQueuePairNumber(number);
+        }
+        // else a stopped peer may still look at the ring when it goes on: it stays as it is until the context is closed
+    }
+
+    // ---- the data path's view
+
+    boolean poll(ShmCompletionQueue cq) {
+        return receiveCq == cq && receiveQueue.poll(cq) || sendCq == cq && sendQueue.poll(cq);
+    }
+
+    ShmCompletionQueue sendCompletionQueue() {
+        return sendCq;
+    }
+
+    ShmCompletionQueue receiveCompletionQueue() {
+        return receiveCq;
+    }
+
+    int peerNumber() {
+        return peerNumber;
+    }
+
+    String peerName() {
+        Session s = session;
+        return s == null ? "the peer" : s.peerName();
+    }
+
+    long receiveScratch() {
+        return memory.address() + SCRATCH;
+    }
+
+    int rnrRetry() {
+        return attributes.rnrRetry();
+    }
+
+    int retryCount() {
+        return attributes.retryCount();
+    }
+
+    /** 4.096 µs · 2^timeout; 0 means for ever. */
+    long ackTimeoutNanos() {
+        int t = attributes.timeout();
+        return t == 0 ? 0 : 4096L << t;
+    }
+
+    /** The far end, if it is connected to this one by now. */
+    @Nullable Remote findRemote() throws ProtocolException {
+        Session s = session;
+        return s == null || s.isDead() ? null : Remote.find(s, number, peerNumber);
+    }
+
+    /** Makes the lane to the far end and tells it where. */
+    LaneWriter makeLane(Remote r) throws VerbsException {
+        long at = r.session.makeLane(r.link, r.entries);
+        laneTarget = r.link;
+        RawMemory.putLong(entry + AdapterLayout.QP_LANE_TARGET, r.link);
+        RawMemory.putLong(entry + AdapterLayout.QP_LANE_ENTRIES, r.entries);
+        RawMemory.putLongRelease(entry + AdapterLayout.QP_LANE, r.session.laneOffset(at));
+        return new LaneWriter(at, r.entries, r.timestamps);
+    }
+
+    /** The lane that the peer made for this connection; null if there is none yet. */
+    @Nullable LaneReader findLane(int entries) throws ProtocolException {
+        Session s = session;
+        if (s == null) {
+            return null;
+        }
+        long e = peerEntry(s);
+        long offset = RawMemory.getLongAcquire(e + AdapterLayout.QP_LANE);
+        if (offset == 0 || RawMemory.getLong(e + AdapterLayout.QP_LANE_TARGET) != (link & Link.IDENTITY)) {
+            return null;
+        }
+        if (RawMemory.getLong(e + AdapterLayout.QP_LANE_ENTRIES) != entries || offset < LaneLayout.HEAP
+                || (offset & 127) != 0 || offset > LaneLayout.SIZE - ((long) entries << LaneLayout.ENTRY_SHIFT)) {
+            throw new ProtocolException("the lane lies outside the arena or has a wrong size");
+        }
+        return new LaneReader(s.peerArenaBase() + offset, entries);
+    }
+
+    long ownHazard() {
+        return RawMemory.getLongAcquire(entry + AdapterLayout.QP_HAZARD);
+    }
+
+    /** What the peer touches now; 0 if it is dead or not connected. */
+    long peerHazard() {
+        Session s = session;
+        return s == null || s.isDead() ? 0 : RawMemory.getLongAcquire(peerEntry(s) + AdapterLayout.QP_HAZARD);
+    }
+
+    private boolean hasLeft() {
+        if (!peerLeft) {
+            long h = peerHazard();
+            peerLeft = h == 0 || h != hazardAtError;
+        }
+        return peerLeft;
+    }
+
+    /**
+     * In state ERR: true if the peer touches no posted receive any more, or had time enough to leave.
+     */
+    boolean peerHasLeft() {
+        return hasLeft() || System.nanoTime() - errorSince > Revocation.PATIENCE_NANOS;
+    }
+
+    /** The arm word that the peer has signalled last. */
+    long peerNotified() {
+        Session s = session;
+        return s == null ? 0 : RawMemory.getLongAcquire(peerEntry(s) + AdapterLayout.QP_NOTIFIED);
+    }
+
+    void notifyPeer(Remote r, long armWord) {
+        RawMemory.putLongVolatile(entry + AdapterLayout.QP_NOTIFIED, armWord);
+        r.session.signalChannel(r.channel);
+    }
+
+    void tellPeer(Session s, int event, String reason) {
+        s.send(new ControlMessage.Writer(ControlMessage.QP_ERROR).putInt(peerNumber).putInt(number).putInt(event)
+                .putText(reason), null);
+    }
+
+    void wakeStarvingPeer() {
+        Session s = session;
+        if (s != null) {
+            s.wakePeer();
+        }
+    }
+
+    // ---- waiting, see Engine
+
+    /** Something waits, or has failed: the engine goes on with it if the application does not. */
+    void lookAfter() {
+        if (lookedAfter.compareAndSet(false, true)) {
+            context.engine().lookAfter(this);
+        }
+    }
+
+    /** A send that waited for a receive waits no more. */
+    void fed() {
+        if (starving) {
+            starving = false;
+            RawMemory.putLongRelease(entry + AdapterLayout.QP_STARVING, 0);
+        }
+    }
+
+    @Override
+    public boolean wake() {
+        if (isClosed()) {
+            lookedAfter.set(false);
+            return true;
+        }
+        if (sendQueue.isPending()) {
+            sendQueue.progress();
+        }
+        boolean settled = state != QueuePairState.ERR || peerHasLeft();
+        if (sendQueue.isPending() || !settled) {
+            return false;
+        }
+        if (state == QueuePairState.ERR) {
+            receiveCq.signal(true);
+        }
+        lookedAfter.set(false);
+        // a request may have begun to wait just before the flag was cleared
+        return !sendQueue.isPending() || !lookedAfter.compareAndSet(false, true);
+    }
+
+    @Override
+    public boolean tick() {
+        if (!starving && sendQueue.waitsForReceive()) {
+            starving = true;
+            RawMemory.putLongRelease(entry + AdapterLayout.QP_STARVING, 1);
+            Membarrier.globalExpedited();
+            sendQueue.progress();
+            return true;
+        }
+        return !starving || !sendQueue.waitsForEver();
+    }
+}

@@ -1,0 +1,270 @@
+package org.verbena.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SendQueue;
+
+/**
+ * The send side: stages work requests and has them executed, as a rule at once and by the caller's own thread.
+ *
+ * <p>Three counters say where a work request is: {@code freed <= executed <= tail}. When all earlier ones are executed,
+ * the poster executes without a lock; nobody else does anything then, because there is nothing between {@code executed}
+ * and {@code tail}. When one has to wait (the peer has posted no receive, or is not ready) the rest is left behind
+ * {@code tail}, and whoever comes first goes on under a try-lock: the next post, a poll of the completion queue, or the
+ * engine thread. The one who fails to get the lock may leave, for the holder looks again after giving it back.
+ */
+final class ShmSendQueue extends SendQueue {
+    private static final VarHandle EXECUTED;
+    private static final VarHandle TAIL;
+    private static final VarHandle FREED;
+    private static final VarHandle BUSY;
+
+    static {
+        try {
+            MethodHandles.Lookup l = MethodHandles.lookup();
+            EXECUTED = l.findVarHandle(ShmSendQueue.class, "executed", long.class);
+            TAIL = l.findVarHandle(ShmSendQueue.class, "tail", long.class);
+            FREED = l.findVarHandle(ShmSendQueue.class, "freed", long.class);
+            BUSY = l.findVarHandle(ShmSendQueue.class, "busy", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Beside the application's flags: inline data are complete, no further buffer may follow. */
+    private static final int INLINE_GIVEN = 1 << 8;
+
+    private final ShmQueuePair qp;
+    private final WorkQueue work;
+    private final SendExecutor executor;
+    private final SendCompletions completions;
+    private final int depth;
+
+    private long executed;
+    private long tail;
+    private long freed;
+    private boolean busy;
+
+    private boolean open;
+    private int error;
+    private long staged;
+
+    ShmSendQueue(ShmQueuePair qp, WorkQueue work, SendExecutor executor, SendCompletions completions, int depth) {
+        this.qp = qp;
+        this.work = work;
+        this.executor = executor;
+        this.completions = completions;
+        this.depth = depth;
+    }
+
+    @Override
+    public SendQueue start() {
+        open = true;
+        error = 0;
+        staged = tail;
+        return this;
+    }
+
+    @Override
+    public SendQueue send(long wrId, int flags) {
+        return stage(Opcode.SEND, wrId, flags, 0, 0, 0);
+    }
+
+    @Override
+    public SendQueue sendImmediate(long wrId, int flags, int immediate) {
+        return stage(Opcode.SEND_IMM, wrId, flags, 0, 0, immediate);
+    }
+
+    @Override
+    public SendQueue write(long wrId, int flags, int rkey, long remoteAddress) {
+        return stage(Opcode.WRITE, wrId, flags, rkey, remoteAddress, 0);
+    }
+
+    @Override
+    public SendQueue writeImmediate(long wrId, int flags, int rkey, long remoteAddress, int immediate) {
+        return stage(Opcode.WRITE_IMM, wrId, flags, rkey, remoteAddress, immediate);
+    }
+
+    @Override
+    public SendQueue read(long wrId, int flags, int rkey, long remoteAddress) {
+        return stage(Opcode.READ, wrId, flags, rkey, remoteAddress, 0);
+    }
+
+    @Override
+    public SendQueue compareAndSwap(long wrId, int flags, int rkey, long remoteAddress, long compare, long swap) {
+        return atomic(Opcode.CMP_SWP, wrId, flags, rkey, remoteAddress, compare, swap);
+    }
+
+    @Override
+    public SendQueue fetchAndAdd(long wrId, int flags, int rkey, long remoteAddress, long add) {
+        return atomic(Opcode.FETCH_ADD, wrId, flags, rkey, remoteAddress, add, 0);
+    }
+
+    private SendQueue atomic(int opcode, long wrId, int flags, int rkey, long remoteAddress, long compare, long swap) {
+        stage(opcode, wrId, flags, rkey, remoteAddress, 0);
+        if (error == 0) {
+            int i = (int) (staged - 1) & work.mask;
+            work.compares[i] = compare;
+            work.swaps[i] = swap;
+            if (executor.isOnlyRegistered(rkey)) {
+                error = Errno.EOPNOTSUPP;
+            }
+        }
+        return this;
+    }
+
+    private SendQueue stage(int opcode, long wrId, int flags, int rkey, long remoteAddress, int immediate) {
+        if (error != 0) {
+            return this;
+        }
+        if (!open || !areKnownFlags(flags) || (flags & SendFlags.INLINE) != 0 && opcode > Opcode.SEND_IMM) {
+            error = Errno.EINVAL;
+        } else if (staged - (long) FREED.getAcquire(this) >= depth) {
+            error = Errno.ENOMEM;
+        } else {
+            work.set((int) staged & work.mask, opcode, wrId, flags, rkey, remoteAddress, immediate);
+            staged++;
+        }
+        return this;
+    }
+
+    @Override
+    public SendQueue sge(int lkey, long address, long length) {
+        if (error == 0) {
+            int i = (int) (staged - 1) & work.mask;
+            if (!open || staged == tail || (work.flags[i] & INLINE_GIVEN) != 0) {
+                error = Errno.EINVAL;
+            } else if ((work.flags[i] & SendFlags.INLINE) != 0) {
+                error = executor.takeInline(i, lkey, address, length);
+            } else {
+                error = work.addSge(i, lkey, address, length);
+            }
+        }
+        return this;
+    }
+
+    @Override
+    public SendQueue inline(MemorySegment data, long offset, long length) {
+        if (error == 0) {
+            int i = (int) (staged - 1) & work.mask;
+            if (!open || staged == tail || (work.flags[i] & INLINE_GIVEN) != 0 || work.opcodes[i] > Opcode.SEND_IMM) {
+                error = Errno.EINVAL;
+            } else {
+                error = work.setInline(i, data, offset, length);
+                work.flags[i] |= SendFlags.INLINE | INLINE_GIVEN;
+            }
+        }
+        return this;
+    }
+
+    @Override
+    public void abort() {
+        open = false;
+    }
+
+    @Override
+    public int complete() {
+        if (!open) {
+            return Errno.EINVAL;
+        }
+        open = false;
+        if (error != 0) {
+            return error;
+        }
+        QueuePairState s = qp.state();
+        if (s.ordinal() < QueuePairState.RTS.ordinal() || qp.isClosed()) {
+            return Errno.EINVAL;
+        }
+        long from = tail;
+        long to = staged;
+        if ((long) EXECUTED.getAcquire(this) == from) {
+            long k = from;
+            while (k < to && executor.execute((int) k & work.mask, k)) {
+                k++;
+            }
+            EXECUTED.setRelease(this, k);
+            TAIL.setRelease(this, to);
+        } else {
+            TAIL.setRelease(this, to);
+            progress();
+        }
+        Reference.reachabilityFence(qp);
+        return 0;
+    }
+
+    boolean waitsForReceive() {
+        return isPending() && executor.waitsForReceive();
+    }
+
+    boolean waitsForEver() {
+        return isPending() && executor.waitsForEver();
+    }
+
+    /** True if work waits to be executed. */
+    boolean isPending() {
+        return (long) EXECUTED.getOpaque(this) != (long) TAIL.getOpaque(this);
+    }
+
+    /**
+     * Goes on with what waits; any thread may call.
+     *
+     * @return false if somebody else was at it, who may not have seen what the caller has
+     */
+    boolean progress() {
+        do {
+            if (!BUSY.compareAndSet(this, false, true)) {
+                return false;
+            }
+            long k = (long) EXECUTED.getAcquire(this);
+            long to = (long) TAIL.getAcquire(this);
+            boolean waits = false;
+            while (k < to && !waits) {
+                if (executor.execute((int) k & work.mask, k)) {
+                    k++;
+                    EXECUTED.setRelease(this, k);
+                } else {
+                    waits = true;
+                }
+            }
+            BUSY.setVolatile(this, false);
+            if (waits) {
+                return true;
+            }
+        } while (isPending());
+        return true;
+    }
+
+    /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
+    boolean poll(ShmCompletionQueue cq) {
+        if (isPending()) {
+            progress();
+        }
+        long free = completions.poll(cq, qp.number(), qp.peerNumber());
+        if (free < 0) {
+            return false;
+        }
+        FREED.setRelease(this, free);
+        return true;
+    }
+
+    /** True if a completion waits; for arming, not for the data path. */
+    boolean hasCompletion() {
+        return !completions.isEmpty();
+    }
+
+    /** Forgets everything; nobody posts, polls or executes meanwhile. */
+    void reset() {
+        TAIL.setVolatile(this, 0L);
+        EXECUTED.setVolatile(this, 0L);
+        FREED.setVolatile(this, 0L);
+        open = false;
+        completions.clear();
+        executor.reset();
+    }
+}

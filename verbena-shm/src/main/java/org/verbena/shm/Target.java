@@ -1,0 +1,152 @@
+package org.verbena.shm;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Errno;
+import org.verbena.linux.Mapping;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.linux.spi.RawProcessVm;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * Memory of the peer as one queue pair's initiator sees it: looks keys up in the peer's key table, checks rights and
+ * bounds, and copies. The last key is remembered; its entry's word is read each time, so a key that was taken away is
+ * seen. Used by one thread at a time, inside a {@link Hazard}.
+ */
+final class Target {
+    /** Answers of {@link #resolve} beside {@link WcStatus} values. */
+    static final int OK = 0;
+    static final int WAIT = -1;
+
+    private final Session session;
+    private final int pd;
+    private final long keys;
+
+    private int key;
+    private long word;
+    private long address;
+    private long length;
+    /** What to add to the peer's address to get ours; unused if {@link #mapping} is null. */
+    private long delta;
+    private @Nullable Mapping mapping;
+    private int errno;
+
+    Target(Session session, int pd) {
+        this.session = session;
+        this.pd = pd;
+        this.keys = session.peerBase();
+    }
+
+    /**
+     * Makes a range of the peer's memory the current one.
+     *
+     * @return {@link #OK}, {@link #WAIT} if the memory is on its way to us, or {@link WcStatus#REM_ACCESS_ERR}
+     */
+    int resolve(int rkey, long at, long bytes, int access) {
+        long w = RawMemory.getLongAcquire(keys + AdapterLayout.keyEntry(rkey));
+        if (rkey != key || w != word || w == 0) {
+            int status = load(rkey, w);
+            if (status != OK) {
+                return status;
+            }
+        }
+        long offset = at - address;
+        return (KeyTable.access(w) & access) == access && offset >= 0 && offset <= length && bytes <= length - offset ? OK
+                : WcStatus.REM_ACCESS_ERR;
+    }
+
+    private int load(int rkey, long w) {
+        key = 0;
+        word = 0;
+        mapping = null;
+        if (rkey >>> 8 >= AdapterLayout.MAX_KEYS || !KeyTable.isValid(w) || !KeyTable.fits(w, rkey)
+                || KeyTable.pd(w) != pd) {
+            return WcStatus.REM_ACCESS_ERR;
+        }
+        long e = keys + AdapterLayout.keyEntry(rkey);
+        address = RawMemory.getLong(e + AdapterLayout.KEY_ADDRESS);
+        length = RawMemory.getLong(e + AdapterLayout.KEY_LENGTH);
+        if (length < 0) {
+            return WcStatus.REM_ACCESS_ERR;
+        }
+        if (KeyTable.isShared(w)) {
+            Mapping m = session.memory(RawMemory.getLong(e + AdapterLayout.KEY_MEMORY));
+            if (m == null) {
+                return WAIT;
+            }
+            long offset = RawMemory.getLong(e + AdapterLayout.KEY_MEMORY_OFFSET);
+            if (offset < 0 || offset > m.length() || length > m.length() - offset) {
+                return WcStatus.REM_ACCESS_ERR;
+            }
+            mapping = m;
+            delta = m.address() + offset - address;
+        }
+        key = rkey;
+        word = w;
+        return OK;
+    }
+
+    /** True if the current range is mapped here; else it is reached through the kernel. */
+    boolean isMapped() {
+        return mapping != null;
+    }
+
+    /** Where the peer's address lies here; only if {@link #isMapped()}. */
+    long local(long at) {
+        return at + delta;
+    }
+
+    /** Copies from a region of ours to the current range; answers {@link #OK} or a status. */
+    int write(Region from, long source, long at, long bytes) {
+        if (mapping != null) {
+            return from.copyOut(source, at + delta, bytes) ? OK : WcStatus.LOC_PROT_ERR;
+        }
+        return moved(transfer(true, from, source, at, bytes), bytes);
+    }
+
+    /** Copies from memory of ours that stays mapped. */
+    int writeRaw(long source, long at, long bytes) {
+        if (mapping != null) {
+            Copy.bytes(source, at + delta, bytes);
+            return OK;
+        }
+        return moved(bytes == 0 ? 0 : RawProcessVm.write(session.peerPid(), source, at, bytes), bytes);
+    }
+
+    /** Copies from the current range to a region of ours; answers {@link #OK} or a status. */
+    int read(Region to, long destination, long at, long bytes) {
+        if (mapping != null) {
+            return to.copyIn(at + delta, destination, bytes) ? OK : WcStatus.LOC_PROT_ERR;
+        }
+        return moved(transfer(false, to, destination, at, bytes), bytes);
+    }
+
+    private long transfer(boolean write, Region local, long here, long at, long bytes) {
+        if (bytes == 0) {
+            return 0;
+        }
+        try {
+            int pid = session.peerPid();
+            if (write) {
+                return local.isRaw() ? RawProcessVm.write(pid, here, at, bytes)
+                        : RawProcessVm.write(local.segment, pid, here, at, bytes);
+            }
+            return local.isRaw() ? RawProcessVm.read(pid, here, at, bytes)
+                    : RawProcessVm.read(local.segment, pid, here, at, bytes);
+        } catch (IllegalStateException | WrongThreadException e) {
+            return -Errno.EFAULT;
+        }
+    }
+
+    private int moved(long n, long bytes) {
+        if (n == bytes) {
+            return OK;
+        }
+        errno = n < 0 ? (int) -n : Errno.EFAULT;
+        return errno == Errno.ESRCH ? WcStatus.RETRY_EXC_ERR : WcStatus.REM_ACCESS_ERR;
+    }
+
+    /** The errno of the last copy through the kernel that failed. */
+    int errno() {
+        return errno;
+    }
+}

@@ -1,0 +1,15 @@
+/**
+ * The provider {@code shm0}: queue pairs between the processes, and the threads, of one user on one host.
+ *
+ * <p>The initiator's thread is the adapter. It finds the peer's posted receive in shared memory, copies once and commits
+ * a completion into a lane that only it writes and only the peer's completion queue reads; writes, reads and atomics
+ * touch the peer's memory directly. The receiver may sleep, or be in a garbage collection, meanwhile.
+ *
+ * <p>Who writes what: each context owns an {@link org.verbena.shm.Adapter} (directory of queue pairs, receive rings,
+ * keys), each session between two contexts an {@link org.verbena.shm.LaneArena} a side. Both are memory files that the
+ * other side can only map for reading, so no peer can touch our control words. {@code docs/shm.md} draws the layout.
+ *
+ * <p>What this is not: protection against other processes of the same user, which form one trust domain. A hostile peer
+ * can ruin its own queue pairs and the memory it was given, not crash this JVM nor disturb other peers.
+ */
+package org.verbena.shm;

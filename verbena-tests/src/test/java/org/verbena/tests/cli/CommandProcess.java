@@ -1,0 +1,112 @@
+package org.verbena.tests.cli;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/** The {@code verbena} command in a process of its own, started from modules as {@code ./verbena} does. */
+final class CommandProcess implements AutoCloseable {
+    private static final int LONGEST_SECONDS = 100;
+    private static final String MAIN = "org.verbena.cli.Main";
+
+    /** How it ended. */
+    record Result(int code, String out, String err) {
+    }
+
+    private final Process process;
+    private final BufferedReader out;
+    private final CompletableFuture<String> err;
+
+    private CommandProcess(List<String> command) throws IOException {
+        process = new ProcessBuilder(command).start();
+        out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        err = CompletableFuture.supplyAsync(() -> all(process.errorReader(StandardCharsets.UTF_8)));
+    }
+
+    static CommandProcess start(String... arguments) throws IOException {
+        return startWithout(List.of(), "", arguments);
+    }
+
+    /** Starts after the words of {@code before}, for instance taskset, and without modules named {@code without}. */
+    static CommandProcess startWithout(List<String> before, String without, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(before);
+        command.addAll(List.of(java(), "-XX:TieredStopAtLevel=1", "--module-path",
+                path(p -> without.isEmpty() || !p.contains(without)), "--enable-native-access=org.verbena.linux", "--module",
+                "org.verbena.cli/" + MAIN));
+        command.addAll(List.of(arguments));
+        return new CommandProcess(command);
+    }
+
+    /** Starts from a class path that begins with {@code more}. */
+    static CommandProcess startOnClassPath(Path more, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(java(), "--class-path", more + File.pathSeparator + path(p -> true),
+                "--enable-native-access=ALL-UNNAMED", MAIN));
+        command.addAll(List.of(arguments));
+        return new CommandProcess(command);
+    }
+
+    static Result run(String... arguments) throws IOException {
+        try (CommandProcess p = start(arguments)) {
+            return p.end();
+        }
+    }
+
+    private static String java() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    private static String path(Predicate<String> wanted) {
+        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+                .filter(p -> p.matches(".*verbena-(linux|verbs|shm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jspecify)[^/]*"))
+                .filter(wanted).collect(Collectors.joining(File.pathSeparator));
+    }
+
+    private static String all(BufferedReader reader) {
+        return reader.lines().collect(Collectors.joining("\n"));
+    }
+
+    Process process() {
+        return process;
+    }
+
+    /** Reads a line of its standard output. */
+    String line() throws IOException {
+        String line = out.readLine();
+        if (line == null) {
+            throw new AssertionError("ended with " + end());
+        }
+        return line;
+    }
+
+    /** Waits for the end. */
+    Result end() throws IOException {
+        try {
+            CompletableFuture<String> rest = CompletableFuture.supplyAsync(() -> all(out));
+            if (!process.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError("still running after " + LONGEST_SECONDS + " seconds");
+            }
+            return new Result(process.exitValue(), rest.get(10, TimeUnit.SECONDS), err.get(10, TimeUnit.SECONDS));
+        } catch (InterruptedException | ExecutionException | TimeoutException | UncheckedIOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+    }
+}

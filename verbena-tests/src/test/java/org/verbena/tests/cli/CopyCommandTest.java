@@ -1,0 +1,192 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code verbena copy} as a person uses it: two processes. */
+class CopyCommandTest {
+    private static final long MIB = 1 << 20;
+
+    @TempDir
+    private Path dir;
+    private Path from;
+    private Path to;
+
+    @BeforeEach
+    void makeDirectories() throws Exception {
+        from = Files.createDirectory(dir.resolve("from"));
+        to = Files.createDirectory(dir.resolve("to"));
+    }
+
+    @Test
+    void copiesATreeWithAllThatIsInIt() throws Exception {
+        Path tree = Files.createDirectory(from.resolve("tree"));
+        for (int i = 0; i < 300; i++) {
+            Path sub = Files.createDirectories(tree.resolve("d" + i % 7));
+            CopyFiles.write(sub.resolve("f" + i), i * 37L, i);
+        }
+        Files.createDirectories(tree.resolve("empty/deep"));
+        for (String odd : List.of("a b", "-rf", "new\nline", "\u001b[2J", "*", "\\", "..x", "x".repeat(255))) {
+            CopyFiles.write(tree.resolve(odd), 10, odd.hashCode());
+        }
+        for (long size : new long[] {MIB - 1, MIB, MIB + 1, 16 * MIB, 40 * MIB + 3}) {
+            CopyFiles.write(tree.resolve("size" + size), size, size);
+        }
+        Files.setPosixFilePermissions(tree.resolve("a b"), PosixFilePermissions.fromString("r---w---x"));
+        Files.setPosixFilePermissions(tree.resolve("d0"), PosixFilePermissions.fromString("r-xr-x---"));
+        Files.setLastModifiedTime(tree.resolve("d1/f1"), FileTime.from(Instant.ofEpochSecond(1, 23456789)));
+        Files.setLastModifiedTime(tree.resolve("empty"), FileTime.from(Instant.ofEpochSecond(86_400, 5)));
+        Files.createSymbolicLink(tree.resolve("link"), Path.of("/etc/passwd"));
+        try (CopyProcess listener = CopyProcess.listen(to);
+                CopyProcess sender = CopyProcess.copy("--json", tree, listener.address())) {
+            sender.expect(0);
+            JsonNode files = new ObjectMapper().readTree(sender.out());
+            Files.delete(tree.resolve("link"));
+            assertThat(CopyFiles.describe(to)).isEqualTo(CopyFiles.describe(from));
+            int checked = 0;
+            for (JsonNode f : files) {
+                if (f.has("skipped")) {
+                    assertThat(f.get("file").asText()).isEqualTo(tree + "/link");
+                } else {
+                    assertThat(f.get("sha256").asText()).hasSize(64);
+                    assertThat(f.get("resumed_from").asLong()).isZero();
+                    if (f.get("file").asText().endsWith("/size" + MIB)) {
+                        assertThat(f.get("sha256").asText()).isEqualTo(CopyFiles.sha256(tree.resolve("size" + MIB)));
+                        assertThat(f.get("bytes").asLong()).isEqualTo(MIB);
+                        assertThat(f.get("bytes_per_second").asDouble()).isPositive();
+                        checked++;
+                    }
+                }
+            }
+            assertThat(checked).isEqualTo(1);
+            assertThat(files).hasSize(300 + 8 + 5 + 1);
+        }
+    }
+
+    @Test
+    void namesThatAreNoCharactersSurviveInEveryLocale() throws Exception {
+        // Made by the shell: this JVM's own locale may not be able to.
+        assertThat(new ProcessBuilder("bash", "-c", "mkdir \"$1\"/t && printf x > \"$1\"/t/$'\\xff\\xfe\\xc3\\xa4'", "-",
+                from.toString()).start().waitFor()).isZero();
+        List<String> c = List.of("env", "LC_ALL=C");
+        try (CopyProcess listener = CopyProcess.start(c, "--listen", to, "--port", 0);
+                CopyProcess sender = CopyProcess.start(c, from.resolve("t"), listener.address())) {
+            sender.expect(0);
+        }
+        Process p = new ProcessBuilder("bash", "-c", "cat \"$1\"/t/$'\\xff\\xfe\\xc3\\xa4'", "-", to.toString()).start();
+        assertThat(new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("x");
+    }
+
+    @Test
+    void replacesAFileAndALinkButNeverWritesThroughIt() throws Exception {
+        Path a = CopyFiles.write(from.resolve("a"), 2 * MIB, 1);
+        Path b = CopyFiles.write(from.resolve("b"), 5, 2);
+        Files.writeString(to.resolve("a"), "old");
+        Path precious = Files.writeString(dir.resolve("precious"), "precious");
+        Files.createSymbolicLink(to.resolve("b"), precious);
+        try (CopyProcess listener = CopyProcess.listen(to, "--once")) {
+            CopyProcess.copy(a, b, listener.address()).expect(0);
+            listener.expect(0);
+        }
+        assertThat(CopyFiles.describe(to)).isEqualTo(CopyFiles.describe(from));
+        assertThat(to.resolve("b")).isRegularFile().hasSize(5);
+        assertThat(Files.isSymbolicLink(to.resolve("b"))).isFalse();
+        assertThat(precious).hasContent("precious");
+    }
+
+    @Test
+    void saysWhatIsWrong() throws Exception {
+        Path a = CopyFiles.write(from.resolve("a"), 10, 1);
+        Path other = CopyFiles.write(Files.createDirectory(dir.resolve("other")).resolve("a"), 10, 2);
+        assertThat(CopyProcess.copy(a, "127.0.0.1:18599").expect(3).err()).contains("nobody listens on 127.0.0.1:18599");
+        assertThat(CopyProcess.copy(a, other).expect(2).err()).contains("both " + a).contains(other.toString());
+        assertThat(CopyProcess.copy(a, a).expect(2).err()).contains("both");
+        assertThat(CopyProcess.copy().expect(2).err()).contains("Name the files");
+        assertThat(CopyProcess.copy("--listen", a).expect(2).err()).contains("not a directory");
+        assertThat(CopyProcess.copy("--device", "nix0", a).expect(1).err()).contains("nix0").contains("shm0");
+        try (CopyProcess listener = CopyProcess.listen(to)) {
+            CopyProcess missing = CopyProcess.copy(from.resolve("none"), a, "/dev/null", listener.address()).expect(1);
+            assertThat(missing.err()).contains("no such file").contains("/dev/null: neither");
+            assertThat(to.resolve("a")).as("the others are copied").exists();
+            CopyProcess second = CopyProcess.copy("--listen", to, "--port", listener.awaitPort()).expect(1);
+            assertThat(second.err()).contains("another program listens on").contains("--port");
+            assertThat(CopyProcess.copy("--quiet", "--json", to.resolve("a"), listener.address()).expect(1).out())
+                    .contains("are the same file").contains("SAME_FILE");
+            Files.createDirectory(from.resolve("x"));
+            Files.createFile(to.resolve("x"));
+            Files.createDirectory(to.resolve("y"));
+            Files.createFile(from.resolve("y"));
+            assertThat(CopyProcess.copy(from.resolve("x"), from.resolve("y"), listener.address()).expect(1).err())
+                    .contains("is not a directory").contains("is a directory");
+            assertThat(CopyProcess.copy("--quiet", "/proc/version", listener.address()).expect(1).err())
+                    .contains("files of /proc");
+        }
+        assertThat(to.resolve(CopyFiles.AREA)).doesNotExist();
+    }
+
+    @Test
+    void findsTheListenerWithoutAnAddress() throws Exception {
+        Path a = CopyFiles.write(from.resolve("a"), 10, 1);
+        try (CopyProcess listener = CopyProcess.copy("--listen", to)) {
+            listener.awaitError("listening on|another program listens");
+            if (listener.err().contains("another program")) {
+                System.out.println("SKIPPED: somebody uses the default port of verbena copy on this machine");
+                return;
+            }
+            CopyProcess.copy(a).expect(0);
+            assertThat(CopyFiles.describe(to)).isEqualTo(CopyFiles.describe(from));
+        }
+    }
+
+    @Test
+    void servesManyAtOnceButOneForEachFile() throws Exception {
+        Path big = CopyFiles.write(from.resolve("big"), 300 * MIB, 1);
+        try (CopyProcess listener = CopyProcess.listen(to); CopyProcess first = CopyProcess.copy(big, listener.address())) {
+            CopyFiles.awaitVerified(to, MIB);
+            assertThat(CopyProcess.copy(big, listener.address()).expect(1).err()).contains("written by another copy");
+            List<CopyProcess> others = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                others.add(CopyProcess.copy(CopyFiles.write(from.resolve("o" + i), 3 * MIB, i), listener.address()));
+            }
+            for (CopyProcess o : others) {
+                o.expect(0);
+            }
+            first.expect(0);
+            assertThat(CopyFiles.describe(to)).isEqualTo(CopyFiles.describe(from));
+        }
+    }
+
+    @Test
+    void aSourceThatChangesIsNotCopied() throws Exception {
+        Path file = CopyFiles.write(from.resolve("file"), 300 * MIB, 1);
+        Files.writeString(to.resolve("file"), "old");
+        for (boolean shrink : new boolean[] {false, true}) {
+            try (CopyProcess listener = CopyProcess.listen(to);
+                    CopyProcess sender = CopyProcess.copy(file, listener.address())) {
+                CopyFiles.awaitVerified(to, MIB);
+                if (shrink) {
+                    CopyFiles.write(file, 5 * MIB, 1);
+                } else {
+                    Files.setLastModifiedTime(file, FileTime.from(Instant.now().plusSeconds(5)));
+                }
+                assertThat(sender.expect(6).err()).contains("while it was copied");
+                assertThat(to.resolve("file")).hasContent("old");
+                assertThat(to.resolve(CopyFiles.AREA)).doesNotExist();
+            }
+        }
+    }
+}

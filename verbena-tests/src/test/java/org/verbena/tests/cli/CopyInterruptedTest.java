@@ -1,0 +1,181 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code verbena copy} when one end dies, stops, or has no room. */
+class CopyInterruptedTest {
+    private static final long MIB = 1 << 20;
+    private static final long SIZE = 300 * MIB + 77;
+
+    @TempDir
+    private Path dir;
+    private Path to;
+    private Path file;
+
+    @BeforeEach
+    void makeFiles() throws Exception {
+        to = Files.createDirectory(dir.resolve("to"));
+        file = CopyFiles.write(dir.resolve("file"), SIZE, 1);
+        Files.writeString(to.resolve("file"), "old");
+    }
+
+    private void assertResumes() throws Exception {
+        assertThat(to.resolve("file")).hasContent("old");
+        long verified = CopyFiles.verified(to);
+        assertThat(verified).isBetween(16 * MIB, SIZE);
+        try (CopyProcess listener = CopyProcess.listen(to);
+                CopyProcess sender = CopyProcess.copy("--json", file, listener.address())) {
+            sender.expect(0);
+            var node = new ObjectMapper().readTree(sender.out()).get(0);
+            assertThat(node.get("resumed_from").asLong()).isGreaterThanOrEqualTo(verified / MIB * MIB);
+            assertThat(node.get("sha256").asText()).isEqualTo(CopyFiles.sha256(file));
+        }
+        assertThat(CopyFiles.sha256(to.resolve("file"))).isEqualTo(CopyFiles.sha256(file));
+        assertThat(to.resolve(CopyFiles.AREA)).doesNotExist();
+    }
+
+    @Test
+    void continuesAfterTheSenderWasKilled() throws Exception {
+        try (CopyProcess listener = CopyProcess.listen(to);
+                CopyProcess sender = CopyProcess.copy(file, listener.address())) {
+            CopyFiles.awaitVerified(to, 16 * MIB);
+            sender.kill();
+            listener.awaitError("the peer died");
+            // The same listener goes on.
+            assertResumes();
+        }
+    }
+
+    @Test
+    void continuesAfterTheListenerWasKilled() throws Exception {
+        try (CopyProcess listener = CopyProcess.listen(to);
+                CopyProcess sender = CopyProcess.copy(file, listener.address())) {
+            CopyFiles.awaitVerified(to, 16 * MIB);
+            listener.kill();
+            assertThat(sender.expect(4).err()).contains("the peer died").contains("same command continues");
+        }
+        assertResumes();
+    }
+
+    @Test
+    void continuesAfterSignals() throws Exception {
+        try (CopyProcess listener = CopyProcess.listen(to);
+                CopyProcess sender = CopyProcess.copy(file, listener.address())) {
+            CopyFiles.awaitVerified(to, 16 * MIB);
+            listener.signal("TERM");
+            listener.expect(143);
+            sender.expect(4);
+        }
+        try (CopyProcess listener = CopyProcess.listen(to);
+                CopyProcess sender = CopyProcess.copy(file, listener.address())) {
+            CopyFiles.awaitVerified(to, CopyFiles.verified(to) + 16 * MIB);
+            sender.signal("INT");
+            sender.expect(130);
+            listener.awaitError("the peer died");
+        }
+        assertResumes();
+    }
+
+    @Test
+    void aChangedSourceStartsAnew() throws Exception {
+        try (CopyProcess listener = CopyProcess.listen(to);
+                CopyProcess sender = CopyProcess.copy(file, listener.address())) {
+            CopyFiles.awaitVerified(to, 16 * MIB);
+            sender.kill();
+            listener.awaitError("the peer died");
+            // Same size and time, another content: the hash of the prefix tells.
+            var time = Files.getLastModifiedTime(file);
+            CopyFiles.write(file, SIZE, 2);
+            Files.setLastModifiedTime(file, time);
+            CopyProcess again = CopyProcess.copy("--json", file, listener.address()).expect(0);
+            assertThat(again.out()).contains("\"resumed_from\" : 0");
+            assertThat(CopyFiles.sha256(to.resolve("file"))).isEqualTo(CopyFiles.sha256(file));
+        }
+    }
+
+    @Test
+    void doesNotWaitForAStoppedPeerForEver() throws Exception {
+        try (CopyProcess listener = CopyProcess.listen(to);
+                CopyProcess sender = CopyProcess.copy("--timeout", 5, file, listener.address())) {
+            CopyFiles.awaitVerified(to, 16 * MIB);
+            listener.signal("STOP");
+            assertThat(sender.expect(4).err()).containsAnyOf("has not answered for 5 seconds", "the peer died");
+            listener.signal("CONT");
+            listener.awaitError("the peer died");
+        }
+    }
+
+    @Test
+    void aFullDiskIsToldBeforeTheFirstByteMoves() throws Exception {
+        Path small = Files.createDirectory(dir.resolve("small"));
+        if (run("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", small.toString()) != 0) {
+            System.out.println("SKIPPED: a full disk needs the right to mount a tmpfs");
+            return;
+        }
+        try (CopyProcess listener = CopyProcess.listen(small)) {
+            Files.writeString(small.resolve("file"), "old");
+            Path fits = CopyFiles.write(dir.resolve("fits"), 3 * MIB, 3);
+            CopyProcess sender = CopyProcess.copy(file, fits, listener.address()).expect(5);
+            assertThat(sender.err()).contains("no space for 300.0 MiB").contains("left");
+            assertThat(small.resolve("file")).hasContent("old");
+            assertThat(small.resolve("fits")).as("what fits is copied").hasSize(3 * MIB);
+            assertThat(small.resolve(CopyFiles.AREA)).doesNotExist();
+        } finally {
+            assertThat(run("umount", small.toString())).isZero();
+        }
+    }
+
+    @Test
+    void worksBelowAnotherFileSystem() throws Exception {
+        Path mounted = Files.createDirectories(to.resolve("d/mounted"));
+        if (run("mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", mounted.toString()) != 0) {
+            System.out.println("SKIPPED: a second file system needs the right to mount a tmpfs");
+            return;
+        }
+        try (CopyProcess listener = CopyProcess.listen(to)) {
+            Path source = Files.createDirectories(dir.resolve("d/mounted"));
+            CopyFiles.write(source.resolve("x"), 2 * MIB, 3);
+            CopyProcess.copy(dir.resolve("d"), listener.address()).expect(0);
+            assertThat(CopyFiles.sha256(mounted.resolve("x"))).isEqualTo(CopyFiles.sha256(source.resolve("x")));
+            assertThat(mounted.resolve(CopyFiles.AREA)).doesNotExist();
+        } finally {
+            assertThat(run("umount", mounted.toString())).isZero();
+        }
+    }
+
+    @Test
+    void anOrdinaryUserCopies() throws Exception {
+        if (!"root".equals(System.getProperty("user.name"))) {
+            System.out.println("SKIPPED: this is an ordinary user already");
+            return;
+        }
+        assertThat(run("chmod", "711", dir.toString())).isZero();
+        assertThat(run("chown", "nobody", to.toString())).isZero();
+        List<String> nobody = List.of("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups");
+        Path secret = CopyFiles.write(dir.resolve("secret"), 10, 1);
+        assertThat(run("chmod", "600", secret.toString())).isZero();
+        try (CopyProcess listener = CopyProcess.start(nobody, "--listen", to, "--port", 0)) {
+            String address = listener.address();
+            CopyProcess.start(nobody, file, address).expect(0);
+            assertThat(CopyFiles.sha256(to.resolve("file"))).isEqualTo(CopyFiles.sha256(file));
+            assertThat(Files.getOwner(to.resolve("file")).getName()).isEqualTo("nobody");
+            assertThat(CopyProcess.start(nobody, secret, address).expect(1).err()).contains("permission denied");
+            assertThat(run("chown", "root", to.toString())).isZero();
+            assertThat(CopyProcess.start(nobody, "--quiet", file, address).expect(1).err()).contains("permission denied");
+        }
+    }
+
+    private static int run(String... command) throws Exception {
+        return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+                .waitFor();
+    }
+}

@@ -1,0 +1,185 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** A {@code verbena} command in a process of its own, started from what the build has compiled. */
+final class CopyProcess implements AutoCloseable {
+    private static final Pattern OURS =
+            Pattern.compile("verbena-(linux|verbs|shm|cli)|picocli|jackson|HdrHistogram|jspecify");
+
+    private final Process process;
+    private final Lines out;
+    private final Lines err;
+
+    private CopyProcess(Process process) {
+        this.process = process;
+        out = new Lines(process.inputReader(StandardCharsets.UTF_8));
+        err = new Lines(process.errorReader(StandardCharsets.UTF_8));
+    }
+
+    /** Starts {@code verbena copy} with these arguments. */
+    static CopyProcess copy(Object... arguments) throws IOException {
+        return start(List.of(), arguments);
+    }
+
+    /** Starts {@code verbena copy} behind another command, for instance setpriv. */
+    static CopyProcess start(List<String> prefix, Object... arguments) throws IOException {
+        String path = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(p -> OURS.matcher(p).find()).collect(Collectors.joining(File.pathSeparator));
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xshare:auto",
+                "-Xmx256m", "--module-path", path, "--enable-native-access=org.verbena.linux",
+                "-m", "org.verbena.cli/org.verbena.cli.Main", "copy"));
+        for (Object a : arguments) {
+            command.add(a.toString());
+        }
+        ProcessBuilder b = new ProcessBuilder(command);
+        b.environment().put("VERBENA_DEBUG", "1");
+        return new CopyProcess(b.start());
+    }
+
+    /** Starts a listener on a free port and waits until it listens. */
+    static CopyProcess listen(Path directory, Object... more) throws IOException {
+        List<Object> arguments = new ArrayList<>(List.of("--listen", directory, "--port", 0));
+        arguments.addAll(Arrays.asList(more));
+        CopyProcess p = copy(arguments.toArray());
+        p.awaitPort();
+        return p;
+    }
+
+    /** The port that a listener told. */
+    int awaitPort() {
+        String line = err.await(Pattern.compile("listening on \\S+ \\S+:(\\d+), writing"));
+        return Integer.parseInt(line.replaceAll(".*:(\\d+), writing.*", "$1"));
+    }
+
+    /** The address of a listener, as a sender names it. */
+    String address() {
+        return "127.0.0.1:" + awaitPort();
+    }
+
+    void awaitError(String regex) {
+        String unused = err.await(Pattern.compile(regex));
+    }
+
+    /** Waits for the end and checks the exit code. */
+    CopyProcess expect(int code) {
+        assertThat(await()).as(() -> "exit code; stderr:\n" + err.text() + "stdout:\n" + out.text()).isEqualTo(code);
+        return this;
+    }
+
+    /** Waits for the end. */
+    int await() {
+        try {
+            if (!process.waitFor(60, TimeUnit.SECONDS)) {
+                kill();
+                throw new AssertionError("still running after 60 s; stderr:\n" + err.text());
+            }
+            out.join();
+            err.join();
+            return process.exitValue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    String out() {
+        return out.text();
+    }
+
+    String err() {
+        return err.text();
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** kill -9. */
+    void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+
+    void signal(String name) throws IOException, InterruptedException {
+        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start().waitFor()).isZero();
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        kill();
+    }
+
+    /** What a process prints, read as it comes. */
+    private static final class Lines {
+        private final List<String> lines = new ArrayList<>();
+        private final Thread thread;
+        private boolean ended;
+
+        Lines(BufferedReader reader) {
+            thread = Thread.ofVirtual().start(() -> {
+                try (reader) {
+                    for (String l = reader.readLine(); l != null; l = reader.readLine()) {
+                        add(l);
+                    }
+                } catch (IOException e) {
+                    add(e.toString());
+                } finally {
+                    end();
+                }
+            });
+        }
+
+        private synchronized void add(String line) {
+            lines.add(line);
+            notifyAll();
+        }
+
+        private synchronized void end() {
+            ended = true;
+            notifyAll();
+        }
+
+        synchronized String await(Pattern pattern) {
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            while (true) {
+                for (String l : lines) {
+                    if (pattern.matcher(l).find()) {
+                        return l;
+                    }
+                }
+                if (ended || System.nanoTime() > end) {
+                    throw new AssertionError("no line like " + pattern + " in:\n" + String.join("\n", lines));
+                }
+                try {
+                    wait(100);
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        }
+
+        synchronized String text() {
+            return lines.stream().map(l -> l + "\n").collect(Collectors.joining());
+        }
+
+        void join() throws InterruptedException {
+            thread.join(5000);
+        }
+    }
+}

@@ -1,0 +1,319 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code verbena perf} as a user runs it. Figures are looked at for their shape, never for their size. */
+class PerfCommandTest {
+    private static final String[] QUICK = {"--duration=5ms", "--warm-up=2ms"};
+    private static final List<String> LATENCIES = List.of("limit-cacheline", "limit-twoline", "write-lat", "send-lat",
+            "read-lat", "atomic-lat", "tcp-lat-spin", "tcp-lat-block");
+    private static final List<String> BANDWIDTHS = List.of("limit-memcpy", "write-bw", "send-bw", "read-bw", "tcp-bw");
+    private static final String[] LONG_WRITE = {"write-lat", "--size=8", "--duration=100s"};
+
+    private static String[] quick(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("perf"));
+        all.addAll(Arrays.asList(arguments));
+        all.addAll(Arrays.asList(QUICK));
+        return all.toArray(String[]::new);
+    }
+
+    private static JsonNode json(String... arguments) throws IOException {
+        CommandProcess.Result r = CommandProcess.run(arguments);
+        assertThat(r.code()).as(r.err()).isZero();
+        assertThat(r.err()).isEmpty();
+        return new ObjectMapper().readTree(r.out());
+    }
+
+    @Test
+    void allTestsRunSideBySide() throws IOException {
+        JsonNode rows = json(quick("--json", "--size=8,100,4k"));
+        Set<String> seen = new TreeSet<>();
+        for (JsonNode row : rows) {
+            String test = row.get("test").asText();
+            seen.add(test + " " + row.get("size").asLong());
+            assertThat(row.get("iterations").asLong()).as(test).isPositive();
+            assertThat(row.get("allocated_bytes_per_op").asDouble()).as(test).isNotNegative();
+            if (test.startsWith("limit-")) {
+                assertThat(row.has("device")).as(test).isFalse();
+            } else {
+                assertThat(row.get("device").asText()).isEqualTo(test.startsWith("tcp-") ? "tcp" : "shm0");
+            }
+            if (LATENCIES.contains(test)) {
+                latency(row);
+            } else {
+                bandwidth(row);
+            }
+        }
+        Set<String> wanted = new TreeSet<>(List.of("limit-cacheline 8", "limit-twoline 64", "atomic-lat 8"));
+        for (String test : List.of("limit-memcpy", "write-lat", "send-lat", "read-lat", "write-bw", "send-bw", "read-bw",
+                "tcp-lat-spin", "tcp-lat-block", "tcp-bw")) {
+            for (int size : new int[]{8, 100, 4096}) {
+                wanted.add(test + " " + size);
+            }
+        }
+        assertThat(seen).isEqualTo(wanted);
+    }
+
+    private static void latency(JsonNode row) {
+        JsonNode rtt = row.get("rtt_ns");
+        List<Long> sorted = new ArrayList<>();
+        for (String p : List.of("p50", "p90", "p99", "p99_9", "p99_99", "max")) {
+            sorted.add(rtt.get(p).asLong());
+        }
+        assertThat(sorted).as(row.toString()).isSorted().allMatch(v -> v > 0);
+        assertThat(row.has("bytes_per_second")).isFalse();
+        assertThat(row.has("messages_per_second")).isFalse();
+    }
+
+    private static void bandwidth(JsonNode row) {
+        assertThat(BANDWIDTHS).contains(row.get("test").asText());
+        assertThat(row.has("rtt_ns")).isFalse();
+        assertThat(row.get("messages_per_second").asLong()).as(row.toString()).isPositive();
+        assertThat(row.get("bytes_per_second").asLong()).as(row.toString())
+                .isGreaterThanOrEqualTo(row.get("messages_per_second").asLong());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--events", "--consume", "--verify", "--inline=64", "--qps=3", "--events --verify --inline=32",
+            "--consume --qps=2", "--no-pin --runs=2"})
+    void options(String options) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("--json", "--size=1,8,13,64,5000,64k"));
+        arguments.addAll(List.of(options.split(" ")));
+        JsonNode rows = json(quick(arguments.toArray(String[]::new)));
+        assertThat(rows).hasSize(3 + 10 * 6);
+    }
+
+    @Test
+    void iterationsAreExact() throws IOException {
+        for (JsonNode row : json("perf", "write-lat", "send-bw", "limit-cacheline", "--json", "--size=8", "--iterations=1234",
+                "--warm-up=1ms")) {
+            assertThat(row.get("iterations").asLong()).as(row.toString()).isEqualTo(1234);
+        }
+    }
+
+    @Test
+    void largeMessages() throws IOException {
+        assertThat(json("perf", "write-lat", "send-lat", "write-bw", "send-bw", "read-bw", "--verify", "--json", "--size=33m",
+                "--iterations=2", "--warm-up=1ms")).hasSize(5);
+    }
+
+    @Test
+    void tableForPeople() throws IOException {
+        CommandProcess.Result r = CommandProcess.run(quick("limit-cacheline", "write-lat", "limit-memcpy", "write-bw",
+                "tcp-lat-spin", "--size=8"));
+        assertThat(r.code()).as(r.err()).isZero();
+        assertThat(r.out()).contains("#bytes").contains("#iterations").contains("t_typical").contains("p99.99")
+                .contains("BW average").contains("MsgRate").contains("B/op").containsPattern("write-lat +8 .*x +.*x")
+                .doesNotContain("\033");
+        assertThat(r.err()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "nonsense                            | unknown test 'nonsense': the tests are limit-cacheline",
+            "--size=0                            | a size must be 1 byte to 1g, not '0'",
+            "--size=-8                           | a size must be 1 byte to 1g, not '-8'",
+            "--size=2g                           | a size must be 1 byte to 1g, not '2g'",
+            "--size=99999999999999999999         | is not a number of bytes",
+            "--size=8q                           | '8q' is not a number of bytes",
+            "--duration=soon                     | 'soon' is not a time",
+            "--duration=0                        | '0' is not a time",
+            "--iterations=0                      | --iterations 0: must be 1",
+            "--iterations=5 --duration=1s        | --iterations and --duration exclude each other",
+            "--runs=0                            | --runs 0: must be 1",
+            "--runs=2 --connect=127.0.0.1:1      | does not go with --connect",
+            "--qps=0                             | --qps 0: must be 1",
+            "--inline=-1                         | --inline -1: must be 0",
+            "--once                              | --once goes with --listen only",
+            "--listen=x                          | --listen x: not a PORT",
+            "--listen=70000                      | --listen 70000: not a PORT",
+            "--listen=0 --json                   | drop --json",
+            "--listen=0 --size=8                 | drop --size",
+            "--connect=127.0.0.1:x               | --connect 127.0.0.1:x: not a PORT",
+            "write-lat --events                  | write-lat does not take --events",
+            "tcp-bw --qps=2                      | tcp-bw does not take --qps",
+            "read-lat --inline=8                 | read-lat does not take --inline",
+            "send-lat --consume                  | send-lat does not take --consume",
+            "tcp-bw --verify                     | tcp-bw does not take --verify",
+            "write-bw --verify --qps=2           | --verify works with one queue pair only",
+            "--sizes=8                           | Unknown option: '--sizes",
+    })
+    void wrongUsage(String arguments, String sentence) throws IOException {
+        CommandProcess.Result r = CommandProcess.run(("perf " + arguments).split(" "));
+        assertThat(r.code()).as(r.err()).isEqualTo(2);
+        assertThat(r.err()).contains(sentence);
+        assertThat(r.out()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "write-lat --device=mlx5_9           | open device 'mlx5_9': ENODEV: the devices are shm0",
+            "write-lat --inline=4000 --size=8    | --inline 4000 is too much: shm0 takes",
+            "tcp-bw --connect=127.0.0.1:1        | nobody listens at 127.0.0.1:1",
+            "tcp-bw --connect=nowhere.invalid    | the host 'nowhere.invalid' is not known",
+    })
+    void failures(String arguments, String sentence) throws IOException {
+        CommandProcess.Result r = CommandProcess.run(("perf " + arguments).split(" "));
+        assertThat(r.code()).as(r.out()).isEqualTo(1);
+        assertThat(r.err()).contains(sentence).doesNotContain("\tat ");
+        assertThat(r.out()).isEmpty();
+    }
+
+    @Test
+    void withoutDevice() throws IOException {
+        try (CommandProcess p = CommandProcess.startWithout(List.of(), "verbena-shm", "perf", "write-lat")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.err()).contains("there is no RDMA device to measure");
+        }
+        try (CommandProcess p = CommandProcess.startWithout(List.of(), "verbena-shm", quick("limit-cacheline"))) {
+            assertThat(p.end().code()).isZero();
+        }
+    }
+
+    @Test
+    void oneCpu() throws IOException {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/taskset")));
+        try (CommandProcess p = CommandProcess.startWithout(List.of("taskset", "-c", "0"), "", quick("write-lat"))) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.err()).contains("write-lat needs two CPUs");
+        }
+        try (CommandProcess p = CommandProcess.startWithout(List.of("taskset", "-c", "0"), "", quick("tcp-bw", "--size=8"))) {
+            assertThat(p.end().code()).isZero();
+        }
+    }
+
+    private static String port(CommandProcess listener) throws IOException {
+        String line = listener.line();
+        assertThat(line).startsWith("listening at 127.0.0.1:");
+        return line.substring(line.lastIndexOf(':') + 1);
+    }
+
+    @Test
+    void twoTerminals() throws IOException {
+        try (CommandProcess listener = CommandProcess.start("perf", "--listen=0", "--once")) {
+            JsonNode rows = json(quick("--json", "--size=64", "--connect=127.0.0.1:" + port(listener)));
+            assertThat(rows).hasSize(13);
+            CommandProcess.Result r = listener.end();
+            assertThat(r.code()).as(r.err()).isZero();
+        }
+    }
+
+    @Test
+    void portTaken() throws IOException {
+        try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
+            String port = port(listener);
+            CommandProcess.Result r = CommandProcess.run("perf", "--listen=" + port);
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.err()).contains("cannot listen at 127.0.0.1:" + port);
+        }
+    }
+
+    /** The listener outlives strangers and killed clients, and serves the next. */
+    @Test
+    void listenerServesOn() throws Exception {
+        try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
+            String port = port(listener);
+            for (String text : List.of("GET / HTTP/1.1\r\n\r\n", "x".repeat(10_000), "",
+                    "HELLO version=verbena-perf-1 host=x\nTEST test=write-lat size=-1 cpu=0\n",
+                    "HELLO version=verbena-perf-1 host=x\nTEST test=limit-cacheline size=8 device=- inline=0 qps=1 events=0 "
+                            + "consume=0 verify=0 cpu=0\nGO n=9000000000000000000\n")) {
+                try (Socket s = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(port))) {
+                    s.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+                }
+            }
+            try (CommandProcess client = longWrite(port)) {
+                client.process().destroyForcibly();
+            }
+            assertThat(json(quick("write-lat", "send-bw", "--json", "--size=8", "--connect=" + port))).hasSize(2);
+        }
+    }
+
+    /** A client that is in the middle of its measurement. */
+    private static CommandProcess longWrite(String port) throws Exception {
+        List<String> all = new ArrayList<>(List.of("perf", "--connect=" + port));
+        all.addAll(Arrays.asList(LONG_WRITE));
+        CommandProcess client = CommandProcess.start(all.toArray(String[]::new));
+        TimeUnit.SECONDS.sleep(2);
+        assertThat(client.process().isAlive()).isTrue();
+        return client;
+    }
+
+    @Test
+    void listenerKilledInTheMiddle() throws Exception {
+        try (CommandProcess listener = CommandProcess.start("perf", "--listen=0");
+                CommandProcess client = longWrite(port(listener))) {
+            listener.process().destroyForcibly();
+            CommandProcess.Result r = client.end();
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.err()).contains("write-lat 8: ").contains("the peer ended").doesNotContain("\tat ");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--listen=0", "--connect="})
+    void childKilledInTheMiddle(String which) throws Exception {
+        List<String> all = new ArrayList<>(List.of("perf"));
+        all.addAll(Arrays.asList(LONG_WRITE));
+        try (CommandProcess parent = CommandProcess.start(all.toArray(String[]::new))) {
+            child(parent, which).destroyForcibly();
+            CommandProcess.Result r = parent.end();
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.err()).contains("was killed by signal 9").doesNotContain("\tat ");
+        }
+    }
+
+    @Test
+    void childrenEndWithTheirParent() throws Exception {
+        List<String> all = new ArrayList<>(List.of("perf"));
+        all.addAll(Arrays.asList(LONG_WRITE));
+        try (CommandProcess parent = CommandProcess.start(all.toArray(String[]::new))) {
+            List<ProcessHandle> children = List.of(child(parent, "--listen=0"), child(parent, "--connect="));
+            parent.process().destroyForcibly();
+            for (ProcessHandle c : children) {
+                c.onExit().get(20, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    /** The child with an argument that begins so, after a while in which it has begun to measure. */
+    private static ProcessHandle child(CommandProcess parent, String argument) throws Exception {
+        long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        while (System.nanoTime() < end) {
+            TimeUnit.MILLISECONDS.sleep(50);
+            if (parent.process().children().count() == 2) {
+                TimeUnit.SECONDS.sleep(2);
+                for (ProcessHandle c : parent.process().children().toList()) {
+                    String line = Files.readString(Path.of("/proc/" + c.pid() + "/cmdline"));
+                    if (line.contains("\0" + argument)) {
+                        return c;
+                    }
+                }
+            }
+        }
+        throw new AssertionError("no child with " + argument);
+    }
+}

@@ -1,0 +1,185 @@
+package org.verbena.tests.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Errno;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
+/** What the parts of the suite share: contexts and pairs that are closed after each test, and ways to say what is expected. */
+abstract class Conformance {
+    private static @Nullable PeerProcess sharedPeer;
+
+    final ConformanceFixture fixture;
+    final Topology topology;
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+    Conformance(ConformanceFixture fixture, Topology topology) {
+        this.fixture = fixture;
+        this.topology = topology;
+    }
+
+    Conformance(ConformanceFixture fixture) {
+        this(fixture, Topology.ONE_CONTEXT);
+    }
+
+    @BeforeEach
+    final void assumeTopology() {
+        assumeTrue(fixture.connects(topology), () -> "the provider does not connect ends of " + topology);
+    }
+
+    @AfterEach
+    final void closeAll() throws Exception {
+        Exception failure = null;
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    @AfterAll
+    static void endSharedPeer() {
+        PeerProcess p = sharedPeer;
+        if (p != null) {
+            sharedPeer = null;
+            p.close();
+        }
+    }
+
+    /** Has something closed after the test. */
+    final <T extends AutoCloseable> T closing(T what) {
+        opened.push(what);
+        return what;
+    }
+
+    /** A second JVM that the tests of a class share, for to start one takes time. */
+    final PeerProcess sharedPeer() {
+        PeerProcess p = sharedPeer;
+        if (p == null || !p.isAlive()) {
+            p = PeerProcess.start(fixture);
+            sharedPeer = p;
+        }
+        return p;
+    }
+
+    /** A second JVM for this test alone. */
+    final PeerProcess ownPeer(String... options) {
+        return closing(PeerProcess.start(fixture, options));
+    }
+
+    /** A context that is closed after the test. */
+    final Context open() throws VerbsException {
+        return closing(fixture.open());
+    }
+
+    /** An end of this process with a context of its own. */
+    final End end(EndOptions options) throws VerbsException {
+        return closing(End.open(fixture, options));
+    }
+
+    /** Two ends of the topology in state RESET. */
+    final Pair pair(EndOptions near, EndOptions far) throws VerbsException {
+        if (topology == Topology.ONE_CONTEXT) {
+            Context c = open();
+            End n = closing(End.on(fixture, c, near));
+            return new Pair(n, closing(new Far.Local(End.on(fixture, c, far))));
+        }
+        End n = end(near);
+        return new Pair(n, farOf(far));
+    }
+
+    /** A far end of the topology, never of the near end's context. */
+    final Far farOf(EndOptions options) throws VerbsException {
+        return closing(topology == Topology.TWO_PROCESSES ? new Far.Remote(sharedPeer(), options)
+                : new Far.Local(End.open(fixture, options)));
+    }
+
+    /** Two connected ends. */
+    final Pair connected(EndOptions near, EndOptions far) throws VerbsException {
+        Pair p = pair(near, far);
+        p.connect();
+        return p;
+    }
+
+    final Pair connected() throws VerbsException {
+        return connected(EndOptions.defaults(), EndOptions.defaults());
+    }
+
+    /** Skips, visibly, a test of what a provider may lack. */
+    static void needs(Context context, String feature) {
+        assumeTrue(context.supports(feature), () -> context.device().name() + " does not support " + feature);
+    }
+
+    /** Expects a verb to fail with an errno, and that the message has some words. */
+    static VerbsException assertErrno(int errno, ThrowingCallable verb, String... words) {
+        VerbsException e = catchThrowableOfType(VerbsException.class, verb);
+        assertThat(e).as("expected %s %s", Errno.name(errno), String.join(", ", words)).isNotNull();
+        assertThat(Errno.name(e.errno())).as(e.getMessage()).isEqualTo(Errno.name(errno));
+        assertThat(e).hasMessageContainingAll(words);
+        return e;
+    }
+
+    /** Expects a post to answer 0. */
+    static void assertPosted(int result) {
+        assertThat(name(result)).isEqualTo("0");
+    }
+
+    /** Expects a post to answer an errno. */
+    static void assertRefused(int errno, int result) {
+        assertThat(name(result)).isEqualTo(name(errno));
+    }
+
+    private static String name(int result) {
+        return result == 0 ? "0" : Errno.name(result);
+    }
+
+    /** Expects a status of a work request. */
+    static void assertStatus(int status, long wrId, Completion c) {
+        assertThat(c.statusName()).as(c.toString()).isEqualTo(WcStatus.toString(status));
+        assertThat(c.wrId()).as(c.toString()).isEqualTo(wrId);
+    }
+
+    /** Expects a success. */
+    static void assertDone(int opcode, long wrId, Completion c) {
+        assertStatus(WcStatus.SUCCESS, wrId, c);
+        assertThat(WcOpcode.toString(c.opcode())).as(c.toString()).isEqualTo(WcOpcode.toString(opcode));
+    }
+
+    /** Expects a received message. */
+    static void assertReceived(long wrId, long length, Completion c) {
+        assertDone(WcOpcode.RECV, wrId, c);
+        assertThat(c.byteLength()).as(c.toString()).isEqualTo(length);
+    }
+
+    /** Expects the far end's memory to be as it was remembered. */
+    static void assertUntouched(Far far) throws VerbsException {
+        assertThat(far.changed()).as("offset of a byte of the far end that changed").isEqualTo(Long.MIN_VALUE);
+    }
+
+    /** Expects the near end's memory to be as it was remembered. */
+    static void assertUntouched(End near) {
+        assertThat(near.changed()).as("offset of a byte of the near end that changed").isEqualTo(Long.MIN_VALUE);
+    }
+}

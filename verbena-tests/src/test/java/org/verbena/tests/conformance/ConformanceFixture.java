@@ -1,0 +1,36 @@
+package org.verbena.tests.conformance;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
+import org.verbena.verbs.Context;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * What the conformance suite has to know of a provider. Implementations have a constructor without parameters that a
+ * second JVM can call too, so they are top-level or static nested classes.
+ */
+public interface ConformanceFixture {
+    /** Opens the device; called again for each context that a test needs. */
+    Context open() throws VerbsException;
+
+    /** Whether two ends can be related like this. A test that cannot run is reported as skipped, with the reason. */
+    default boolean connects(Topology topology) {
+        return true;
+    }
+
+    /** The address that reaches a listener on {@code port} of this machine. */
+    default InetSocketAddress listenerAt(int port) {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    }
+
+    /** The largest transfer that is tried. */
+    default long largestTransfer() {
+        return 1L << 30;
+    }
+
+    /** Whether atomics reach memory that was registered, and not allocated, by another process. */
+    default boolean atomicsOnRegisteredMemoryOfOtherProcesses() {
+        return true;
+    }
+}

@@ -1,0 +1,622 @@
+package org.verbena.tests.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.verbena.linux.Errno;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionEvent;
+import org.verbena.verbs.ConnectionListener;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.ConnectionRejectedException;
+import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.Feature;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
+/** The connection manager. The near end connects, the far end listens. */
+abstract class ConnectionManagerConformance extends Conformance {
+    private static final ConnectionParameters DEFAULTS = ConnectionParameters.defaults();
+
+    ConnectionManagerConformance(ConformanceFixture fixture, Topology topology) {
+        super(fixture, topology);
+    }
+
+    @BeforeEach
+    void needsManager() throws Exception {
+        try (var c = fixture.open()) {
+            needs(c, Feature.CONNECTION_MANAGER);
+        }
+    }
+
+    private Pair pair() throws Exception {
+        return pair(EndOptions.defaults(), EndOptions.defaults());
+    }
+
+    private static ConnectionParameters with(byte... data) {
+        return ConnectionParameters.builder().privateData(data).build();
+    }
+
+    /** Has the far end listen and do something with the first request; answers the address. */
+    private InetSocketAddress listen(Far far, Answer answer) throws VerbsException {
+        return fixture.listenerAt(far.run(end -> Listening.start(end, answer)));
+    }
+
+    /** What the far end does with a request; on a thread of its own. */
+    @FunctionalInterface
+    interface Answer extends java.io.Serializable {
+        Object to(ConnectionRequest request, End end) throws Exception;
+    }
+
+    /** The far side. */
+    static final class Listening {
+        private Listening() {
+        }
+
+        static int start(End end, Answer answer) throws VerbsException {
+            ConnectionListener l = end.keep(listener(end, 0));
+            end.start(e -> {
+                ConnectionRequest r = l.awaitRequest(Await.LIMIT);
+                if (r == null) {
+                    throw new AssertionError("no request comes");
+                }
+                return answer.to(r, e);
+            });
+            return l.localAddress().getPort();
+        }
+
+        static ConnectionListener listener(End end, int port) throws VerbsException {
+            return end.context.connectionManager().listen(new InetSocketAddress(port));
+        }
+
+        /** Accepts and keeps the connection; the result is the private data. */
+        static Object accept(ConnectionRequest r, End end, byte... data) throws VerbsException {
+            Connection c = end.keep(r.accept(end.qp, with(data)));
+            end.connections.add(c);
+            return r.privateData();
+        }
+
+        static void awaitDisconnected(End end) throws VerbsException {
+            ConnectionManagerConformance.awaitDisconnected(end.connections.getLast());
+        }
+    }
+
+    private static void awaitDisconnected(Connection c) throws VerbsException {
+        List<ConnectionEvent> seen = new ArrayList<>();
+        Await.until("DISCONNECTED", () -> {
+            ConnectionEvent e = c.awaitEvent(Duration.ofMillis(20));
+            if (e != null) {
+                seen.add(e);
+            }
+            return e != null && e.type() == ConnectionEvent.DISCONNECTED;
+        }, () -> "got " + seen);
+        assertThat(c.isConnected()).isFalse();
+    }
+
+    private static Connection connect(End near, InetSocketAddress to, byte... data) throws VerbsException {
+        return near.keep(near.context.connectionManager().connect(near.qp, to, with(data)));
+    }
+
+    private static void assertTraffic(Pair p) throws Exception {
+        p.near.fill(0, 5000, 1);
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 5000), Op.receive(2).on(5000, 16)));
+        assertPosted(p.near.post(Op.send(3).on(0, 5000), Op.sendImmediate(4, 9).on(0, 16),
+                Op.write(5, p.farAddress, 10_000).on(0, 5000), Op.read(6, p.farAddress, 10_000).on(20_000, 5000)));
+        assertThat(p.near.awaitSends(4)).extracting(Completion::statusName).containsOnly("SUCCESS");
+        assertReceived(1, 5000, p.far.awaitReceive());
+        assertReceived(2, 16, p.far.awaitReceive());
+        assertThat(p.far.mismatch(0, 5000, 1)).isEqualTo(-1);
+        assertThat(p.far.mismatch(10_000, 5000, 1)).isEqualTo(-1);
+        assertThat(Pattern.mismatch(p.near.at(20_000, 5000), 1)).isEqualTo(-1);
+        EndAddress near = p.nearAddress;
+        assertPosted(p.far.post(Op.write(7, near, 30_000).on(0, 100)));
+        assertDone(WcOpcode.RDMA_WRITE, 7, p.far.awaitSend());
+    }
+
+    @Test
+    void connectedQueuePairsCarryTraffic() throws Exception {
+        Pair p = pair();
+        InetSocketAddress to = listen(p.far, Listening::accept);
+        Connection c = connect(p.near, to);
+        assertThat(c.isConnected()).isTrue();
+        assertThat(c.queuePair()).isSameAs(p.near.qp);
+        assertThat(c.peer()).isNotBlank();
+        p.far.join();
+        assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
+        p.far.awaitState(QueuePairState.RTS);
+        assertThat(p.near.qp.query().destinationQueuePair()).isEqualTo(p.farAddress.queuePairNumber());
+        assertTraffic(p);
+    }
+
+    @Test
+    void receivesMayBePostedBeforeConnecting() throws Exception {
+        Pair p = pair();
+        p.toInit();
+        assertPosted(p.near.postReceives(Op.receive(1).on(0, 8)));
+        assertPosted(p.far.postReceives(Op.receive(2).on(0, 8)));
+        InetSocketAddress to = listen(p.far, (r, end) -> {
+            Listening.accept(r, end);
+            return end.post(Op.send(5).on(0, 8)); // at once, as soon as accept returns
+        });
+        connect(p.near, to);
+        assertPosted(p.near.post(Op.send(6).on(0, 8)));
+        assertReceived(1, 8, p.near.awaitReceive());
+        assertReceived(2, 8, p.far.awaitReceive());
+        assertThat(p.far.join()).isEqualTo(0);
+    }
+
+    @Test
+    void privateDataGoBothWays() throws Exception {
+        for (int length : new int[] {0, 1, 55, ConnectionParameters.MAX_PRIVATE_DATA}) {
+            byte[] there = Pattern.bytes(length, 1);
+            byte[] back = Pattern.bytes(length, 2);
+            Pair p = pair();
+            InetSocketAddress to = listen(p.far, (r, end) -> Listening.accept(r, end, back));
+            Connection c = connect(p.near, to, there);
+            assertThat(c.privateData()).isEqualTo(back);
+            assertThat((byte[]) p.far.join()).isEqualTo(there);
+        }
+    }
+
+    @Test
+    void tooLongPrivateDataAreRefused() throws Exception {
+        assertThatThrownBy(() -> with(new byte[ConnectionParameters.MAX_PRIVATE_DATA + 1]))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("56");
+    }
+
+    @Test
+    void parametersReachTheQueuePair() throws Exception {
+        Pair p = pair();
+        InetSocketAddress to = listen(p.far, Listening::accept);
+        p.near.keep(p.near.context.connectionManager().connect(p.near.qp, to, ConnectionParameters.builder()
+                .rnrRetry(2).retryCount(3).accessFlags(org.verbena.verbs.AccessFlags.REMOTE_READ).build()));
+        p.far.join();
+        assertThat(p.near.qp.query().rnrRetry()).isEqualTo(2);
+        assertThat(p.near.qp.query().retryCount()).isEqualTo(3);
+        assertThat(p.near.qp.query().accessFlags() & org.verbena.verbs.AccessFlags.ALL)
+                .isEqualTo(org.verbena.verbs.AccessFlags.REMOTE_READ);
+        EndAddress near = p.nearAddress;
+        assertPosted(p.far.post(Op.write(1, near, 0).on(0, 8)));
+        assertStatus(WcStatus.REM_INV_REQ_ERR, 1, p.far.awaitSend());
+    }
+
+    @Test
+    void aRejectionCarriesItsReasonAndData() throws Exception {
+        Pair p = pair();
+        byte[] why = Pattern.bytes(30, 3);
+        InetSocketAddress to = listen(p.far, (r, end) -> {
+            r.reject(why);
+            return r.privateData();
+        });
+        ConnectionRejectedException e = catchThrowableOfType(ConnectionRejectedException.class,
+                () -> connect(p.near, to, (byte) 7));
+        assertThat(e).isNotNull();
+        assertThat(e.errno()).isEqualTo(Errno.ECONNREFUSED);
+        assertThat(e.reason()).isEqualTo(ConnectionRejectedException.CONSUMER_DEFINED);
+        assertThat(e.privateData()).isEqualTo(why);
+        assertThat((byte[]) p.far.join()).containsExactly(7);
+    }
+
+    /** A rejected queue pair can be used for another attempt. */
+    @Test
+    void afterARejectionTheQueuePairConnectsElsewhere() throws Exception {
+        Pair p = pair();
+        InetSocketAddress no = listen(p.far, (r, end) -> {
+            r.reject();
+            return true;
+        });
+        assertThat(catchThrowableOfType(ConnectionRejectedException.class, () -> connect(p.near, no))).isNotNull();
+        p.far.join();
+        assertThat(p.near.state()).isIn(QueuePairState.RESET, QueuePairState.INIT);
+        InetSocketAddress yes = listen(p.far, Listening::accept);
+        connect(p.near, yes);
+        p.far.join();
+        assertTraffic(p);
+    }
+
+    @Test
+    void nobodyListensIsConnectionRefused() throws Exception {
+        Pair p = pair();
+        int port;
+        try (ConnectionListener l = Listening.listener(p.near, 0)) {
+            port = l.localAddress().getPort();
+        }
+        VerbsException e = assertErrno(Errno.ECONNREFUSED, () -> connect(p.near, fixture.listenerAt(port)),
+                Integer.toString(port));
+        if (e instanceof ConnectionRejectedException rejected) {
+            assertThat(rejected.reason()).isEqualTo(ConnectionRejectedException.INVALID_SERVICE_ID);
+        }
+        assertThat(p.near.state()).isIn(QueuePairState.RESET, QueuePairState.INIT);
+    }
+
+    @Test
+    void anAddressOfAnotherMachineIsNotReached() throws Exception {
+        Pair p = pair();
+        InetSocketAddress documentation = new InetSocketAddress(InetAddress.ofLiteral("192.0.2.1"), 4711);
+        assertErrno(Errno.EADDRNOTAVAIL, () -> p.near.context.connectionManager().listen(documentation), "192.0.2.1");
+        VerbsException e = catchThrowableOfType(VerbsException.class, () -> p.near.context.connectionManager()
+                .connect(p.near.qp, documentation, ConnectionParameters.builder().timeout(Duration.ofMillis(300)).build()));
+        assertThat(e).isNotNull();
+        assertThat(e.errno()).isIn(Errno.EHOSTUNREACH, Errno.ETIMEDOUT);
+    }
+
+    @Test
+    void aListenerChoosesAFreePort() throws Exception {
+        Pair p = pair();
+        try (ConnectionListener a = Listening.listener(p.near, 0); ConnectionListener b = Listening.listener(p.near, 0)) {
+            assertThat(a.localAddress().getPort()).isBetween(1, 65535).isNotEqualTo(b.localAddress().getPort());
+            assertThat(a.describe()).contains(Integer.toString(a.localAddress().getPort()));
+        }
+    }
+
+    @Test
+    void aPortIsListenedOnOnce() throws Exception {
+        Pair p = pair();
+        int port = p.far.run(end -> end.keep(Listening.listener(end, 0)).localAddress().getPort());
+        assertErrno(Errno.EADDRINUSE, () -> Listening.listener(p.near, port), Integer.toString(port));
+        assertErrno(Errno.EADDRINUSE, () -> p.far.act(end -> Listening.listener(end, port).close()));
+    }
+
+    @Test
+    void aPortIsFreeAgainWhenItsListenerIsClosed() throws Exception {
+        Pair p = pair();
+        int port = 0;
+        for (int i = 0; i < 20; i++) {
+            try (ConnectionListener l = Listening.listener(p.near, port)) {
+                port = l.localAddress().getPort();
+            }
+        }
+    }
+
+    @Test
+    void aRequestIsAnsweredOnce() throws Exception {
+        Pair p = pair();
+        InetSocketAddress to = listen(p.far, (r, end) -> {
+            Listening.accept(r, end);
+            QueuePair other = end.queuePair();
+            assertErrno(Errno.EINVAL, () -> r.accept(other, DEFAULTS));
+            assertErrno(Errno.EINVAL, () -> r.reject());
+            return true;
+        });
+        connect(p.near, to);
+        p.far.join();
+        assertTraffic(p);
+    }
+
+    @Test
+    void aRejectedRequestIsNotAccepted() throws Exception {
+        Pair p = pair();
+        InetSocketAddress to = listen(p.far, (r, end) -> {
+            r.reject();
+            assertErrno(Errno.EINVAL, () -> r.accept(end.qp, DEFAULTS));
+            assertErrno(Errno.EINVAL, () -> r.reject());
+            return true;
+        });
+        assertErrno(Errno.ECONNREFUSED, () -> connect(p.near, to));
+        p.far.join();
+    }
+
+    @Test
+    void aRequestThatIsNotAnsweredTimesOut() throws Exception {
+        Pair p = pair();
+        InetSocketAddress to = listen(p.far, (r, end) -> {
+            end.later = r;
+            return true;
+        });
+        long start = System.nanoTime();
+        assertErrno(Errno.ETIMEDOUT, () -> p.near.context.connectionManager().connect(p.near.qp, to,
+                ConnectionParameters.builder().timeout(Duration.ofMillis(300)).build()));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(290), Duration.ofSeconds(5));
+        p.far.join();
+        assertThat(p.near.state()).isIn(QueuePairState.RESET, QueuePairState.INIT);
+        // who asked has gone: to accept now must fail, and leaves a queue pair that can be used
+        p.far.act(end -> {
+            ConnectionRequest r = (ConnectionRequest) Objects.requireNonNull(end.later);
+            VerbsException e = catchThrowableOfType(VerbsException.class, () -> r.accept(end.qp,
+                    ConnectionParameters.builder().timeout(Duration.ofMillis(500)).build()));
+            assertThat(e).isNotNull();
+            assertThat(e.errno()).isIn(Errno.ETIMEDOUT, Errno.ECONNRESET);
+        });
+    }
+
+    @Test
+    void awaitingARequestEndsAfterItsTime() throws Exception {
+        Pair p = pair();
+        try (ConnectionListener l = Listening.listener(p.near, 0)) {
+            assertThat(l.awaitRequest(Duration.ZERO)).isNull();
+            long start = System.nanoTime();
+            assertThat(l.awaitRequest(Duration.ofMillis(100))).isNull();
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(99), Duration.ofSeconds(2));
+        }
+    }
+
+    @Test
+    void closingAListenerEndsTheWait() throws Exception {
+        Pair p = pair();
+        ConnectionListener l = Listening.listener(p.near, 0);
+        FutureTask<Object> waiter = new FutureTask<>(() -> {
+            l.awaitRequest(Duration.ofSeconds(60));
+            return true;
+        });
+        Thread.ofPlatform().daemon().start(waiter);
+        Await.within(Await.WHILE, () -> false); // most likely it waits by now
+        l.close();
+        assertThatThrownBy(() -> waiter.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(VerbsException.class)
+                .hasMessageContaining("closed");
+        assertErrno(Errno.EINVAL, () -> l.awaitRequest(Duration.ZERO), "closed");
+    }
+
+    @Test
+    void aClosedListenerRefusesThoseWhoWait() throws Exception {
+        Pair p = pair();
+        int port = p.far.run(end -> {
+            ConnectionListener l = Listening.listener(end, 0);
+            end.later = l;
+            return l.localAddress().getPort();
+        });
+        FutureTask<Connection> task = new FutureTask<>(() -> connect(p.near, fixture.listenerAt(port)));
+        Thread.ofPlatform().daemon().start(task);
+        p.far.act(end -> {
+            ConnectionListener l = (ConnectionListener) Objects.requireNonNull(end.later);
+            assertThat(l.awaitRequest(Await.LIMIT)).isNotNull(); // it is there, but nobody answers it
+            l.close();
+        });
+        VerbsException e = (VerbsException) org.assertj.core.api.Assertions
+                .catchThrowable(() -> task.get(20, TimeUnit.SECONDS)).getCause();
+        assertThat(e.errno()).isIn(Errno.ECONNREFUSED, Errno.ECONNRESET, Errno.ETIMEDOUT);
+    }
+
+    @Test
+    void disconnectEndsBothSidesAndFlushes() throws Exception {
+        Pair p = pair();
+        Connection c = connect(p.near, listen(p.far, Listening::accept));
+        p.far.join();
+        assertPosted(p.near.postReceives(Op.receive(1).on(0, 8)));
+        assertPosted(p.far.postReceives(Op.receive(2).on(0, 8)));
+        c.disconnect();
+        assertThat(c.isConnected()).isFalse();
+        p.far.act(Listening::awaitDisconnected);
+        assertStatus(WcStatus.WR_FLUSH_ERR, 1, p.near.awaitReceive());
+        assertStatus(WcStatus.WR_FLUSH_ERR, 2, p.far.awaitReceive());
+        p.near.awaitState(QueuePairState.ERR);
+        p.far.awaitState(QueuePairState.ERR);
+        assertPosted(p.near.post(Op.write(3, p.farAddress, 0).on(0, 8)));
+        assertStatus(WcStatus.WR_FLUSH_ERR, 3, p.near.awaitSend());
+        c.disconnect();
+        c.close();
+        c.close();
+    }
+
+    /** What was sent before the end arrives before it. */
+    @Test
+    void whatWasSentBeforeDisconnectingArrives() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            Pair p = pair();
+            Connection c = connect(p.near, listen(p.far, Listening::accept));
+            p.far.join();
+            assertPosted(p.far.postReceives(Op.receive(1).on(0, 64), Op.receive(2).on(64, 64), Op.receive(3).on(128, 64)));
+            assertPosted(p.near.post(Op.send(1).on(0, 64), Op.send(2).on(0, 64)));
+            p.near.awaitSends(2);
+            c.disconnect();
+            List<Completion> got = p.far.awaitReceives(3);
+            assertReceived(1, 64, got.get(0));
+            assertReceived(2, 64, got.get(1));
+            assertStatus(WcStatus.WR_FLUSH_ERR, 3, got.get(2));
+        }
+    }
+
+    @Test
+    void theFarSideMayDisconnectToo() throws Exception {
+        Pair p = pair();
+        Connection c = connect(p.near, listen(p.far, Listening::accept));
+        p.far.join();
+        p.far.act(end -> end.connections.getLast().disconnect());
+        awaitDisconnected(c);
+        p.near.awaitState(QueuePairState.ERR);
+    }
+
+    @Test
+    void bothSidesMayDisconnectAtOnce() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            Pair p = pair();
+            Connection c = connect(p.near, listen(p.far, Listening::accept));
+            p.far.join();
+            p.far.start(end -> {
+                end.connections.getLast().disconnect();
+                return true;
+            });
+            c.disconnect();
+            p.far.join();
+            p.near.awaitState(QueuePairState.ERR);
+            p.far.awaitState(QueuePairState.ERR);
+        }
+    }
+
+    @Test
+    void closingAConnectionDisconnects() throws Exception {
+        Pair p = pair();
+        Connection c = connect(p.near, listen(p.far, Listening::accept));
+        p.far.join();
+        assertErrno(Errno.EBUSY, p.near.qp::close);
+        c.close();
+        p.far.act(Listening::awaitDisconnected);
+        p.near.qp.close();
+    }
+
+    @Test
+    void aQueuePairConnectsAgainAfterDisconnecting() throws Exception {
+        Pair p = pair();
+        for (int round = 0; round < 10; round++) {
+            Connection c = connect(p.near, listen(p.far, Listening::accept));
+            p.far.join();
+            assertTraffic(p);
+            c.close();
+            p.far.act(end -> {
+                Listening.awaitDisconnected(end);
+                end.connections.getLast().close();
+                end.awaitState(QueuePairState.ERR);
+                end.to(QueuePairState.RESET);
+            });
+            p.near.awaitState(QueuePairState.ERR);
+            End.poll(p.near.receiveCq, 100);
+            p.near.to(QueuePairState.RESET);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = QueuePairState.class, names = {"RTR", "RTS", "ERR"})
+    void aQueuePairInAnotherStateIsRefused(QueuePairState state) throws Exception {
+        Pair p = pair();
+        p.near.toInit();
+        if (state == QueuePairState.ERR) {
+            p.near.to(QueuePairState.ERR);
+        } else {
+            p.near.toRtr(p.farAddress);
+            if (state == QueuePairState.RTS) {
+                p.near.toRts();
+            }
+        }
+        InetSocketAddress to = fixture
+                .listenerAt(p.far.run(end -> end.keep(Listening.listener(end, 0)).localAddress().getPort()));
+        assertErrno(Errno.EINVAL, () -> connect(p.near, to), state.name());
+        assertThat(p.near.state()).isEqualTo(state);
+    }
+
+    @Test
+    void acceptingWithAQueuePairInAnotherStateIsRefusedAndTheRequestStays() throws Exception {
+        Pair p = pair();
+        InetSocketAddress to = listen(p.far, (r, end) -> {
+            QueuePair wrong = end.queuePair();
+            end.toInit(wrong);
+            wrong.modify(org.verbena.verbs.QueuePairAttributes.to(QueuePairState.ERR).build());
+            assertErrno(Errno.EINVAL, () -> r.accept(wrong, DEFAULTS), "ERR");
+            return Listening.accept(r, end);
+        });
+        connect(p.near, to);
+        p.far.join();
+        assertTraffic(p);
+    }
+
+    @Test
+    void aQueuePairOfAnotherContextIsRefused() throws Exception {
+        Pair p = pair();
+        End other = end(EndOptions.defaults());
+        InetSocketAddress to = fixture
+                .listenerAt(p.far.run(end -> end.keep(Listening.listener(end, 0)).localAddress().getPort()));
+        assertErrno(Errno.EINVAL,
+                () -> p.near.context.connectionManager().connect(other.qp, to, DEFAULTS));
+        assertThat(other.state()).isEqualTo(QueuePairState.RESET);
+    }
+
+    @Test
+    void manyConnectionsOnOneListener() throws Exception {
+        int n = 200;
+        Pair p = pair();
+        int port = p.far.run(end -> {
+            ConnectionListener l = end.keep(Listening.listener(end, 0));
+            end.start(e -> {
+                for (int i = 0; i < n; i++) {
+                    ConnectionRequest r = Objects.requireNonNull(l.awaitRequest(Await.LIMIT), "no request " + i);
+                    QueuePair q = e.queuePair();
+                    e.toInit(q);
+                    assertPosted(e.postReceives(q, Op.receive(i).on(0, 8)));
+                    e.keep(r.accept(q, with((byte) i)));
+                }
+                return true;
+            });
+            return l.localAddress().getPort();
+        });
+        List<QueuePair> mine = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            QueuePair q = p.near.queuePair();
+            Connection c = p.near.keep(p.near.context.connectionManager().connect(q, fixture.listenerAt(port), DEFAULTS));
+            assertThat(c.privateData()).containsExactly(i);
+            mine.add(q);
+        }
+        p.far.join();
+        for (int i = n - 1; i >= 0; i--) {
+            assertPosted(p.near.post(mine.get(i), Op.send(i).on(0, 8)));
+            assertDone(WcOpcode.SEND, i, p.near.awaitSend());
+            assertReceived(i, 8, p.far.awaitReceive());
+        }
+    }
+
+    @Test
+    void requestsAreQueuedUntilTheyAreTaken() throws Exception {
+        Pair p = pair();
+        int n = 10;
+        int port = p.far.run(end -> {
+            ConnectionListener l = end.keep(Listening.listener(end, 0));
+            end.later = l;
+            return l.localAddress().getPort();
+        });
+        List<FutureTask<Connection>> tasks = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            QueuePair q = p.near.queuePair();
+            FutureTask<Connection> t = new FutureTask<>(
+                    () -> p.near.context.connectionManager().connect(q, fixture.listenerAt(port), DEFAULTS));
+            tasks.add(t);
+            Thread.ofPlatform().daemon().start(t);
+        }
+        p.far.act(end -> {
+            ConnectionListener l = (ConnectionListener) Objects.requireNonNull(end.later);
+            List<ConnectionRequest> all = new ArrayList<>();
+            for (int i = 0; i < n; i++) {
+                all.add(Objects.requireNonNull(l.awaitRequest(Await.LIMIT)));
+            }
+            for (ConnectionRequest r : all.reversed()) {
+                end.keep(r.accept(end.queuePair(), DEFAULTS));
+            }
+        });
+        for (FutureTask<Connection> t : tasks) {
+            assertThat(p.near.keep(t.get(20, TimeUnit.SECONDS)).isConnected()).isTrue();
+        }
+    }
+
+    @Test
+    void bothEndsConnectToEachOtherAtOnce() throws Exception {
+        Pair p = pair();
+        ConnectionListener mine = p.near.keep(Listening.listener(p.near, 0));
+        InetSocketAddress me = fixture.listenerAt(mine.localAddress().getPort());
+        int port = p.far.run(end -> {
+            ConnectionListener l = end.keep(Listening.listener(end, 0));
+            end.later = l;
+            end.start(e -> {
+                e.keep(e.context.connectionManager().connect(e.qp, me, DEFAULTS));
+                return true;
+            });
+            return l.localAddress().getPort();
+        });
+        QueuePair out = p.near.queuePair();
+        FutureTask<Connection> connecting = new FutureTask<>(
+                () -> p.near.context.connectionManager().connect(out, fixture.listenerAt(port), DEFAULTS));
+        Thread.ofPlatform().daemon().start(connecting);
+        ConnectionRequest r = Objects.requireNonNull(mine.awaitRequest(Await.LIMIT));
+        p.near.keep(r.accept(p.near.qp, DEFAULTS));
+        p.far.act(end -> {
+            ConnectionListener l = (ConnectionListener) Objects.requireNonNull(end.later);
+            ConnectionRequest q = Objects.requireNonNull(l.awaitRequest(Await.LIMIT));
+            end.keep(q.accept(end.queuePair(), DEFAULTS));
+        });
+        p.near.keep(connecting.get(20, TimeUnit.SECONDS));
+        p.far.join();
+        assertTraffic(p);
+    }
+}

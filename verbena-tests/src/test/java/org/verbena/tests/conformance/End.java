@@ -1,0 +1,386 @@
+package org.verbena.tests.conformance;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.verbs.AsyncEvent;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.CompletionChannel;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.SendQueue;
+import org.verbena.verbs.VerbsException;
+
+/** One end of a connection: a context, a PD, completion queues, a queue pair and a region. */
+final class End implements AutoCloseable {
+    /** Bytes around registered memory that nobody may touch. */
+    static final int GUARD = 4096;
+
+    private static final int READS = 16;
+
+    final ConformanceFixture fixture;
+    final Context context;
+    final ProtectionDomain pd;
+    final @Nullable CompletionChannel channel;
+    final CompletionQueue sendCq;
+    final CompletionQueue receiveCq;
+    final QueuePair qp;
+    final MemoryRegion region;
+    final DeviceAttributes device;
+
+    /** Connections of {@link #qp} that a job has made, newest last. */
+    final List<Connection> connections = new CopyOnWriteArrayList<>();
+    /** Whatever one job leaves for the next. */
+    volatile @Nullable Object later;
+
+    private final EndOptions options;
+    private final boolean ownContext;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment whole;
+    private byte[] snapshot = {};
+    private @Nullable FutureTask<?> task;
+    private final Deque<AutoCloseable> more = new ArrayDeque<>();
+    private final Map<Integer, QueuePair> queuePairs = new HashMap<>();
+
+    /** Makes an end on a context of its own. */
+    static End open(ConformanceFixture fixture, EndOptions options) throws VerbsException {
+        return new End(fixture, fixture.open(), true, options);
+    }
+
+    /** Makes an end on a context that somebody else closes. */
+    static End on(ConformanceFixture fixture, Context context, EndOptions options) throws VerbsException {
+        return new End(fixture, context, false, options);
+    }
+
+    private End(ConformanceFixture fixture, Context context, boolean ownContext, EndOptions o) throws VerbsException {
+        this.fixture = fixture;
+        this.context = context;
+        this.ownContext = ownContext;
+        options = o;
+        device = context.queryDevice();
+        pd = context.allocateProtectionDomain();
+        channel = o.channel ? context.createCompletionChannel() : null;
+        sendCq = completionQueue();
+        receiveCq = o.oneCompletionQueue ? sendCq : completionQueue();
+        qp = pd.createQueuePair(initAttributes());
+        if (o.memory == EndOptions.Memory.ALLOCATED) {
+            region = pd.allocate(o.bytes, o.access);
+            whole = region.segment();
+        } else {
+            whole = arena.allocate(o.bytes + 2 * GUARD, GUARD);
+            whole.fill((byte) 0xA5);
+            region = pd.register(whole.asSlice(GUARD, o.bytes), o.access);
+        }
+    }
+
+    private CompletionQueue completionQueue() throws VerbsException {
+        var b = CompletionQueueAttributes.builder().cqe(Math.min(options.cqe, device.maxCqe()))
+                .fields(CompletionQueueAttributes.STANDARD_FIELDS | options.fields);
+        return context.createCompletionQueue((channel == null ? b : b.channel(channel)).build());
+    }
+
+    /** One more queue pair like {@link #qp}, on the same queues. */
+    QueuePair queuePair() throws VerbsException {
+        QueuePair q = keep(pd.createQueuePair(initAttributes()));
+        queuePairs.put(q.number(), q);
+        return q;
+    }
+
+    /** Posts the receive of a completion again, on whichever queue pair of this end it was. */
+    void postAgain(Completion c) {
+        QueuePair q = queuePairs.getOrDefault(c.queuePairNumber(), qp);
+        int r = postReceives(q, Op.receive(c.wrId()).on(512 * (c.wrId() % 64), 512));
+        if (r != 0) {
+            throw new AssertionError("cannot post again: " + r);
+        }
+    }
+
+    /** Has something closed before this end. */
+    <T extends AutoCloseable> T keep(T what) {
+        more.push(what);
+        return what;
+    }
+
+    QueuePairInitAttributes initAttributes() {
+        return QueuePairInitAttributes.builder(sendCq, receiveCq).maxSendWr(options.maxSendWr)
+                .maxReceiveWr(options.maxReceiveWr).maxSendSge(options.maxSge).maxReceiveSge(options.maxSge)
+                .maxInlineData(device.maxInlineData()).sqSigAll(options.sqSigAll).build();
+    }
+
+    EndAddress address() throws VerbsException {
+        return address(qp);
+    }
+
+    EndAddress address(QueuePair q) throws VerbsException {
+        return new EndAddress(context.queryGid(1, 0).toString(), q.number(), psn(q), region.rkey(), region.address(),
+                region.length());
+    }
+
+    private static int psn(QueuePair q) {
+        return q.number() * 31 & 0xffffff;
+    }
+
+    void toInit() throws VerbsException {
+        toInit(qp);
+    }
+
+    void toInit(QueuePair q) throws VerbsException {
+        q.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(options.queuePairAccess)
+                .build());
+    }
+
+    void toRtr(EndAddress peer) throws VerbsException {
+        toRtr(qp, peer);
+    }
+
+    void toRtr(QueuePair q, EndAddress peer) throws VerbsException {
+        q.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(peer.vector())
+                .pathMtu(context.queryPort(1).activeMtu()).destinationQueuePair(peer.queuePairNumber()).rqPsn(peer.psn())
+                .maxDestReadAtomic(reads()).minRnrTimer(options.minRnrTimer).build());
+    }
+
+    int reads() {
+        return Math.min(READS, Math.min(device.maxQpRdAtom(), device.maxQpInitRdAtom()));
+    }
+
+    void toRts() throws VerbsException {
+        toRts(qp);
+    }
+
+    void toRts(QueuePair q) throws VerbsException {
+        q.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(options.timeout).retryCount(options.retryCount)
+                .rnrRetry(options.rnrRetry).sqPsn(psn(q)).maxReadAtomic(reads()).build());
+    }
+
+    void to(QueuePairState state) throws VerbsException {
+        qp.modify(QueuePairAttributes.to(state).build());
+    }
+
+    QueuePairState state() {
+        return qp.state();
+    }
+
+    void awaitState(QueuePairState wanted) throws VerbsException {
+        Await.until("state " + wanted, () -> qp.state() == wanted, this::describe);
+    }
+
+    /** Posts sends, all in one batch; 0 or an errno. */
+    int post(Op... ops) {
+        return post(qp, ops);
+    }
+
+    int post(QueuePair q, Op... ops) {
+        SendQueue sq = q.sendQueue().start();
+        for (Op op : ops) {
+            add(sq, op);
+        }
+        return sq.complete();
+    }
+
+    private void add(SendQueue sq, Op op) {
+        switch (op.kind()) {
+            case SEND -> sq.send(op.wrId(), op.flags());
+            case SEND_IMMEDIATE -> sq.sendImmediate(op.wrId(), op.flags(), op.immediate());
+            case WRITE -> sq.write(op.wrId(), op.flags(), op.rkey(), op.remote());
+            case WRITE_IMMEDIATE -> sq.writeImmediate(op.wrId(), op.flags(), op.rkey(), op.remote(), op.immediate());
+            case READ -> sq.read(op.wrId(), op.flags(), op.rkey(), op.remote());
+            case COMPARE_AND_SWAP -> sq.compareAndSwap(op.wrId(), op.flags(), op.rkey(), op.remote(), op.compare(),
+                    op.operand());
+            case FETCH_AND_ADD -> sq.fetchAndAdd(op.wrId(), op.flags(), op.rkey(), op.remote(), op.operand());
+            case RECEIVE -> throw new IllegalArgumentException("a receive on a send queue");
+        }
+        for (Sge s : op.buffers()) {
+            if (op.inline()) {
+                sq.inline(region.segment(), s.at(), s.length());
+            } else if (s.own()) {
+                sq.sge(region, s.at(), s.length());
+            } else {
+                sq.sge(s.lkey(), s.at(), s.length());
+            }
+        }
+    }
+
+    /** Posts receives, all in one batch; 0 or an errno. */
+    int postReceives(Op... ops) {
+        return postReceives(qp, ops);
+    }
+
+    int postReceives(QueuePair q, Op... ops) {
+        ReceiveQueue rq = q.receiveQueue().start();
+        for (Op op : ops) {
+            rq.receive(op.wrId());
+            for (Sge s : op.buffers()) {
+                if (s.own()) {
+                    rq.sge(region, s.at(), s.length());
+                } else {
+                    rq.sge(s.lkey(), s.at(), s.length());
+                }
+            }
+        }
+        return rq.complete();
+    }
+
+    /** The completions that are there now, at most {@code max}. */
+    static List<Completion> poll(CompletionQueue cq, int max) {
+        List<Completion> found = new ArrayList<>();
+        if (max > 0 && cq.startPoll() == 0) {
+            do {
+                found.add(Completion.of(cq));
+            } while (found.size() < max && cq.nextPoll() == 0);
+            cq.endPoll();
+        }
+        return found;
+    }
+
+    /** Waits for exactly {@code n} completions; what else is there stays there. */
+    List<Completion> await(CompletionQueue cq, int n) throws VerbsException {
+        List<Completion> found = new ArrayList<>();
+        Await.until(n + " completions", () -> found.addAll(poll(cq, n - found.size())) && found.size() == n || n == 0,
+                () -> "got " + found + "; " + describe());
+        return found;
+    }
+
+    Completion awaitSend() throws VerbsException {
+        return await(sendCq, 1).getFirst();
+    }
+
+    Completion awaitReceive() throws VerbsException {
+        return await(receiveCq, 1).getFirst();
+    }
+
+    ArrayList<Completion> awaitSends(int n) throws VerbsException {
+        return new ArrayList<>(await(sendCq, n));
+    }
+
+    ArrayList<Completion> awaitReceives(int n) throws VerbsException {
+        return new ArrayList<>(await(receiveCq, n));
+    }
+
+    /** Looks for a while that no completion arrives on either queue. */
+    void expectNoCompletion() throws VerbsException {
+        Await.never("a completion", () -> !poll(sendCq, 1).isEmpty() || !poll(receiveCq, 1).isEmpty());
+    }
+
+    /** Waits for an asynchronous event of a kind and passes over others. */
+    void awaitAsyncEvent(int type) throws VerbsException {
+        List<AsyncEvent> seen = new ArrayList<>();
+        Await.until("event " + AsyncEventType.toString(type), () -> {
+            AsyncEvent e = context.awaitAsyncEvent(Duration.ofMillis(10));
+            if (e != null) {
+                seen.add(e);
+            }
+            return e != null && e.type() == type && e.element() == qp;
+        }, () -> "got " + seen + "; " + describe());
+    }
+
+    /** A range of the own region. */
+    MemorySegment at(long offset, long length) {
+        return region.segment().asSlice(offset, length);
+    }
+
+    void fill(long offset, long length, long seed) {
+        Pattern.fill(at(offset, length), seed);
+    }
+
+    byte[] bytes(long offset, int length) {
+        return at(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    void setLong(long offset, long value) {
+        region.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, value);
+    }
+
+    long getLong(long offset) {
+        return region.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+    }
+
+    /** Remembers all memory, guard bytes included. */
+    void remember() {
+        snapshot = whole.toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** The offset in the region of the first byte that changed since {@link #remember()}, or {@code Long.MIN_VALUE}. */
+    long changed() {
+        long at = MemorySegment.ofArray(snapshot).mismatch(whole);
+        return at < 0 ? Long.MIN_VALUE : at - (whole.byteSize() - region.length()) / 2;
+    }
+
+    /** Starts a job on a thread of its own. */
+    void start(Job<?> job) {
+        FutureTask<?> t = new FutureTask<>(() -> job.run(this));
+        task = t;
+        Thread.ofPlatform().daemon().name("conformance-job").start(t);
+    }
+
+    /** Waits for the job that was started and throws what it threw. */
+    Object join() throws Exception {
+        FutureTask<?> t = task;
+        if (t == null) {
+            throw new IllegalStateException("no job was started");
+        }
+        try {
+            return t.get(Await.LIMIT.toSeconds() * 2, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Exception x) {
+                throw x;
+            }
+            throw new AssertionError(e.getCause());
+        } catch (TimeoutException e) {
+            throw new AssertionError("the job does not end; " + describe(), e);
+        }
+    }
+
+    String describe() {
+        return qp.describe() + " is in " + qp.state() + (qp.errorReason().isEmpty() ? "" : ": " + qp.errorReason());
+    }
+
+    @Override
+    public void close() throws VerbsException {
+        while (!more.isEmpty()) {
+            try {
+                more.pop().close();
+            } catch (VerbsException | RuntimeException e) {
+                throw e;
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        }
+        if (ownContext) {
+            context.close();
+        } else {
+            qp.close();
+            region.close();
+            receiveCq.close();
+            sendCq.close();
+            if (channel != null) {
+                channel.close();
+            }
+            pd.close();
+        }
+        arena.close();
+    }
+}

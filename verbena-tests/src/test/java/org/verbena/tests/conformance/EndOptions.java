@@ -1,0 +1,111 @@
+package org.verbena.tests.conformance;
+
+import java.io.Serializable;
+
+import org.verbena.verbs.AccessFlags;
+
+/** How to make an {@link End}. */
+final class EndOptions implements Serializable {
+    private static final long serialVersionUID = 1L;
+
+    /** Where the region's memory comes from. */
+    enum Memory {
+        /** {@code ProtectionDomain.allocate}. */
+        ALLOCATED,
+        /** {@code ProtectionDomain.register} of a part of an arena's segment. */
+        REGISTERED
+    }
+
+    Memory memory = Memory.ALLOCATED;
+    long bytes = 1 << 16;
+    int access = AccessFlags.ALL;
+    int queuePairAccess = AccessFlags.ALL;
+    int maxSendWr = 64;
+    int maxReceiveWr = 64;
+    int maxSge = 4;
+    boolean sqSigAll;
+    int cqe = 512;
+    int fields;
+    boolean channel;
+    boolean oneCompletionQueue;
+    int timeout = 14;
+    int retryCount = 7;
+    int rnrRetry = 7;
+    int minRnrTimer = 12;
+
+    private EndOptions() {
+    }
+
+    static EndOptions defaults() {
+        return new EndOptions();
+    }
+
+    EndOptions memory(Memory kind) {
+        memory = kind;
+        return this;
+    }
+
+    EndOptions bytes(long value) {
+        bytes = value;
+        return this;
+    }
+
+    /** Access to the region. */
+    EndOptions access(int flags) {
+        access = flags;
+        return this;
+    }
+
+    EndOptions queuePairAccess(int flags) {
+        queuePairAccess = flags;
+        return this;
+    }
+
+    /** Capacities of both queues. */
+    EndOptions queues(int workRequests) {
+        maxSendWr = workRequests;
+        maxReceiveWr = workRequests;
+        cqe = Math.max(cqe, 2 * workRequests);
+        return this;
+    }
+
+    EndOptions maxSge(int value) {
+        maxSge = value;
+        return this;
+    }
+
+    EndOptions sqSigAll() {
+        sqSigAll = true;
+        return this;
+    }
+
+    /** Fields of both completion queues beyond the standard ones. */
+    EndOptions fields(int more) {
+        fields = more;
+        return this;
+    }
+
+    /** Both completion queues signal on one channel. */
+    EndOptions channel() {
+        channel = true;
+        return this;
+    }
+
+    /** Sends and receives complete on one queue. */
+    EndOptions oneCompletionQueue() {
+        oneCompletionQueue = true;
+        return this;
+    }
+
+    /** The time-out's code and the retries. */
+    EndOptions retry(int timeoutCode, int count) {
+        timeout = timeoutCode;
+        retryCount = count;
+        return this;
+    }
+
+    EndOptions rnrRetry(int count) {
+        rnrRetry = count;
+        return this;
+    }
+}

@@ -1,0 +1,304 @@
+package org.verbena.tests.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.verbena.tests.conformance.EndOptions.Memory;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.WcStatus;
+
+/** Errors that lie with the own side of a request: wrong keys, ranges and rights, and receives that do not fit. */
+abstract class LocalErrorConformance extends Conformance {
+    private static final long SIZE = 8192;
+
+    LocalErrorConformance(ConformanceFixture fixture, Topology topology) {
+        super(fixture, topology);
+    }
+
+    private static EndOptions options(Memory memory) {
+        return EndOptions.defaults().memory(memory).bytes(SIZE);
+    }
+
+    private Pair pair(Memory memory) throws Exception {
+        Pair p = connected(options(memory), options(memory));
+        p.far.fill(0, SIZE, 1);
+        p.near.fill(0, SIZE, 2);
+        p.far.remember();
+        p.near.remember();
+        return p;
+    }
+
+    /** The request fails with a local protection error, the next is flushed, and no byte has moved anywhere. */
+    private void assertLocalProtection(Pair p, Op bad) throws Exception {
+        assertPosted(p.near.post(bad, Op.write(1002, p.farAddress, 0).on(0, 8)));
+        assertStatus(WcStatus.LOC_PROT_ERR, bad.wrId(), p.near.awaitSend());
+        assertStatus(WcStatus.WR_FLUSH_ERR, 1002, p.near.awaitSend());
+        p.near.awaitState(QueuePairState.ERR);
+        assertUntouched(p.near);
+        assertUntouched(p.far);
+    }
+
+    static Stream<Arguments> ranges() {
+        return Stream.of(Memory.values()).flatMap(m -> Stream.of(List.of(SIZE, 1L), List.of(0L, SIZE + 1),
+                List.of(SIZE - 4, 8L), List.of(-1L, 8L), List.of(-8L, 8L), List.of(SIZE + 100, 8L), List.of(-SIZE, SIZE * 2),
+                List.of(Long.MIN_VALUE, 8L), List.of(1L << 40, 64L), List.of(8L, 1L << 30))
+                .map(r -> Arguments.of(m, r.get(0), r.get(1))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ranges")
+    void aSendFromOutsideTheRegion(Memory memory, long offset, long length) throws Exception {
+        Pair p = pair(memory);
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, SIZE)));
+        assertLocalProtection(p, Op.send(1001).on(offset, length));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ranges")
+    void aWriteFromOutsideTheRegion(Memory memory, long offset, long length) throws Exception {
+        Pair p = pair(memory);
+        assertLocalProtection(p, Op.write(1001, p.farAddress, 0).on(offset, length));
+    }
+
+    /** Those that lie inside the peer's region, so that only the own side is wrong. */
+    static Stream<Arguments> readRanges() {
+        return ranges().filter(a -> (long) a.get()[2] <= SIZE);
+    }
+
+    @ParameterizedTest
+    @MethodSource("readRanges")
+    void aReadToOutsideTheRegion(Memory memory, long offset, long length) throws Exception {
+        Pair p = pair(memory);
+        assertLocalProtection(p, Op.read(1001, p.farAddress, 0).on(offset, length));
+    }
+
+    /** Address and length at the very ends of 64 bits, so that sums overflow. */
+    @ParameterizedTest
+    @EnumSource(Memory.class)
+    void addressesThatOverflow(Memory memory) throws Exception {
+        for (long address : new long[] {0, -1, -8, Long.MAX_VALUE, Long.MIN_VALUE}) {
+            for (long length : new long[] {8, 4096}) {
+                Pair p = pair(memory);
+                assertLocalProtection(p, Op.write(1001, p.farAddress, 0).onKey(p.near.region.lkey(), address, length));
+            }
+        }
+    }
+
+    /** A length that no message can have is refused when posted, or fails locally; either way nothing moves. */
+    @ParameterizedTest
+    @ValueSource(longs = {-1, Long.MIN_VALUE, Long.MAX_VALUE, 1L << 62})
+    void lengthsThatNoMessageHas(long length) throws Exception {
+        Pair p = pair(Memory.ALLOCATED);
+        int r = p.near.post(Op.write(1, p.farAddress, 0).on(0, length));
+        if (r == 0) {
+            assertThat(p.near.awaitSend().status()).isIn(WcStatus.LOC_PROT_ERR, WcStatus.LOC_LEN_ERR);
+        } else {
+            assertRefused(org.verbena.linux.Errno.EINVAL, r);
+        }
+        assertUntouched(p.near);
+        assertUntouched(p.far);
+    }
+
+    @Test
+    void anAtomicsResultOutsideTheRegion() throws Exception {
+        Pair p = pair(Memory.ALLOCATED);
+        needs(p.near.context, org.verbena.verbs.Feature.ATOMICS);
+        assertLocalProtection(p, Op.fetchAndAdd(1001, p.farAddress, 0, 1).on(SIZE - 4, 8));
+    }
+
+    @Test
+    void anUnknownKey() throws Exception {
+        for (int key : new int[] {0, -1, 0x12345678}) {
+            Pair p = pair(Memory.ALLOCATED);
+            assertLocalProtection(p, Op.write(1001, p.farAddress, 0).onKey(key, p.near.region.address(), 8));
+        }
+        for (int bit = 0; bit < 32; bit++) {
+            Pair p = pair(Memory.ALLOCATED);
+            int key = p.near.region.lkey() ^ 1 << bit;
+            assertLocalProtection(p, Op.write(1001, p.farAddress, 0).onKey(key, p.near.region.address(), 8));
+        }
+    }
+
+    @Test
+    void theSecondBufferIsWrong() throws Exception {
+        Pair p = pair(Memory.ALLOCATED);
+        assertLocalProtection(p, Op.write(1001, p.farAddress, 0).on(0, 100).on(SIZE, 1));
+        p = pair(Memory.ALLOCATED);
+        assertLocalProtection(p, Op.read(1001, p.farAddress, 0).on(0, 100).on(SIZE, 1));
+        p = pair(Memory.ALLOCATED);
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, SIZE)));
+        assertLocalProtection(p, Op.send(1001).on(0, 20).on(SIZE, 1));
+    }
+
+    @Test
+    void aReadIntoARegionWithoutLocalWrite() throws Exception {
+        for (Memory memory : Memory.values()) {
+            Pair p = connected(options(memory).access(AccessFlags.REMOTE_READ), options(memory));
+            p.far.fill(0, SIZE, 1);
+            p.near.remember();
+            p.far.remember();
+            assertLocalProtection(p, Op.read(1001, p.farAddress, 0).on(0, 8));
+        }
+    }
+
+    @Test
+    void anAtomicsResultIntoARegionWithoutLocalWrite() throws Exception {
+        Pair p = connected(options(Memory.ALLOCATED).access(0), options(Memory.ALLOCATED));
+        needs(p.near.context, org.verbena.verbs.Feature.ATOMICS);
+        p.near.remember();
+        p.far.remember();
+        assertLocalProtection(p, Op.fetchAndAdd(1001, p.farAddress, 0, 1).on(0, 8));
+    }
+
+    @Test
+    void sendingNeedsNoRight() throws Exception {
+        Pair p = connected(options(Memory.ALLOCATED).access(0), options(Memory.ALLOCATED));
+        p.near.fill(0, 100, 1);
+        assertPosted(p.near.post(Op.write(1, p.farAddress, 0).on(0, 100)));
+        assertDone(org.verbena.verbs.WcOpcode.RDMA_WRITE, 1, p.near.awaitSend());
+        assertThat(p.far.mismatch(0, 100, 1)).isEqualTo(-1);
+    }
+
+    @Test
+    void aClosedRegion() throws Exception {
+        Pair p = pair(Memory.ALLOCATED);
+        MemoryRegion r = p.near.pd.allocate(4096, AccessFlags.ALL);
+        Op op = Op.write(1001, p.farAddress, 0).onKey(r.lkey(), r.address(), 8);
+        r.close();
+        assertLocalProtection(p, op);
+    }
+
+    @Test
+    void aRegionWhoseArenaIsClosed() throws Exception {
+        Pair p = pair(Memory.ALLOCATED);
+        Arena arena = Arena.ofShared();
+        MemoryRegion r = p.near.keep(p.near.pd.register(arena.allocate(1 << 20), AccessFlags.ALL));
+        Op op = Op.write(1001, p.farAddress, 0).onKey(r.lkey(), r.address(), 4096);
+        arena.close();
+        assertLocalProtection(p, op);
+    }
+
+    @Test
+    void aRegionOfAnotherProtectionDomain() throws Exception {
+        Pair p = pair(Memory.ALLOCATED);
+        var pd = p.near.context.allocateProtectionDomain();
+        try (MemoryRegion r = pd.allocate(4096, AccessFlags.ALL)) {
+            assertLocalProtection(p, Op.write(1001, p.farAddress, 0).onKey(r.lkey(), r.address(), 8));
+        }
+        pd.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 20, 64, 65, 4000})
+    void aMessageThatDoesNotFitTheReceive(int length) throws Exception {
+        for (Memory memory : Memory.values()) {
+            Pair p = pair(memory);
+            assertPosted(p.far.postReceives(Op.receive(1).on(0, length - 1), Op.receive(2).on(0, SIZE)));
+            assertPosted(p.near.post(Op.send(3).on(0, length), Op.send(4).on(0, 8)));
+            assertStatus(WcStatus.REM_INV_REQ_ERR, 3, p.near.awaitSend());
+            assertStatus(WcStatus.WR_FLUSH_ERR, 4, p.near.awaitSend());
+            List<Completion> got = p.far.awaitReceives(2);
+            assertStatus(WcStatus.LOC_LEN_ERR, 1, got.get(0));
+            assertStatus(WcStatus.WR_FLUSH_ERR, 2, got.get(1));
+            p.near.awaitState(QueuePairState.ERR);
+            p.far.awaitState(QueuePairState.ERR);
+            long changed = p.far.changed();
+            assertThat(changed < 0 || changed < length - 1).as("a byte outside the receive's buffer: %d", changed).isTrue();
+        }
+    }
+
+    @Test
+    void anInlineMessageThatDoesNotFitTheReceive() throws Exception {
+        Pair p = pair(Memory.ALLOCATED);
+        org.junit.jupiter.api.Assumptions.assumeTrue(p.near.device.maxInlineData() >= 8, "no inline data");
+        assertPosted(p.far.postReceives(Op.receive(1)));
+        assertPosted(p.near.post(Op.send(3).inlineFrom(0, 8)));
+        assertStatus(WcStatus.REM_INV_REQ_ERR, 3, p.near.awaitSend());
+        assertStatus(WcStatus.LOC_LEN_ERR, 1, p.far.awaitReceive());
+        assertUntouched(p.far);
+    }
+
+    /** The receiver's own buffer is wrong: it learns so, and the sender that the peer could not do it. */
+    private void assertBadReceive(Pair p, Op receive, int length) throws Exception {
+        assertPosted(p.far.postReceives(receive, Op.receive(78).on(0, SIZE)));
+        assertPosted(p.near.post(Op.send(79).on(0, length), Op.send(80).on(0, 8)));
+        List<Completion> got = p.far.awaitReceives(2);
+        assertStatus(WcStatus.LOC_PROT_ERR, receive.wrId(), got.get(0));
+        assertStatus(WcStatus.WR_FLUSH_ERR, 78, got.get(1));
+        assertStatus(WcStatus.REM_OP_ERR, 79, p.near.awaitSend());
+        assertStatus(WcStatus.WR_FLUSH_ERR, 80, p.near.awaitSend());
+        p.far.awaitState(QueuePairState.ERR);
+        p.near.awaitState(QueuePairState.ERR);
+        assertUntouched(p.far);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 4000})
+    void aReceiveOutsideItsRegion(int length) throws Exception {
+        for (Memory memory : Memory.values()) {
+            for (long offset : new long[] {SIZE, SIZE - 4, -1, -8, Long.MIN_VALUE, 1L << 40}) {
+                assertBadReceive(pair(memory), Op.receive(77).on(offset, length), length);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 4000})
+    void aReceiveWithAnUnknownKey(int length) throws Exception {
+        Pair p = pair(Memory.ALLOCATED);
+        int key = p.far.run(end -> end.region.lkey() ^ 1 << 20);
+        assertBadReceive(p, Op.receive(77).onKey(key, p.farAddress.address(), length), length);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 4000})
+    void aReceiveWithoutLocalWrite(int length) throws Exception {
+        for (Memory memory : Memory.values()) {
+            Pair p = connected(options(memory), options(memory).access(AccessFlags.REMOTE_READ));
+            p.far.remember();
+            assertBadReceive(p, Op.receive(77).on(0, length), length);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 4000})
+    void aReceiveWhoseRegionWasClosed(int length) throws Exception {
+        Pair p = pair(Memory.ALLOCATED);
+        assertPosted(p.far.run(end -> {
+            MemoryRegion r = end.pd.allocate(4096, AccessFlags.ALL);
+            int result = end.postReceives(Op.receive(77).onKey(r.lkey(), r.address(), 4096));
+            r.close();
+            return result;
+        }));
+        assertPosted(p.near.post(Op.send(79).on(0, length)));
+        assertStatus(WcStatus.LOC_PROT_ERR, 77, p.far.awaitReceive());
+        assertStatus(WcStatus.REM_OP_ERR, 79, p.near.awaitSend());
+        assertUntouched(p.far);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 4000})
+    void aReceiveOfAnotherProtectionDomain(int length) throws Exception {
+        Pair p = pair(Memory.ALLOCATED);
+        assertPosted(p.far.run(end -> {
+            var pd = end.keep(end.context.allocateProtectionDomain());
+            MemoryRegion r = end.keep(pd.allocate(4096, AccessFlags.ALL));
+            return end.postReceives(Op.receive(77).onKey(r.lkey(), r.address(), 4096));
+        }));
+        assertPosted(p.near.post(Op.send(79).on(0, length)));
+        assertStatus(WcStatus.LOC_PROT_ERR, 77, p.far.awaitReceive());
+        assertStatus(WcStatus.REM_OP_ERR, 79, p.near.awaitSend());
+        assertUntouched(p.far);
+    }
+}

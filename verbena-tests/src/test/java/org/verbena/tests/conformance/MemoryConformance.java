@@ -1,0 +1,262 @@
+package org.verbena.tests.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ProtectionDomain;
+
+/** Memory regions. */
+abstract class MemoryConformance extends Conformance {
+    private static final int PAGE = 4096;
+
+    MemoryConformance(ConformanceFixture fixture) {
+        super(fixture);
+    }
+
+    private ProtectionDomain pd() throws Exception {
+        return open().allocateProtectionDomain();
+    }
+
+    @Test
+    void allocatedMemoryIsZeroedAlignedAndWritable() throws Exception {
+        try (MemoryRegion r = pd().allocate(3 * PAGE + 5, AccessFlags.ALL)) {
+            MemorySegment s = r.segment();
+            assertThat(s.byteSize()).isEqualTo(3 * PAGE + 5).isEqualTo(r.length());
+            assertThat(s.address() % PAGE).isZero();
+            assertThat(s.address()).isEqualTo(r.address());
+            assertThat(s.isReadOnly()).isFalse();
+            assertThat(s.toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+            Pattern.fill(s, 1);
+            assertThat(Pattern.mismatch(s, 1)).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void allocatedMemoryIsGoodInEveryThread() throws Exception {
+        try (MemoryRegion r = pd().allocate(PAGE, AccessFlags.ALL)) {
+            Thread t = Thread.ofPlatform().start(() -> r.segment().set(ValueLayout.JAVA_INT, 0, 42));
+            t.join();
+            assertThat(r.segment().get(ValueLayout.JAVA_INT, 0)).isEqualTo(42);
+        }
+    }
+
+    @Test
+    void aRegionKnowsWhatItWasMadeOf() throws Exception {
+        ProtectionDomain pd = pd();
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment s = arena.allocate(100).asSlice(3, 90);
+            int access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ;
+            try (MemoryRegion r = pd.register(s, access)) {
+                assertThat(r.address()).isEqualTo(s.address());
+                assertThat(r.length()).isEqualTo(90);
+                assertThat(r.access()).isEqualTo(access);
+                assertThat(r.protectionDomain()).isSameAs(pd);
+                assertThat(r.segment().address()).isEqualTo(s.address());
+                assertThat(r.describe()).isNotBlank();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, Long.MIN_VALUE, Long.MAX_VALUE})
+    void aWrongSizeIsRefused(long bytes) throws Exception {
+        ProtectionDomain pd = pd();
+        assertErrno(Errno.EINVAL, () -> pd.allocate(bytes, AccessFlags.ALL), Long.toString(bytes));
+    }
+
+    @Test
+    void aSizeBeyondTheLimitIsRefused() throws Exception {
+        ProtectionDomain pd = pd();
+        long max = pd.context().queryDevice().maxMrSize();
+        assertErrno(Errno.EINVAL, () -> pd.allocate(max + 1, AccessFlags.ALL), Long.toString(max));
+        assertErrno(Errno.EINVAL,
+                () -> pd.register(MemorySegment.ofAddress(PAGE).reinterpret(max + 1), AccessFlags.LOCAL_WRITE),
+                Long.toString(max));
+    }
+
+    @Test
+    void anEmptySegmentIsRefused() throws Exception {
+        ProtectionDomain pd = pd();
+        assertErrno(Errno.EINVAL, () -> pd.register(MemorySegment.NULL, AccessFlags.LOCAL_WRITE));
+        assertErrno(Errno.EINVAL, () -> pd.register(MemorySegment.ofAddress(PAGE), 0));
+    }
+
+    @Test
+    void moreMemoryThanThereIsIsEnomem() throws Exception {
+        ProtectionDomain pd = pd();
+        long max = pd.context().queryDevice().maxMrSize();
+        org.junit.jupiter.api.Assumptions.assumeTrue(max >= 1L << 46, "the largest region may well fit");
+        assertErrno(Errno.ENOMEM, () -> pd.allocate(max, AccessFlags.ALL));
+    }
+
+    @Test
+    void sizesOfOneByteAndOfAPageMoreOrLess() throws Exception {
+        ProtectionDomain pd = pd();
+        for (long n : new long[] {1, 2, PAGE - 1, PAGE, PAGE + 1, 1 << 20}) {
+            try (MemoryRegion r = pd.allocate(n, AccessFlags.ALL)) {
+                assertThat(r.segment().byteSize()).isEqualTo(n);
+                r.segment().set(ValueLayout.JAVA_BYTE, n - 1, (byte) 1);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {AccessFlags.REMOTE_WRITE, AccessFlags.REMOTE_ATOMIC,
+            AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ,
+            AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC | AccessFlags.REMOTE_READ})
+    void remoteWritingNeedsLocalWrite(int access) throws Exception {
+        ProtectionDomain pd = pd();
+        assertErrno(Errno.EINVAL, () -> pd.allocate(PAGE, access), "LOCAL_WRITE");
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment s = arena.allocate(PAGE);
+            assertErrno(Errno.EINVAL, () -> pd.register(s, access), "LOCAL_WRITE");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, AccessFlags.LOCAL_WRITE, AccessFlags.REMOTE_READ, AccessFlags.ALL,
+            AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_ATOMIC,
+            AccessFlags.ALL | AccessFlags.RELAXED_ORDERING, AccessFlags.LOCAL_WRITE | 1 << 25})
+    void goodAccessIsTakenAndOptionalFlagsAreHints(int access) throws Exception {
+        ProtectionDomain pd = pd();
+        pd.allocate(PAGE, access).close();
+        try (Arena arena = Arena.ofShared()) {
+            pd.register(arena.allocate(PAGE), access).close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1 << 10, 1 << 15, 1 << 19, 1 << 30, Integer.MIN_VALUE})
+    void unknownAccessIsNotSupported(int access) throws Exception {
+        ProtectionDomain pd = pd();
+        assertErrno(Errno.EOPNOTSUPP, () -> pd.allocate(PAGE, AccessFlags.LOCAL_WRITE | access), "0x");
+    }
+
+    @Test
+    void heapMemoryIsRefusedWithASentence() throws Exception {
+        ProtectionDomain pd = pd();
+        for (MemorySegment s : new MemorySegment[] {MemorySegment.ofArray(new byte[64]),
+                MemorySegment.ofArray(new long[8]), MemorySegment.ofBuffer(ByteBuffer.allocate(64)),
+                MemorySegment.ofArray(new byte[0])}) {
+            assertErrno(Errno.EINVAL, () -> pd.register(s, AccessFlags.LOCAL_WRITE), "heap memory", "allocate");
+        }
+    }
+
+    @Test
+    void aDirectBufferIsTaken() throws Exception {
+        ProtectionDomain pd = pd();
+        ByteBuffer b = ByteBuffer.allocateDirect(100);
+        try (MemoryRegion r = pd.register(MemorySegment.ofBuffer(b), AccessFlags.ALL)) {
+            assertThat(r.length()).isEqualTo(100);
+        }
+    }
+
+    @Test
+    void aReadOnlySegmentGivesNoWriteAccess() throws Exception {
+        ProtectionDomain pd = pd();
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment s = arena.allocate(64).asReadOnly();
+            assertErrno(Errno.EINVAL, () -> pd.register(s, AccessFlags.LOCAL_WRITE), "read-only");
+            assertErrno(Errno.EINVAL, () -> pd.register(s, AccessFlags.ALL), "read-only");
+            pd.register(s, AccessFlags.REMOTE_READ).close();
+        }
+    }
+
+    @Test
+    void memoryOfAClosedArenaIsRefused() throws Exception {
+        ProtectionDomain pd = pd();
+        Arena arena = Arena.ofShared();
+        MemorySegment s = arena.allocate(64);
+        arena.close();
+        assertErrno(Errno.EINVAL, () -> pd.register(s, AccessFlags.LOCAL_WRITE), "closed");
+    }
+
+    @Test
+    void keysAreNeverGivenTwiceAtATime() throws Exception {
+        ProtectionDomain pd = pd();
+        Set<Integer> lkeys = new HashSet<>();
+        Set<Integer> rkeys = new HashSet<>();
+        int n = Math.min(200, pd.context().queryDevice().maxMr());
+        for (int i = 0; i < n; i++) {
+            MemoryRegion r = pd.allocate(PAGE, AccessFlags.ALL);
+            lkeys.add(r.lkey());
+            rkeys.add(r.rkey());
+        }
+        assertThat(lkeys).hasSize(n);
+        assertThat(rkeys).hasSize(n);
+    }
+
+    @Test
+    void aKeyIsNotUsedAgainAtOnce() throws Exception {
+        ProtectionDomain pd = pd();
+        int last = 0;
+        for (int i = 0; i < 100; i++) {
+            try (MemoryRegion r = pd.allocate(PAGE, AccessFlags.ALL)) {
+                assertThat(r.rkey()).isNotEqualTo(last);
+                last = r.rkey();
+            }
+        }
+    }
+
+    @Test
+    void memoryIsGivenBack() throws Exception {
+        ProtectionDomain pd = pd();
+        long piece = 256L << 20;
+        for (int i = 0; i < 400; i++) { // 100 GiB in all, of which one page each is touched
+            try (MemoryRegion r = pd.allocate(piece, AccessFlags.ALL)) {
+                r.segment().set(ValueLayout.JAVA_LONG, piece - 8, i);
+            }
+        }
+    }
+
+    /** The segment outlives its region without harm: reading it may fail with a Java exception but never with a crash. */
+    @Test
+    void theSegmentOfAClosedRegionIsSafeToTouch() throws Exception {
+        ProtectionDomain pd = pd();
+        MemoryRegion r = pd.allocate(PAGE, AccessFlags.ALL);
+        MemorySegment s = r.segment();
+        s.set(ValueLayout.JAVA_LONG, 0, 77);
+        r.close();
+        try {
+            s.set(ValueLayout.JAVA_LONG, 0, 78);
+            assertThat(s.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(78);
+        } catch (IllegalStateException closed) {
+            assertThat(closed).hasMessageContaining("closed");
+        }
+    }
+
+    @Test
+    void aRegionOfAClosedArenaCanBeClosed() throws Exception {
+        ProtectionDomain pd = pd();
+        Arena arena = Arena.ofShared();
+        MemoryRegion r = pd.register(arena.allocate(64), AccessFlags.ALL);
+        arena.close();
+        r.close();
+        pd.close();
+    }
+
+    @Test
+    void oneMemoryMayBeRegisteredTwice() throws Exception {
+        ProtectionDomain pd = pd();
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment s = arena.allocate(64);
+            MemoryRegion a = pd.register(s, AccessFlags.ALL);
+            MemoryRegion b = pd.register(s.asSlice(8), AccessFlags.REMOTE_READ);
+            assertThat(a.rkey()).isNotEqualTo(b.rkey());
+            a.close();
+            b.close();
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package org.verbena.tests.conformance;
+
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.verbena.verbs.SendFlags;
+
+/** A work request as a value, so that a test can have it posted at either end. Sends are signalled unless said. */
+record Op(Kind kind, long wrId, int flags, int rkey, long remote, int immediate, long compare, long operand,
+        List<Sge> buffers, boolean inline) implements Serializable {
+    /** The operations. */
+    enum Kind {
+        SEND, SEND_IMMEDIATE, WRITE, WRITE_IMMEDIATE, READ, COMPARE_AND_SWAP, FETCH_AND_ADD, RECEIVE
+    }
+
+    private static Op of(Kind kind, long wrId) {
+        return new Op(kind, wrId, SendFlags.SIGNALED, 0, 0, 0, 0, 0, List.of(), false);
+    }
+
+    private static Op of(Kind kind, long wrId, EndAddress peer, long offset) {
+        return of(kind, wrId).at(peer.rkey(), peer.address() + offset);
+    }
+
+    static Op receive(long wrId) {
+        return of(Kind.RECEIVE, wrId);
+    }
+
+    static Op send(long wrId) {
+        return of(Kind.SEND, wrId);
+    }
+
+    static Op sendImmediate(long wrId, int immediate) {
+        return of(Kind.SEND_IMMEDIATE, wrId).immediate(immediate);
+    }
+
+    static Op write(long wrId, EndAddress peer, long offset) {
+        return of(Kind.WRITE, wrId, peer, offset);
+    }
+
+    static Op writeImmediate(long wrId, EndAddress peer, long offset, int immediate) {
+        return of(Kind.WRITE_IMMEDIATE, wrId, peer, offset).immediate(immediate);
+    }
+
+    static Op read(long wrId, EndAddress peer, long offset) {
+        return of(Kind.READ, wrId, peer, offset);
+    }
+
+    static Op compareAndSwap(long wrId, EndAddress peer, long offset, long compare, long swap) {
+        Op o = of(Kind.COMPARE_AND_SWAP, wrId, peer, offset);
+        return new Op(o.kind, wrId, o.flags, o.rkey, o.remote, 0, compare, swap, List.of(), false);
+    }
+
+    static Op fetchAndAdd(long wrId, EndAddress peer, long offset, long add) {
+        Op o = of(Kind.FETCH_AND_ADD, wrId, peer, offset);
+        return new Op(o.kind, wrId, o.flags, o.rkey, o.remote, 0, 0, add, List.of(), false);
+    }
+
+    private Op immediate(int value) {
+        return new Op(kind, wrId, flags, rkey, remote, value, compare, operand, buffers, inline);
+    }
+
+    /** The same operation on another remote address. */
+    Op at(int key, long address) {
+        return new Op(kind, wrId, flags, key, address, immediate, compare, operand, buffers, inline);
+    }
+
+    /** The same with exactly these flags. */
+    Op flags(int value) {
+        return new Op(kind, wrId, value, rkey, remote, immediate, compare, operand, buffers, inline);
+    }
+
+    /** The same with one flag more. */
+    Op and(int flag) {
+        return flags(flags | flag);
+    }
+
+    Op unsignaled() {
+        return flags(flags & ~SendFlags.SIGNALED);
+    }
+
+    private Op buffer(Sge sge) {
+        List<Sge> all = new ArrayList<>(buffers);
+        all.add(sge);
+        return new Op(kind, wrId, flags, rkey, remote, immediate, compare, operand, List.copyOf(all), inline);
+    }
+
+    /** The same with a buffer of the end's own region more. */
+    Op on(long offset, long length) {
+        return buffer(new Sge(true, 0, offset, length));
+    }
+
+    /** The same with a buffer of any key and address more. */
+    Op onKey(int lkey, long address, long length) {
+        return buffer(new Sge(false, lkey, address, length));
+    }
+
+    /** The same with inline data out of the end's own region. */
+    Op inlineFrom(long offset, long length) {
+        Op o = on(offset, length);
+        return new Op(kind, wrId, flags, rkey, remote, immediate, compare, operand, o.buffers, true);
+    }
+}

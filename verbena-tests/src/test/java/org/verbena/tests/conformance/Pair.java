@@ -1,0 +1,46 @@
+package org.verbena.tests.conformance;
+
+import org.verbena.verbs.VerbsException;
+
+/** Two ends that belong together. */
+final class Pair implements AutoCloseable {
+    final End near;
+    final Far far;
+    final EndAddress nearAddress;
+    final EndAddress farAddress;
+
+    Pair(End near, Far far) throws VerbsException {
+        this.near = near;
+        this.far = far;
+        nearAddress = near.address();
+        farAddress = far.address();
+    }
+
+    /** Connects by hand, as two programs do that exchange addresses by their own means. */
+    void connect() throws VerbsException {
+        toInit();
+        initToRts();
+    }
+
+    void toInit() throws VerbsException {
+        near.toInit();
+        far.act(End::toInit);
+    }
+
+    void initToRts() throws VerbsException {
+        EndAddress n = nearAddress;
+        near.toRtr(farAddress);
+        far.act(end -> end.toRtr(n));
+        near.toRts();
+        far.act(End::toRts);
+    }
+
+    @Override
+    public void close() throws VerbsException {
+        try {
+            near.close();
+        } finally {
+            far.close();
+        }
+    }
+}

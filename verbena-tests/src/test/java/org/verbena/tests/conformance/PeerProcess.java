@@ -1,0 +1,136 @@
+package org.verbena.tests.conformance;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.verbena.verbs.VerbsException;
+
+/** A second JVM on the same class path that does what it is told, see {@link ConformancePeer}. */
+final class PeerProcess implements AutoCloseable {
+    private static final int REPLY_SECONDS = 100;
+
+    private final Process process;
+    private final ObjectOutputStream out;
+    private final ObjectInputStream in;
+
+    private PeerProcess(Process process, ObjectOutputStream out, ObjectInputStream in) {
+        this.process = process;
+        this.out = out;
+        this.in = in;
+    }
+
+    /** Starts a JVM with further options. */
+    static PeerProcess start(ConformanceFixture fixture, String... options) {
+        return start(fixture.getClass(), System.getProperty("java.class.path"), List.of(options));
+    }
+
+    static PeerProcess start(Class<?> fixture, String classPath, List<String> options) {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-Xmx512m", "-cp", classPath));
+        command.addAll(options);
+        command.addAll(List.of(ConformancePeer.class.getName(), fixture.getName()));
+        try {
+            Process p = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            try {
+                ObjectOutputStream out = new ObjectOutputStream(p.getOutputStream());
+                out.flush();
+                return new PeerProcess(p, out, limited(() -> new ObjectInputStream(p.getInputStream())));
+            } catch (IOException | AssertionError e) {
+                p.destroyForcibly();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw new AssertionError("the second JVM did not start: " + command, e);
+        }
+    }
+
+    /** Does a job there, and brings back its result or throws what it threw. */
+    synchronized <R> R run(ProcessJob<R> job) throws VerbsException {
+        ConformancePeer.Reply reply;
+        try {
+            out.writeObject(job);
+            out.reset();
+            out.flush();
+            reply = limited(() -> (ConformancePeer.Reply) in.readObject());
+        } catch (IOException e) {
+            throw new AssertionError("the second JVM " + (process.isAlive() ? "cannot be talked to" : "has died"), e);
+        } catch (AssertionError e) {
+            kill();
+            throw e;
+        }
+        if (reply.failed()) {
+            switch (reply.value()) {
+                case VerbsException e -> throw e;
+                case RuntimeException e -> throw e;
+                case Error e -> throw e;
+                default -> throw new AssertionError((Throwable) reply.value());
+            }
+        }
+        @SuppressWarnings("unchecked") // the job says so
+        R result = (R) reply.value();
+        return result;
+    }
+
+    private static <T> T limited(Callable<T> read) throws IOException {
+        FutureTask<T> task = new FutureTask<>(read);
+        Thread.ofPlatform().daemon().name("conformance-reply").start(task);
+        try {
+            return task.get(REPLY_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IOException io ? io : new IOException(e.getCause());
+        } catch (TimeoutException | InterruptedException e) {
+            throw new AssertionError("no answer from the second JVM", e);
+        }
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Ends the process as {@code kill -9} does, and waits until it is gone. */
+    void kill() {
+        process.destroyForcibly();
+        try {
+            if (!process.waitFor(Await.LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+                throw new AssertionError("process " + process.pid() + " does not die");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Lets the process end by itself, as the end of its input tells it. */
+    @Override
+    public void close() {
+        try {
+            out.close();
+            if (!process.waitFor(Await.LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+                kill();
+            }
+        } catch (IOException alreadyDead) {
+            kill();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            kill();
+        }
+    }
+
+    /** The class path of this JVM with a folder before it. */
+    static String classPathWith(Path folder) {
+        return folder + File.pathSeparator + System.getProperty("java.class.path");
+    }
+}

@@ -1,0 +1,161 @@
+package org.verbena.tests.conformance;
+
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The conformance suite: what every provider of verbs has to do. A provider is added by one class:
+ *
+ * <pre>
+ * class ShmConformanceTest extends VerbsConformance {
+ *     static final class Fixture implements ConformanceFixture { … }
+ *
+ *     &#64;Override
+ *     protected ConformanceFixture fixture() {
+ *         return new Fixture();
+ *     }
+ * }
+ * </pre>
+ *
+ * <p>Whatever takes two ends runs with both ends on one context, on two contexts, and in two processes; see
+ * {@link Topology}.
+ */
+public abstract class VerbsConformance {
+    /** What the suite has to know of the provider. */
+    protected abstract ConformanceFixture fixture();
+
+    @Nested
+    class Devices extends DeviceConformance {
+        Devices() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    class Objects extends ObjectsConformance {
+        Objects() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    class Memory extends MemoryConformance {
+        Memory() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    class StateMachine extends StateMachineConformance {
+        StateMachine() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Operations extends OperationsConformance {
+        Operations(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Sizes extends SizesConformance {
+        Sizes(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class ScatterGather extends ScatterGatherConformance {
+        ScatterGather(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Order extends OrderConformance {
+        Order(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Completions extends CompletionConformance {
+        Completions(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class LocalErrors extends LocalErrorConformance {
+        LocalErrors(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class RemoteErrors extends RemoteErrorConformance {
+        RemoteErrors(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Retry extends RetryConformance {
+        Retry(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class QueueLimits extends QueueLimitsConformance {
+        QueueLimits(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Events extends EventsConformance {
+        Events(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Manager extends ConnectionManagerConformance {
+        Manager(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    class PeerDeath extends PeerDeathConformance {
+        PeerDeath() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+}

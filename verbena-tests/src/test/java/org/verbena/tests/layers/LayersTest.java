@@ -1,0 +1,83 @@
+package org.verbena.tests.layers;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * Holds the design's table of modules: arrows go down only, and a core module needs nothing but the JDK and JSpecify.
+ * A new module needs a line in {@link #MAY_USE}; a new library of a tool one in {@link #LIBRARIES}.
+ */
+class LayersTest {
+    private static final String ROOT = "org.verbena";
+
+    /** Each module and what it may use of the others. */
+    private static final Map<String, List<String>> MAY_USE = new TreeMap<>(Map.of(
+            "linux", List.of(),
+            "verbs", List.of("linux"),
+            "shm", List.of("verbs", "linux"),
+            "cli", List.of("shm", "verbs", "linux")));
+
+    /** Libraries beyond the JDK. What is not named here is core and has none; Unsafe is not the JDK's API. */
+    private static final Map<String, List<String>> LIBRARIES = Map.of(
+            "cli", List.of("picocli..", "com.fasterxml.jackson..", "org.HdrHistogram..",
+                    "com.sun.management")); // the JDK's too: bytes allocated per thread
+
+    private static final JavaClasses VERBENA = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages(MAY_USE.keySet().stream().map(module -> ROOT + "." + module).toList());
+
+    @TestFactory
+    Stream<DynamicTest> everyModuleUsesOnlyWhatTheTableAllows() {
+        return MAY_USE.keySet().stream()
+                .map(module -> DynamicTest.dynamicTest(module, () -> onlyWhatIsAllowed(ROOT, module).check(VERBENA)));
+    }
+
+    @Test
+    void everyModuleIsSeen() {
+        assertThat(MAY_USE.keySet()).allSatisfy(module -> assertThat(VERBENA)
+                .as("classes of %s.%s", ROOT, module)
+                .anyMatch(type -> type.getPackageName().startsWith(ROOT + "." + module)));
+    }
+
+    /** The fixture has an arrow that goes up, a library and java.util.logging: the rule must find each. */
+    @Test
+    void whatIsForbiddenIsFound() {
+        String root = getClass().getPackageName() + ".fixture";
+        JavaClasses fixture = new ClassFileImporter().importPackages(root);
+        assertThatThrownBy(() -> onlyWhatIsAllowed(root, "linux").check(fixture))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("fixture.cli.High")
+                .hasMessageContaining("org.assertj.core.api.Assertions")
+                .hasMessageContaining("java.util.logging.Logger");
+        onlyWhatIsAllowed(root, "cli").check(fixture);
+    }
+
+    private static ArchRule onlyWhatIsAllowed(String root, String module) {
+        List<String> allowed = new ArrayList<>(List.of("java..", "org.jspecify.annotations", root + "." + module
+                + ".."));
+        MAY_USE.get(module).forEach(lower -> allowed.add(root + "." + lower + ".."));
+        allowed.addAll(LIBRARIES.getOrDefault(module, List.of()));
+        return classes().that().resideInAPackage(root + "." + module + "..")
+                .should().onlyDependOnClassesThat(resideInAnyPackage(allowed.toArray(String[]::new))
+                        .and(not(resideInAPackage("java.util.logging.."))))
+                .allowEmptyShould(true); // everyModuleIsSeen stands against emptiness
+    }
+}

@@ -1,0 +1,13 @@
+import org.verbena.verbs.spi.VerbsProvider;
+
+/** RDMA verbs for Java: the API, the rules that hold for every provider, and the provider SPI. */
+@org.jspecify.annotations.NullMarked
+module org.verbena.verbs {
+    requires static org.jspecify;
+    requires transitive org.verbena.linux;
+
+    exports org.verbena.verbs;
+    exports org.verbena.verbs.spi;
+
+    uses VerbsProvider;
+}

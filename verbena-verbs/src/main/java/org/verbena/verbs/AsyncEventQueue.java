@@ -1,0 +1,70 @@
+package org.verbena.verbs;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Errno;
+
+/** The events of a context, oldest first. Nobody may ever fetch them, so only the newest {@value #LIMIT} are kept. */
+final class AsyncEventQueue {
+    private static final int LIMIT = 4096;
+
+    private final Context context;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition arrived = lock.newCondition();
+    private final ArrayDeque<AsyncEvent> events = new ArrayDeque<>();
+    private boolean closed;
+
+    AsyncEventQueue(Context context) {
+        this.context = context;
+    }
+
+    void add(AsyncEvent event) {
+        lock.lock();
+        try {
+            if (events.size() == LIMIT) {
+                events.removeFirst();
+            }
+            events.addLast(event);
+            arrived.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Nullable AsyncEvent await(Duration timeout) throws VerbsException {
+        long left = timeout.compareTo(Duration.ofDays(365)) > 0 ? TimeUnit.DAYS.toNanos(365) : timeout.toNanos();
+        lock.lock();
+        try {
+            while (events.isEmpty()) {
+                if (closed) {
+                    throw new VerbsException("get async event", Errno.EINVAL, context.describe() + " is closed");
+                }
+                if (left <= 0) {
+                    return null;
+                }
+                left = arrived.awaitNanos(left);
+            }
+            return events.removeFirst();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void close() {
+        lock.lock();
+        try {
+            closed = true;
+            arrived.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

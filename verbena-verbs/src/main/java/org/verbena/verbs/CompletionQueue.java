@@ -1,0 +1,157 @@
+package org.verbena.verbs;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Errno;
+
+/**
+ * A completion queue, {@code struct ibv_cq_ex}. Completions are polled with a cursor:
+ *
+ * {@snippet :
+ * if (cq.startPoll() == 0) {
+ *     do {
+ *         consume(cq.wrId(), cq.status(), cq.byteLength());
+ *     } while (cq.nextPoll() == 0);
+ *     cq.endPoll();
+ * }
+ * }
+ *
+ * <p>Polling allocates nothing and throws nothing. A queue is polled by one thread at a time; the application sees to
+ * that. Work requests of one queue pair complete in the order in which they were posted; between queue pairs there is
+ * no order.
+ */
+public abstract class CompletionQueue extends VerbsObject {
+    private final Context context;
+    private final CompletionQueueAttributes attributes;
+
+    /** For providers. */
+    protected CompletionQueue(Context context, CompletionQueueAttributes attributes) throws VerbsException {
+        super(usedBy(context, attributes));
+        this.context = context;
+        this.attributes = attributes;
+    }
+
+    private static List<VerbsObject> usedBy(Context context, CompletionQueueAttributes attributes) {
+        List<VerbsObject> used = new ArrayList<>(List.of(context));
+        CompletionChannel channel = attributes.channel();
+        if (channel != null) {
+            used.add(channel);
+        }
+        return used;
+    }
+
+    /** The context the queue was created from. */
+    public final Context context() {
+        return context;
+    }
+
+    /** The channel for events; null if there is none. */
+    public final @Nullable CompletionChannel channel() {
+        return attributes.channel();
+    }
+
+    /** Which fields completions carry, see {@link CompletionQueueAttributes}. */
+    public final int fields() {
+        return attributes.fields();
+    }
+
+    /** The number of entries, at least what was asked for. */
+    public abstract int cqe();
+
+    /**
+     * Opens the cursor on the oldest completion, {@code ibv_start_poll}.
+     *
+     * @return 0, or {@code ENOENT} if there is none: then the cursor is not open; {@code EINVAL} if the queue is closed
+     */
+    public abstract int startPoll();
+
+    /**
+     * Moves the cursor on, {@code ibv_next_poll}.
+     *
+     * @return 0, or {@code ENOENT} if there is no further completion; the cursor stays open either way
+     */
+    public abstract int nextPoll();
+
+    /** Closes the cursor, {@code ibv_end_poll}; to be called after every {@link #startPoll()} that answered 0. */
+    public abstract void endPoll();
+
+    /** The number that the application gave to the work request. */
+    public abstract long wrId();
+
+    /** See {@link WcStatus}. */
+    public abstract int status();
+
+    /** See {@link WcOpcode}; valid on success. */
+    public abstract int opcode();
+
+    /** The provider's own error number; shm gives an errno. */
+    public abstract int vendorError();
+
+    /** Bytes received or read; valid on success. */
+    public abstract long byteLength();
+
+    /** The immediate value, if {@link #flags()} has {@link WcFlags#WITH_IMM}. */
+    public abstract int immediate();
+
+    /** The local queue pair. */
+    public abstract int queuePairNumber();
+
+    /** The peer's queue pair. */
+    public int sourceQueuePair() {
+        return 0;
+    }
+
+    /** See {@link WcFlags}; valid on success. */
+    public abstract int flags();
+
+    /**
+     * When the work was completed, in ticks of {@link DeviceAttributes#coreClockKilohertz()};
+     * {@code ibv_wc_read_completion_ts}. 0 if the queue was created without
+     * {@link CompletionQueueAttributes#WITH_COMPLETION_TIMESTAMP}.
+     */
+    public long timestamp() {
+        return 0;
+    }
+
+    /**
+     * Arms the queue, {@code ibv_req_notify_cq}: the next completion makes one event on the channel. Poll once more
+     * after arming, for completions that came before it make none.
+     *
+     * @param solicitedOnly only completions with {@link SendFlags#SOLICITED} and errors count
+     * @return 0, or {@code EINVAL} if the queue has no channel or is closed
+     */
+    public abstract int requestNotify(boolean solicitedOnly);
+
+    /**
+     * Changes the number of entries, {@code ibv_resize_cq}.
+     *
+     * @throws VerbsException {@code EOPNOTSUPP} if the provider cannot
+     */
+    public void resize(int newCqe) throws VerbsException {
+        throw new VerbsException("resize " + describe(), Errno.EOPNOTSUPP, "the provider cannot resize queues");
+    }
+
+    /**
+     * Takes up to {@code into.length} completions, {@code ibv_poll_cq}.
+     *
+     * @return how many elements of {@code into} were filled
+     */
+    public final int poll(WorkCompletion[] into) {
+        if (into.length == 0 || startPoll() != 0) {
+            return 0;
+        }
+        int n = 0;
+        do {
+            into[n++].set(this);
+        } while (n < into.length && nextPoll() == 0);
+        endPoll();
+        return n;
+    }
+
+    @Override
+    int closeOrder() {
+        return 3;
+    }
+}

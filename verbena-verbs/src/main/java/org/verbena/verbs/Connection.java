@@ -1,0 +1,48 @@
+package org.verbena.verbs;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connected queue pair, an {@code rdma_cm_id}. Safe for use by several threads. {@link #close()} disconnects; it does
+ * not close the queue pair.
+ */
+public abstract class Connection extends VerbsObject {
+    private final QueuePair qp;
+
+    /** For providers. */
+    protected Connection(QueuePair qp) throws VerbsException {
+        super(List.of(qp));
+        this.qp = qp;
+    }
+
+    /** The queue pair. */
+    public final QueuePair queuePair() {
+        return qp;
+    }
+
+    /** What the peer's application sent when it connected or accepted. */
+    public abstract byte[] privateData();
+
+    /** Who the peer is, for people; on shm the process. */
+    public abstract String peer();
+
+    /** False from the moment that either side has disconnected or the peer has died. */
+    public abstract boolean isConnected();
+
+    /**
+     * Waits for the next event of the connection.
+     *
+     * @param timeout how long to wait at most; zero does not wait
+     * @return the event, or null when the time is over or the thread was interrupted
+     */
+    public abstract @Nullable ConnectionEvent awaitEvent(Duration timeout) throws VerbsException;
+
+    /**
+     * Disconnects, {@code rdma_disconnect}: both queue pairs move to {@link QueuePairState#ERR} and the peer gets
+     * {@link ConnectionEvent#DISCONNECTED}. Does nothing if the connection has ended already.
+     */
+    public abstract void disconnect() throws VerbsException;
+}

@@ -1,0 +1,33 @@
+package org.verbena.verbs;
+
+import org.verbena.linux.Errno;
+
+/** The peer rejected a connection, {@code RDMA_CM_EVENT_REJECTED}; the errno is {@code ECONNREFUSED}. */
+public final class ConnectionRejectedException extends VerbsException {
+    private static final long serialVersionUID = 1L;
+
+    /** Nobody listens there. */
+    public static final int INVALID_SERVICE_ID = 8;
+    /** The peer's application said no. */
+    public static final int CONSUMER_DEFINED = 28;
+
+    private final int reason;
+    private final byte[] privateData;
+
+    /** Makes an exception; {@code reason} is the InfiniBand connection manager's number. */
+    public ConnectionRejectedException(String verb, int reason, byte[] privateData, String detail) {
+        super(verb, Errno.ECONNREFUSED, detail);
+        this.reason = reason;
+        this.privateData = privateData.clone();
+    }
+
+    /** The InfiniBand connection manager's reason. */
+    public int reason() {
+        return reason;
+    }
+
+    /** What the peer's application said with it. */
+    public byte[] privateData() {
+        return privateData.clone();
+    }
+}

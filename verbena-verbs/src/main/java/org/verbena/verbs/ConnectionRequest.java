@@ -1,0 +1,34 @@
+package org.verbena.verbs;
+
+/**
+ * Somebody wants to connect, {@code RDMA_CM_EVENT_CONNECT_REQUEST}. It is answered once, by {@link #accept} or
+ * {@link #reject}.
+ */
+public abstract class ConnectionRequest {
+    /** For providers. */
+    protected ConnectionRequest() {
+    }
+
+    /** What the peer's application sent along. */
+    public abstract byte[] privateData();
+
+    /** Who asks, for people; on shm the process. */
+    public abstract String peer();
+
+    /**
+     * Accepts, {@code rdma_accept}, and waits until the peer is connected.
+     *
+     * @param qp a queue pair of the listener's context in state RESET or INIT
+     * @throws VerbsException {@code ETIMEDOUT} or {@code ECONNRESET} if the peer has gone; {@code EINVAL} if the request
+     *         was answered already or the queue pair is in another state
+     */
+    public abstract Connection accept(QueuePair qp, ConnectionParameters parameters) throws VerbsException;
+
+    /**
+     * Rejects, {@code rdma_reject}.
+     *
+     * @param privateData at most {@link ConnectionParameters#MAX_PRIVATE_DATA} bytes for the peer's application
+     * @throws VerbsException {@code EINVAL} if the request was answered already
+     */
+    public abstract void reject(byte... privateData) throws VerbsException;
+}

@@ -1,0 +1,173 @@
+package org.verbena.verbs;
+
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Errno;
+
+/**
+ * An open device, {@code struct ibv_context}: everything else is made from it.
+ *
+ * <p>{@link #close()} closes all that was opened from the context, children first, unlike C's {@code ibv_close_device},
+ * which leaks it. Safe for use by several threads.
+ */
+public abstract class Context extends VerbsObject {
+    private final Set<ChildReference> children = ConcurrentHashMap.newKeySet();
+    private final AsyncEventQueue asyncEvents;
+
+    /** For providers. */
+    protected Context() throws VerbsException {
+        super(List.of());
+        asyncEvents = new AsyncEventQueue(this);
+    }
+
+    /** The device that was opened. */
+    public abstract Device device();
+
+    /** The device's limits and abilities, {@code ibv_query_device_ex}. */
+    public abstract DeviceAttributes queryDevice() throws VerbsException;
+
+    /**
+     * A port's state and limits, {@code ibv_query_port}.
+     *
+     * @param port counts from 1
+     * @throws VerbsException {@code EINVAL} if there is no such port
+     */
+    public abstract PortAttributes queryPort(int port) throws VerbsException;
+
+    /**
+     * An entry of a port's GID table, {@code ibv_query_gid}.
+     *
+     * @throws VerbsException {@code EINVAL} if there is no such port or index
+     */
+    public abstract Gid queryGid(int port, int index) throws VerbsException;
+
+    /**
+     * Reads values from the device, {@code ibv_query_rt_values_ex}.
+     *
+     * @param mask which ones, see {@link Values}
+     * @throws VerbsException {@code EOPNOTSUPP} for a bit that this provider does not know
+     */
+    public Values queryValues(int mask) throws VerbsException {
+        throw new VerbsException("query values of " + describe(), Errno.EOPNOTSUPP, "the provider has no clock to read");
+    }
+
+    /**
+     * Whether the device can do something, named by {@link Feature} or by any other identifier: unknown ones are
+     * answered with false.
+     */
+    public boolean supports(String feature) {
+        return false;
+    }
+
+    /** Allocates a protection domain, {@code ibv_alloc_pd}. */
+    public abstract ProtectionDomain allocateProtectionDomain() throws VerbsException;
+
+    /** Creates a channel on which completion queues signal events, {@code ibv_create_comp_channel}. */
+    public abstract CompletionChannel createCompletionChannel() throws VerbsException;
+
+    /**
+     * Creates a plain completion queue, {@code ibv_create_cq}, without a channel.
+     *
+     * @param cqe the least number of entries
+     * @throws VerbsException {@code EINVAL} if {@code cqe} is less than 1 or more than the device allows
+     */
+    public final CompletionQueue createCompletionQueue(int cqe) throws VerbsException {
+        return createCompletionQueue(CompletionQueueAttributes.builder().cqe(cqe).build());
+    }
+
+    /**
+     * Creates a completion queue, {@code ibv_create_cq_ex}.
+     *
+     * @throws VerbsException {@code EINVAL} for a wrong size or a channel of another context, {@code EOPNOTSUPP} for an
+     *         attribute or a completion field that the provider does not know
+     */
+    public final CompletionQueue createCompletionQueue(CompletionQueueAttributes attributes) throws VerbsException {
+        String verb = "create CQ on " + describe();
+        checkOpen(verb);
+        int max = queryDevice().maxCqe();
+        if (attributes.cqe() < 1 || attributes.cqe() > max) {
+            throw new VerbsException(verb, Errno.EINVAL, "cqe is " + attributes.cqe() + ", must be 1 to " + max);
+        }
+        CompletionChannel channel = attributes.channel();
+        if (channel != null && channel.context() != this) {
+            throw new VerbsException(verb, Errno.EINVAL, "the channel belongs to another context");
+        }
+        if ((attributes.fields() & ~CompletionQueueAttributes.KNOWN_FIELDS) != 0) {
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, "unknown completion fields 0x"
+                    + Integer.toHexString(attributes.fields() & ~CompletionQueueAttributes.KNOWN_FIELDS));
+        }
+        return implCreateCompletionQueue(attributes);
+    }
+
+    /** Creates the completion queue; the attributes have been checked. */
+    protected abstract CompletionQueue implCreateCompletionQueue(CompletionQueueAttributes attributes)
+            throws VerbsException;
+
+    /**
+     * The connection manager, which connects queue pairs by address.
+     *
+     * @throws VerbsException {@code EOPNOTSUPP} if the provider has none
+     */
+    public ConnectionManager connectionManager() throws VerbsException {
+        throw new VerbsException("connection manager of " + describe(), Errno.EOPNOTSUPP, "the provider has none");
+    }
+
+    /**
+     * Takes the next asynchronous event, {@code ibv_get_async_event}. Events need no acknowledgement.
+     *
+     * @param timeout how long to wait at most; zero does not wait
+     * @return the event, or null when the time is over or the thread was interrupted
+     * @throws VerbsException {@code EINVAL} if the context is or gets closed
+     */
+    public final @Nullable AsyncEvent awaitAsyncEvent(Duration timeout) throws VerbsException {
+        return asyncEvents.await(timeout);
+    }
+
+    /** For providers: raises an asynchronous event. */
+    public final void raise(AsyncEvent event) {
+        asyncEvents.add(event);
+    }
+
+    /** For providers: makes the context close {@code child} when it is closed itself. */
+    public final void adopt(VerbsObject child) {
+        ChildReference r = new ChildReference(child);
+        child.onClose(() -> children.remove(r));
+        children.add(r);
+    }
+
+    /** The objects made from this context that are not closed yet, in no order. */
+    protected final List<VerbsObject> children() {
+        return children.stream().map(WeakReference::get).filter(Objects::nonNull).<VerbsObject>map(o -> o)
+                .filter(o -> !o.isClosed()).toList();
+    }
+
+    @Override
+    public void close() throws VerbsException {
+        VerbsException failure = null;
+        for (VerbsObject child : children().stream().sorted(Comparator.comparingInt(VerbsObject::closeOrder)).toList()) {
+            try {
+                child.close();
+            } catch (VerbsException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        super.close();
+        asyncEvents.close();
+    }
+
+    private static final class ChildReference extends WeakReference<VerbsObject> {
+        ChildReference(VerbsObject o) {
+            super(o);
+        }
+    }
+}

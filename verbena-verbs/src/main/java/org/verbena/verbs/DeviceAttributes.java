@@ -1,0 +1,275 @@
+package org.verbena.verbs;
+
+import java.util.OptionalLong;
+
+/**
+ * What a device can do, {@code struct ibv_device_attr_ex}. Limits that a provider does not know are 0; attributes of
+ * the extended part read as absent. Immutable.
+ */
+public final class DeviceAttributes {
+    private final Builder b;
+
+    private DeviceAttributes(Builder b) {
+        this.b = b;
+    }
+
+    /** For providers: a builder with nothing set. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** The firmware's, or software provider's, version. */
+    public String firmwareVersion() {
+        return b.firmwareVersion;
+    }
+
+    /** The node's identifier. */
+    public long nodeGuid() {
+        return b.nodeGuid;
+    }
+
+    /** The largest memory region in bytes. */
+    public long maxMrSize() {
+        return b.maxMrSize;
+    }
+
+    /** Supported page sizes, one bit each. */
+    public long pageSizeCap() {
+        return b.pageSizeCap;
+    }
+
+    /** The vendor's number. */
+    public int vendorId() {
+        return b.vendorId;
+    }
+
+    /** The part's number. */
+    public int vendorPartId() {
+        return b.vendorPartId;
+    }
+
+    /** The largest number of queue pairs. */
+    public int maxQp() {
+        return b.maxQp;
+    }
+
+    /** The largest number of outstanding work requests on one queue. */
+    public int maxQpWr() {
+        return b.maxQpWr;
+    }
+
+    /** The largest number of scatter/gather elements of a work request. */
+    public int maxSge() {
+        return b.maxSge;
+    }
+
+    /** The largest inline message in bytes. */
+    public int maxInlineData() {
+        return b.maxInlineData;
+    }
+
+    /** The largest number of completion queues. */
+    public int maxCq() {
+        return b.maxCq;
+    }
+
+    /** The largest number of entries of a completion queue. */
+    public int maxCqe() {
+        return b.maxCqe;
+    }
+
+    /** The largest number of memory regions. */
+    public int maxMr() {
+        return b.maxMr;
+    }
+
+    /** The largest number of protection domains. */
+    public int maxPd() {
+        return b.maxPd;
+    }
+
+    /** The largest number of reads and atomics outstanding from a queue pair. */
+    public int maxQpRdAtom() {
+        return b.maxQpRdAtom;
+    }
+
+    /** The largest number of reads and atomics outstanding as target. */
+    public int maxQpInitRdAtom() {
+        return b.maxQpInitRdAtom;
+    }
+
+    /** How far atomics are atomic, see {@link AtomicCapability}. */
+    public int atomicCapability() {
+        return b.atomicCapability;
+    }
+
+    /** The number of ports; they count from 1. */
+    public int physicalPortCount() {
+        return b.physicalPortCount;
+    }
+
+    /** The valid bits of a completion time stamp; absent if the device makes none. */
+    public OptionalLong completionTimestampMask() {
+        return b.completionTimestampMask;
+    }
+
+    /** The frequency of the clock of time stamps and {@link Context#queryValues}, in kHz; absent if it has none. */
+    public OptionalLong coreClockKilohertz() {
+        return b.coreClockKilohertz;
+    }
+
+    /** Collects the attributes; a provider sets what it knows. Not safe for use by several threads. */
+    public static final class Builder {
+        private String firmwareVersion = "";
+        private long nodeGuid;
+        private long maxMrSize;
+        private long pageSizeCap;
+        private int vendorId;
+        private int vendorPartId;
+        private int maxQp;
+        private int maxQpWr;
+        private int maxSge;
+        private int maxInlineData;
+        private int maxCq;
+        private int maxCqe;
+        private int maxMr;
+        private int maxPd;
+        private int maxQpRdAtom;
+        private int maxQpInitRdAtom;
+        private int atomicCapability;
+        private int physicalPortCount = 1;
+        private OptionalLong completionTimestampMask = OptionalLong.empty();
+        private OptionalLong coreClockKilohertz = OptionalLong.empty();
+
+        private Builder() {
+        }
+
+        private Builder(Builder o) {
+            firmwareVersion = o.firmwareVersion;
+            nodeGuid = o.nodeGuid;
+            maxMrSize = o.maxMrSize;
+            pageSizeCap = o.pageSizeCap;
+            vendorId = o.vendorId;
+            vendorPartId = o.vendorPartId;
+            maxQp = o.maxQp;
+            maxQpWr = o.maxQpWr;
+            maxSge = o.maxSge;
+            maxInlineData = o.maxInlineData;
+            maxCq = o.maxCq;
+            maxCqe = o.maxCqe;
+            maxMr = o.maxMr;
+            maxPd = o.maxPd;
+            maxQpRdAtom = o.maxQpRdAtom;
+            maxQpInitRdAtom = o.maxQpInitRdAtom;
+            atomicCapability = o.atomicCapability;
+            physicalPortCount = o.physicalPortCount;
+            completionTimestampMask = o.completionTimestampMask;
+            coreClockKilohertz = o.coreClockKilohertz;
+        }
+
+        /** Sets {@link DeviceAttributes#firmwareVersion()}. */
+        public Builder firmwareVersion(String v) {
+            firmwareVersion = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#nodeGuid()}. */
+        public Builder nodeGuid(long v) {
+            nodeGuid = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxMrSize()} in bytes. */
+        public Builder maxMrSize(long v) {
+            maxMrSize = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#pageSizeCap()}. */
+        public Builder pageSizeCap(long v) {
+            pageSizeCap = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#vendorId()} and {@link DeviceAttributes#vendorPartId()}. */
+        public Builder vendor(int id, int partId) {
+            vendorId = id;
+            vendorPartId = partId;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxQp()} and {@link DeviceAttributes#maxQpWr()}. */
+        public Builder maxQp(int count, int workRequests) {
+            maxQp = count;
+            maxQpWr = workRequests;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxSge()}. */
+        public Builder maxSge(int v) {
+            maxSge = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxInlineData()} in bytes. */
+        public Builder maxInlineData(int v) {
+            maxInlineData = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxCq()} and {@link DeviceAttributes#maxCqe()}. */
+        public Builder maxCq(int count, int entries) {
+            maxCq = count;
+            maxCqe = entries;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxMr()}. */
+        public Builder maxMr(int v) {
+            maxMr = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxPd()}. */
+        public Builder maxPd(int v) {
+            maxPd = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxQpRdAtom()} and {@link DeviceAttributes#maxQpInitRdAtom()}. */
+        public Builder maxReadAtomic(int initiator, int target) {
+            maxQpRdAtom = initiator;
+            maxQpInitRdAtom = target;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#atomicCapability()}. */
+        public Builder atomicCapability(int v) {
+            atomicCapability = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#physicalPortCount()}. */
+        public Builder physicalPortCount(int v) {
+            physicalPortCount = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#completionTimestampMask()}. */
+        public Builder completionTimestampMask(long v) {
+            completionTimestampMask = OptionalLong.of(v);
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#coreClockKilohertz()}. */
+        public Builder coreClockKilohertz(long v) {
+            coreClockKilohertz = OptionalLong.of(v);
+            return this;
+        }
+
+        /** Makes the attributes. */
+        public DeviceAttributes build() {
+            return new DeviceAttributes(new Builder(this));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package org.verbena.verbs;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+
+/**
+ * A global identifier, {@code union ibv_gid}: 128 bits that name a port, written like an IPv6 address.
+ *
+ * @param high the first eight bytes as a big-endian number
+ * @param low the last eight bytes as a big-endian number
+ */
+public record Gid(long high, long low) {
+    /**
+     * Reads a GID as {@link #toString()} or {@code ibv_devinfo} writes it.
+     *
+     * @throws IllegalArgumentException if the text is not an IPv6 address
+     */
+    public static Gid parse(String text) {
+        try {
+            if (text.indexOf(':') >= 0 && InetAddress.ofLiteral(text) instanceof Inet6Address a) {
+                ByteBuffer b = ByteBuffer.wrap(a.getAddress());
+                return new Gid(b.getLong(), b.getLong());
+            }
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("not a GID: '" + text + "'", e);
+        }
+        throw new IllegalArgumentException("not a GID: '" + text + "'");
+    }
+
+    /** The 16 bytes in network order. */
+    public byte[] bytes() {
+        return ByteBuffer.allocate(16).putLong(high).putLong(low).array();
+    }
+
+    @Override
+    public String toString() {
+        try {
+            return InetAddress.getByAddress(bytes()) instanceof Inet6Address a ? a.getHostAddress()
+                    : "::ffff:" + InetAddress.getByAddress(bytes()).getHostAddress();
+        } catch (UnknownHostException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package org.verbena.verbs;
+
+import java.lang.foreign.MemorySegment;
+
+import org.verbena.linux.Errno;
+
+/**
+ * The send side of a queue pair, in the style of {@code ibv_wr_start} and {@code ibv_wr_complete}: open a batch, set
+ * operations and buffers, commit once.
+ *
+ * {@snippet :
+ * int error = qp.sendQueue().start()
+ *         .write(id, SendFlags.SIGNALED, rkey, remoteAddress).sge(region, 0, 4096)
+ *         .send(id + 1, SendFlags.SIGNALED).sge(region, 4096, 64)
+ *         .complete();
+ * }
+ *
+ * <p>Each operation is followed by its buffers: any number of {@code sge} calls up to {@code maxSendSge}, or one
+ * {@code inline}, or none for a message of 0 bytes. The calls never fail; {@link #complete()} answers the first error,
+ * and then nothing of the batch was posted. One thread at a time uses a queue. No call allocates, throws or locks.
+ */
+public abstract class SendQueue {
+    /** For providers. */
+    protected SendQueue() {
+    }
+
+    /** Opens a batch, {@code ibv_wr_start}; one that was left open is dropped. */
+    public abstract SendQueue start();
+
+    /** Adds a send, {@code ibv_wr_send}. */
+    public abstract SendQueue send(long wrId, int flags);
+
+    /** Adds a send with an immediate value, {@code ibv_wr_send_imm}. */
+    public abstract SendQueue sendImmediate(long wrId, int flags, int immediate);
+
+    /** Adds a write, {@code ibv_wr_rdma_write}. */
+    public abstract SendQueue write(long wrId, int flags, int rkey, long remoteAddress);
+
+    /** Adds a write that takes a receive at the peer, {@code ibv_wr_rdma_write_imm}. */
+    public abstract SendQueue writeImmediate(long wrId, int flags, int rkey, long remoteAddress, int immediate);
+
+    /** Adds a read, {@code ibv_wr_rdma_read}. */
+    public abstract SendQueue read(long wrId, int flags, int rkey, long remoteAddress);
+
+    /**
+     * Adds a compare-and-swap of 8 bytes, {@code ibv_wr_atomic_cmp_swp}; the old value goes to the buffer of 8 bytes.
+     */
+    public abstract SendQueue compareAndSwap(long wrId, int flags, int rkey, long remoteAddress, long compare,
+            long swap);
+
+    /** Adds a fetch-and-add of 8 bytes, {@code ibv_wr_atomic_fetch_add}; the old value goes to the buffer of 8 bytes. */
+    public abstract SendQueue fetchAndAdd(long wrId, int flags, int rkey, long remoteAddress, long add);
+
+    /**
+     * Adds a buffer to the operation, {@code ibv_wr_set_sge}.
+     *
+     * @param lkey key of the region
+     * @param address first byte, as {@link MemoryRegion#address()} counts
+     * @param length bytes, 0 to the port's {@link PortAttributes#maxMessageSize()}
+     */
+    public abstract SendQueue sge(int lkey, long address, long length);
+
+    /** Adds {@code length} bytes from {@code offset} of a region; bounds are checked when the work starts. */
+    public final SendQueue sge(MemoryRegion region, long offset, long length) {
+        return sge(region.lkey(), region.address() + offset, length);
+    }
+
+    /**
+     * Gives the data themselves, {@code ibv_wr_set_inline_data}: they are copied now, need not be registered and may be
+     * heap memory. Sets {@link SendFlags#INLINE}.
+     *
+     * @param data where they are; {@code offset} and {@code length} outside it are answered with {@code EINVAL}
+     */
+    public abstract SendQueue inline(MemorySegment data, long offset, long length);
+
+    /**
+     * Commits the batch, {@code ibv_wr_complete}.
+     *
+     * @return 0, or: {@code EINVAL} for an unknown flag, too many buffers, inline data that are too long, a wrong state
+     *         or a closed queue pair; {@code ENOMEM} if the queue is full; {@code EOPNOTSUPP} for an operation that the
+     *         provider, or the kind of memory, does not know
+     */
+    public abstract int complete();
+
+    /** Drops the batch, {@code ibv_wr_abort}. */
+    public abstract void abort();
+
+    /** For providers: the flags of this version. Unknown ones are answered with {@code EINVAL}. */
+    protected static boolean areKnownFlags(int flags) {
+        return (flags & ~SendFlags.KNOWN) == 0;
+    }
+
+    /** What a later operation answers on a provider that was built before it. */
+    protected static final int UNSUPPORTED = Errno.EOPNOTSUPP;
+}

@@ -1,0 +1,162 @@
+package org.verbena.verbs;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.ref.Cleaner;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Errno;
+
+/**
+ * What all verbs objects share: a name for messages, an owner, and the rule of destruction.
+ *
+ * <p>{@link #close()} refuses with {@code EBUSY} while another object uses this one, as the C API does, and does
+ * nothing when called again. An object that becomes unreachable without having been closed is reported as a warning by
+ * the {@link System.Logger} {@code org.verbena.verbs}. All methods may be called from any thread.
+ */
+public abstract class VerbsObject implements AutoCloseable {
+    private static final Cleaner CLEANER = Cleaner.create();
+    private static final int CLOSED = Integer.MIN_VALUE;
+
+    private final AtomicInteger users = new AtomicInteger();
+    private final List<VerbsObject> used;
+    private final DropReport report = new DropReport();
+    private volatile @Nullable Runnable onClose;
+
+    /**
+     * Registers the new object as a user of others, which from now on refuse to be closed.
+     *
+     * @param used the objects this one stands on, for instance a queue pair's protection domain and completion queues
+     * @throws VerbsException {@code EINVAL} if one of them is closed
+     */
+    protected VerbsObject(List<? extends VerbsObject> used) throws VerbsException {
+        this.used = List.copyOf(used);
+        for (int i = 0; i < this.used.size(); i++) {
+            if (!this.used.get(i).acquire()) {
+                for (int j = 0; j < i; j++) {
+                    this.used.get(j).release();
+                }
+                throw new VerbsException("create on " + this.used.get(i).describe(), Errno.EINVAL,
+                        this.used.get(i).describe() + " is closed");
+            }
+        }
+    }
+
+    /** What the object is called in messages, for instance {@code "QP 0x11 of shm0"}. */
+    public abstract String describe();
+
+    /** Releases the provider's part; called once, when nothing uses the object any more. */
+    protected abstract void implClose() throws VerbsException;
+
+    /** To be called last in a provider's constructor: from here on a drop without {@code close()} is reported. */
+    protected final void opened() {
+        report.name = describe();
+        CLEANER.register(this, report);
+    }
+
+    /** True once {@link #close()} has succeeded. */
+    public final boolean isClosed() {
+        return users.get() < 0;
+    }
+
+    /**
+     * Destroys the object. Does nothing if it is closed already.
+     *
+     * @throws VerbsException {@code EBUSY} while another object uses this one
+     */
+    @Override
+    public void close() throws VerbsException {
+        int n = users.get();
+        if (n == 0 && !users.compareAndSet(0, CLOSED)) {
+            n = users.get();
+        }
+        if (n < 0) {
+            return;
+        }
+        if (n > 0) {
+            throw new VerbsException("close " + describe(), Errno.EBUSY,
+                    n + (n == 1 ? " object still uses" : " objects still use") + " it: close what was made from it first");
+        }
+        try {
+            implClose();
+        } catch (VerbsException e) {
+            users.set(0);
+            throw e;
+        }
+        report.name = "";
+        for (VerbsObject o : used) {
+            o.release();
+        }
+        onClosed();
+    }
+
+    /** Runs {@code action} after the object was closed; the context uses it to forget the object. */
+    final void onClose(Runnable action) {
+        onClose = action;
+    }
+
+    /** Where the object stands when a context closes all its children: lower numbers go first. */
+    int closeOrder() {
+        return 0;
+    }
+
+    private void onClosed() {
+        Runnable action = onClose;
+        if (action != null) {
+            action.run();
+        }
+    }
+
+    /** Throws {@code EINVAL} if the object is closed. */
+    protected final void checkOpen(String verb) throws VerbsException {
+        if (isClosed()) {
+            throw new VerbsException(verb, Errno.EINVAL, describe() + " is closed");
+        }
+    }
+
+    private boolean acquire() {
+        int n;
+        do {
+            n = users.get();
+            if (n < 0) {
+                return false;
+            }
+        } while (!users.compareAndSet(n, n + 1));
+        return true;
+    }
+
+    private void release() {
+        users.decrementAndGet();
+    }
+
+    /** Gives up what the constructor took, for a subclass whose own construction failed. */
+    protected final void abandon() {
+        if (users.compareAndSet(0, CLOSED)) {
+            for (VerbsObject o : used) {
+                o.release();
+            }
+            onClosed();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return describe() + (isClosed() ? " (closed)" : "");
+    }
+
+    /** Kept apart from the object, which would otherwise never become unreachable. */
+    private static final class DropReport implements Runnable {
+        private static final Logger LOG = System.getLogger("org.verbena.verbs");
+        private volatile String name = "";
+
+        @Override
+        public void run() {
+            String n = name;
+            if (!n.isEmpty()) {
+                LOG.log(Level.WARNING, "{0} was dropped without close(): what it holds stays until the process ends", n);
+            }
+        }
+    }
+}
