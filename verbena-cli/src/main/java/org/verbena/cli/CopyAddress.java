@@ -13,8 +13,7 @@ final class CopyAddress {
 
     private static final Pattern FORM = Pattern.compile("(\\[[0-9a-fA-F:.%]+\\]|[^/\\[\\]:]*):(\\d{1,5})");
 
-    private CopyAddress() {
-    }
+    private CopyAddress() {}
 
     /** Whether an argument has the form HOST:PORT. */
     static boolean isAddress(String argument) {

@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
@@ -79,7 +80,8 @@ final class CopyChannel implements AutoCloseable {
         int length = encoded.position();
         long offset = (long) slot * SLOT;
         MemorySegment.copy(encoded.array(), 0, endpoint.messages.segment(), ValueLayout.JAVA_BYTE, offset, length);
-        post(endpoint.qp.sendQueue().start().send(SEND | slot, SendFlags.SIGNALED).sge(endpoint.messages, offset, length));
+        post(endpoint.qp.sendQueue().start().send(SEND | slot, SendFlags.SIGNALED).sge(endpoint.messages, offset,
+                length));
         lastSent = System.nanoTime();
     }
 
@@ -87,29 +89,36 @@ final class CopyChannel implements AutoCloseable {
     void tick() throws CopyFailure {
         checkConnected();
         drain();
-        if (System.nanoTime() - lastSent > ALIVE_NANOS && !freeSends.isEmpty()) {
+        keepAlive();
+    }
+
+    private void keepAlive() throws CopyFailure {
+        if (System.nanoTime() - lastSent > ALIVE_NANOS && !freeSends.isEmpty() && lost.isEmpty()) {
             send(new CopyMessage.Alive());
         }
     }
 
     /** The next message if one has arrived. */
-    @Nullable CopyMessage poll() throws CopyFailure {
+    @Nullable
+    CopyMessage poll() throws CopyFailure {
+        checkStopped();
         drain();
+        keepAlive(); // who gets one message after the other never waits, and yet must not be silent
         return inbox.poll();
     }
 
     /** Waits for the next message. */
     CopyMessage next() throws CopyFailure {
-        CopyMessage m = poll();
+        CopyMessage m = null;
         while (m == null) {
-            await(SLICE, true);
-            m = inbox.poll();
+            m = next(SLICE);
         }
         return m;
     }
 
     /** Waits for the next message, at most for {@code max}; null if none came. */
-    @Nullable CopyMessage next(Duration max) throws CopyFailure {
+    @Nullable
+    CopyMessage next(Duration max) throws CopyFailure {
         CopyMessage m = poll();
         if (m == null) {
             await(max, true);
@@ -158,7 +167,8 @@ final class CopyChannel implements AutoCloseable {
 
     /** Writes a chunk; the buffer comes back by itself. */
     void write(int buffer, int length, int rkey, long remoteAddress, int index) throws CopyFailure {
-        post(endpoint.qp.sendQueue().start().writeImmediate(WRITE | buffer, SendFlags.SIGNALED, rkey, remoteAddress, index)
+        post(endpoint.qp.sendQueue().start().writeImmediate(WRITE | buffer, SendFlags.SIGNALED, rkey, remoteAddress,
+                index)
                 .sge(chunkMemory(), (long) buffer * CopyProtocol.CHUNK, length));
         lastSent = System.nanoTime();
     }
@@ -176,7 +186,7 @@ final class CopyChannel implements AutoCloseable {
         if (error != 0) {
             checkConnected();
             drain();
-            throw gone("a work request was refused with error " + error);
+            throw gone("a work request was refused: error " + error);
         }
     }
 
@@ -214,10 +224,14 @@ final class CopyChannel implements AutoCloseable {
         return drain() > 0 || (forMessage && !inbox.isEmpty());
     }
 
-    private void checkConnected() throws CopyFailure {
+    private void checkStopped() throws CopyFailure {
         if (stopped) {
             throw new CopyFailure(CopyStatus.INTERRUPTED, "interrupted");
         }
+    }
+
+    private void checkConnected() throws CopyFailure {
+        checkStopped();
         if (!lost.isEmpty()) {
             throw gone(lost);
         }
@@ -272,7 +286,8 @@ final class CopyChannel implements AutoCloseable {
             }
             // Copied before it is looked at: the peer may be able to write this memory.
             byte[] copy = new byte[(int) length];
-            MemorySegment.copy(endpoint.messages.segment(), ValueLayout.JAVA_BYTE, (long) slot * SLOT, copy, 0, copy.length);
+            MemorySegment.copy(endpoint.messages.segment(), ValueLayout.JAVA_BYTE, (long) slot * SLOT, copy, 0,
+                    copy.length);
             message = CopyProtocol.decode(copy);
         }
         endpoint.postReceive(slot);

@@ -14,17 +14,18 @@ import java.util.List;
 import java.util.concurrent.Callable;
 
 import org.jspecify.annotations.Nullable;
-import org.verbena.linux.Errno;
-import org.verbena.verbs.ConnectionRejectedException;
-import org.verbena.verbs.Context;
-import org.verbena.verbs.Verbs;
-import org.verbena.verbs.VerbsException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.ConnectionRejectedException;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Verbs;
+import org.verbena.verbs.VerbsException;
 
 /**
  * {@code verbena copy}: files from one process to another by RDMA WRITE straight into the mapped destination.
@@ -36,13 +37,14 @@ import picocli.CommandLine.Spec;
  */
 @Command(name = "copy", mixinStandardHelpOptions = true, sortOptions = false,
         description = {"Copies files and directories to a listener, verified by SHA-256.",
-                "The old file stays until the new one is whole. A copy that was interrupted continues when it is started"
-                        + " again; what has arrived so far lies in DIR/.verbena-copy."},
-        customSynopsis = {"verbena copy [OPTIONS] FILE|DIR... [HOST:PORT]", "verbena copy --listen DIR [OPTIONS]"},
+            "The old file stays until the new one is whole. A copy that was interrupted continues when it is started"
+                    + " again; what has arrived so far lies in DIR/.verbena-copy."},
+        customSynopsis = {"verbena copy [OPTIONS] FILE|DIR... [HOST:PORT]",
+            "       verbena copy --listen DIR [OPTIONS]"},
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:everything was copied", "1:something else failed", "2:wrong usage", "3:nobody listens",
-                "4:the peer died or does not answer", "5:no space at the listener",
-                "6:a file could not be verified, or changed while it was copied"})
+            "4:the peer died or does not answer", "5:no space at the listener",
+            "6:a file could not be verified, or changed while it was copied"})
 final class CopyCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -51,31 +53,27 @@ final class CopyCommand implements Callable<Integer> {
     @Parameters(arity = "0..*", paramLabel = "FILE|DIR... [HOST:PORT]",
             description = "What to copy, directories with all that is in them; symbolic links in them are skipped. Last,"
                     + " where to: a listener's address if it is not this host's own (a file of such a name is written"
-                    + " ./NAME).")
-    private List<String> arguments = new ArrayList<>();
+                    + " ./NAME).") private List<String> arguments = new ArrayList<>();
 
-    @Option(names = "--listen", paramLabel = "DIR", description = "Receive: write below this directory, never outside.")
-    private @Nullable Path listen;
+    @Option(names = "--listen", paramLabel = "DIR",
+            description = "Receive: write below this directory, never outside.") private @Nullable Path listen;
 
-    @Option(names = "--once", description = "With --listen: end after the first sender, with its exit code.")
-    private boolean once;
+    @Option(names = "--once",
+            description = "With --listen: end after the first sender, with its exit code.") private boolean once;
 
     @Option(names = "--port", paramLabel = "N",
-            description = "The listener's port, ${DEFAULT-VALUE} by default; 0 chooses a free one.")
-    private int port = CopyAddress.DEFAULT_PORT;
+            description = "The listener's port (${DEFAULT-VALUE}); 0: any.") private int port = CopyAddress.DEFAULT_PORT;
 
-    @Option(names = "--device", paramLabel = "NAME", description = "The RDMA device, ${DEFAULT-VALUE} by default.")
-    private String device = "shm0";
+    @Option(names = "--device", paramLabel = "NAME",
+            description = "The RDMA device (${DEFAULT-VALUE}).") private String device = "shm0";
 
     @Option(names = "--timeout", paramLabel = "SECONDS",
-            description = "A peer that is silent for so long counts as dead, ${DEFAULT-VALUE} by default, at least 5.")
-    private int timeout = 60;
+            description = "When a silent peer counts as dead (${DEFAULT-VALUE}; at least 5).") private int timeout = 60;
 
-    @Option(names = {"-q", "--quiet"}, description = "Print failures only.")
-    private boolean quiet;
+    @Option(names = {"-q", "--quiet"}, description = "Print failures only.") private boolean quiet;
 
-    @Option(names = "--json", description = "Print an array of all files at the end.")
-    private boolean json;
+    @Option(names = "--json",
+            description = "Print an array of all files at the end; a listener after each sender.") private boolean json;
 
     @Override
     public Integer call() throws IOException {
@@ -133,8 +131,7 @@ final class CopyCommand implements Callable<Integer> {
             progress.line("skipped " + o.name() + ": " + o.reason());
         }
         for (CopyPlan.Omission o : plan.failed()) {
-            CopyReport.Outcome outcome =
-                    new CopyReport.Outcome(o.name(), false, 0, 0, null, 0, o.status(), o.reason());
+            CopyReport.Outcome outcome = new CopyReport.Outcome(o.name(), false, 0, 0, null, 0, o.status(), o.reason());
             report.add(outcome);
             progress.ended(outcome);
         }
@@ -191,7 +188,8 @@ final class CopyCommand implements Callable<Integer> {
             new CopySender(channel, plan, progress, report).run();
         } catch (CopyFailure e) {
             progress.failed(e.sentence() + (e.status() == CopyStatus.PEER_DIED
-                    ? "; what has arrived is kept: the same command continues" : ""));
+                    ? "; what has arrived is kept: the same command continues"
+                    : ""));
             report.fail(e.status());
         }
     }

@@ -26,8 +26,7 @@ final class CopyCommits {
     private int pending;
 
     /** The end of a file, for the sender and for the listener's own report. */
-    record Committed(CopyMessage.Result result, CopyReport.Outcome outcome, Path directory) {
-    }
+    record Committed(CopyMessage.Result result, CopyReport.Outcome outcome, Path directory) {}
 
     CopyCommits(Executor disk) {
         this.disk = disk;
@@ -60,7 +59,8 @@ final class CopyCommits {
         } catch (IOException e) {
             failure = CopyFailure.of("the listener cannot write \"" + source.path() + "\"", e);
         } catch (RuntimeException e) {
-            failure = new CopyFailure(CopyStatus.FAILED, "the listener cannot write \"" + source.path() + "\": " + e, e);
+            failure = new CopyFailure(CopyStatus.FAILED, "the listener cannot write \"" + source.path() + "\": " + e,
+                    e);
         }
         if (failure != null) {
             return new Committed(result(source.id(), failure), outcome(source, failure), t.place().parent());
@@ -73,7 +73,8 @@ final class CopyCommits {
     }
 
     /** A file that has ended; null if none has since the last call. */
-    @Nullable Committed poll() {
+    @Nullable
+    Committed poll() {
         Committed c = done.poll();
         if (c != null) {
             pending--;

@@ -1,9 +1,13 @@
 package org.verbena.cli;
 
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
@@ -19,6 +23,7 @@ import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.VerbsObject;
 
 /**
  * The verbs objects of one connection, with all receives posted. Each connection has a protection domain of its own, so
@@ -42,17 +47,31 @@ final class CopyEndpoint implements AutoCloseable {
     private @Nullable Connection connection;
 
     private CopyEndpoint(Context context, int remoteAccess) throws VerbsException {
-        pd = context.allocateProtectionDomain();
-        messages = pd.allocate((long) (RECEIVES + SENDS) * SLOT, AccessFlags.LOCAL_WRITE);
-        events = context.createCompletionChannel();
-        cq = context.createCompletionQueue(CompletionQueueAttributes.builder()
-                .cqe(RECEIVES + SENDS + CopyProtocol.CHUNKS_AHEAD).channel(events).build());
-        qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq)
-                .maxReceiveWr(RECEIVES).maxSendWr(SENDS + CopyProtocol.CHUNKS_AHEAD).build());
-        qp.modify(QueuePairAttributes.to(QueuePairState.INIT).port(1).pkeyIndex(0).accessFlags(remoteAccess).build());
+        List<VerbsObject> made = new ArrayList<>();
+        try {
+            pd = add(made, context.allocateProtectionDomain());
+            messages = add(made, pd.allocate((long) (RECEIVES + SENDS) * SLOT, AccessFlags.LOCAL_WRITE));
+            events = add(made, context.createCompletionChannel());
+            cq = add(made, context.createCompletionQueue(CompletionQueueAttributes.builder()
+                    .cqe(RECEIVES + SENDS + CopyProtocol.CHUNKS_AHEAD).channel(events).build()));
+            qp = add(made, pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq)
+                    .maxReceiveWr(RECEIVES).maxSendWr(SENDS + CopyProtocol.CHUNKS_AHEAD).build()));
+            qp.modify(QueuePairAttributes.to(QueuePairState.INIT).port(1).pkeyIndex(0).accessFlags(remoteAccess)
+                    .build());
+        } catch (VerbsException e) {
+            for (VerbsObject o : made.reversed()) {
+                o.close();
+            }
+            throw e;
+        }
         for (int i = 0; i < RECEIVES; i++) {
             postReceive(i);
         }
+    }
+
+    private static <T extends VerbsObject> T add(List<VerbsObject> made, T object) {
+        made.add(object);
+        return object;
     }
 
     /** Connects as a sender, which lets its peer write nothing. */
@@ -70,7 +89,13 @@ final class CopyEndpoint implements AutoCloseable {
 
     /** Accepts a sender. */
     static CopyEndpoint accept(Context context, ConnectionRequest request) throws VerbsException {
-        CopyEndpoint e = new CopyEndpoint(context, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+        CopyEndpoint e;
+        try {
+            e = new CopyEndpoint(context, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+        } catch (VerbsException failure) {
+            request.reject("it has no resources left".getBytes(StandardCharsets.US_ASCII));
+            throw failure;
+        }
         try {
             e.connection = request.accept(e.qp, ConnectionParameters.builder().timeout(CONNECT).build());
             return e;

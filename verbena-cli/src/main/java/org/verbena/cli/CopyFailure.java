@@ -45,7 +45,8 @@ final class CopyFailure extends IOException {
             return already;
         }
         if (isFull(e)) {
-            return new CopyFailure(CopyStatus.NO_SPACE, doing + ": no space left on the device, or the quota is used up",
+            return new CopyFailure(CopyStatus.NO_SPACE, doing
+                    + ": no space left on the device, or the quota is used up",
                     e);
         }
         return new CopyFailure(CopyStatus.FAILED, doing + ": " + reason(e), e);

@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionRequest;
@@ -32,12 +33,13 @@ final class CopyListener {
     private final CopyProgress progress;
     private final Set<CopyChannel> channels = ConcurrentHashMap.newKeySet();
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
-    private final ExecutorService disk =
-            Executors.newFixedThreadPool(DISK_THREADS, Thread.ofPlatform().daemon().name("verbena-copy-disk-", 1).factory());
+    private final ExecutorService disk = Executors.newFixedThreadPool(DISK_THREADS, Thread.ofPlatform().daemon().name(
+            "verbena-copy-disk-", 1).factory());
     private volatile boolean stopped;
     private volatile @Nullable ConnectionListener listener;
 
-    CopyListener(Context context, CopyTree tree, Duration patience, boolean json, PrintWriter out, CopyProgress progress) {
+    CopyListener(Context context, CopyTree tree, Duration patience, boolean json, PrintWriter out,
+            CopyProgress progress) {
         this.context = context;
         this.tree = tree;
         this.patience = patience;

@@ -21,8 +21,7 @@ sealed interface CopyMessage {
      * @param identity which file it is on its machine
      * @param path where it belongs below the listener's directory
      */
-    record File(int id, int mode, long size, Instant modified, Identity identity, CopyBytes path) implements Numbered {
-    }
+    record File(int id, int mode, long size, Instant modified, Identity identity, CopyBytes path) implements Numbered {}
 
     /**
      * What tells a file from all others, so that nobody copies one onto itself.
@@ -31,54 +30,41 @@ sealed interface CopyMessage {
      * @param device number of the file system
      * @param inode number of the file in it
      */
-    record Identity(CopyBytes boot, long device, long inode) {
-    }
+    record Identity(CopyBytes boot, long device, long inode) {}
 
     /** The sender has a directory; mode and time are set when everything has arrived. */
-    record Directory(int id, int mode, Instant modified, CopyBytes path) implements Numbered {
-    }
+    record Directory(int id, int mode, Instant modified, CopyBytes path) implements Numbered {}
 
     /** The sender's hash of the prefix that was offered. */
-    record Prefix(int id, CopyBytes sha256) implements Numbered {
-    }
+    record Prefix(int id, CopyBytes sha256) implements Numbered {}
 
     /** All chunks are written; the hash of the whole file. */
-    record End(int id, CopyBytes sha256) implements Numbered {
-    }
+    record End(int id, CopyBytes sha256) implements Numbered {}
 
     /** The sender gives the file up. */
-    record Cancel(int id, CopyStatus status, String text) implements Numbered {
-    }
+    record Cancel(int id, CopyStatus status, String text) implements Numbered {}
 
     /** The sender has nothing more. */
-    record Bye() implements CopyMessage {
-    }
+    record Bye() implements CopyMessage {}
 
     /** Still here; sent by either end while it is busy. */
-    record Alive() implements CopyMessage {
-    }
+    record Alive() implements CopyMessage {}
 
     /** The listener has a part of this file from an earlier attempt: the first {@code prefix} bytes. */
-    record Offer(int id, long prefix) implements Numbered {
-    }
+    record Offer(int id, long prefix) implements Numbered {}
 
     /** The listener has mapped a window of the file; {@code length} 0 says that no byte is missing. */
-    record Grant(int id, long offset, long length, long address, int rkey) implements Numbered {
-    }
+    record Grant(int id, long offset, long length, long address, int rkey) implements Numbered {}
 
     /** The listener has hashed so much of the file. */
-    record Progress(int id, long verified) implements Numbered {
-    }
+    record Progress(int id, long verified) implements Numbered {}
 
     /** The end of a file or directory, one for each. */
-    record Result(int id, CopyStatus status, long resumedFrom, String text) implements Numbered {
-    }
+    record Result(int id, CopyStatus status, long resumedFrom, String text) implements Numbered {}
 
     /** The listener's answer to {@link Bye}. */
-    record Goodbye() implements CopyMessage {
-    }
+    record Goodbye() implements CopyMessage {}
 
     /** No message: a chunk was written, its number came as immediate value. */
-    record Chunk(int index) implements CopyMessage {
-    }
+    record Chunk(int index) implements CopyMessage {}
 }

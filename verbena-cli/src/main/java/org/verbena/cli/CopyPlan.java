@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.PathBytes;
 
 /** What a sender has to copy, found before anything moves: so the total is known, and double names are. */
@@ -72,7 +73,8 @@ final class CopyPlan {
             slash--;
         }
         if (slash == path.length) {
-            throw new CopyFailure(CopyStatus.FAILED, "\"" + source + "\" has no name to copy it to: name what is in it");
+            throw new CopyFailure(CopyStatus.FAILED, "\"" + source
+                    + "\" has no name to copy it to: name what is in it");
         }
         return CopyBytes.of(path).slice(slash, path.length);
     }

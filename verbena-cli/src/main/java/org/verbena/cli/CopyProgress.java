@@ -17,7 +17,7 @@ final class CopyProgress {
     private final PrintWriter err;
     private final boolean quiet;
     private final boolean live;
-    private final long started = System.nanoTime();
+    private long started = System.nanoTime();
     private long total;
     private long done;
     private long skipped;
@@ -42,6 +42,7 @@ final class CopyProgress {
 
     synchronized void start(long bytes) {
         total = bytes;
+        started = System.nanoTime();
     }
 
     /** So many bytes more have been sent. */
@@ -66,7 +67,8 @@ final class CopyProgress {
         int full = (int) (part * BAR);
         String end = name.length() > 30 ? "…" + name.substring(name.length() - 29) : name;
         err.print("\r\033[K" + String.format(Locale.ROOT, "%3.0f %% [%s%s] %s of %s  %s/s  ETA %s  %s", part * 100,
-                "#".repeat(full), " ".repeat(BAR - full), CopyText.size(done), CopyText.size(total), CopyText.size(rate),
+                "#".repeat(full), " ".repeat(BAR - full), CopyText.size(done), CopyText.size(total), CopyText.size(
+                        rate),
                 CopyText.time((total - done) / rate), end));
         err.flush();
         isDrawn = true;

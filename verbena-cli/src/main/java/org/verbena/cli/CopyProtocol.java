@@ -64,8 +64,7 @@ final class CopyProtocol {
 
     private static final int MAX_TEXT = 2048;
 
-    private CopyProtocol() {
-    }
+    private CopyProtocol() {}
 
     /** The private data of a sender that speaks this version. */
     static byte[] greeting() {
@@ -95,10 +94,11 @@ final class CopyProtocol {
             case CopyMessage.End m -> to.put(m.sha256().bytes());
             case CopyMessage.Cancel m -> putText(to.put((byte) m.status().wire()), m.text());
             case CopyMessage.Offer m -> to.putLong(m.prefix());
-            case CopyMessage.Grant m -> to.putLong(m.offset()).putLong(m.length()).putLong(m.address()).putInt(m.rkey());
+            case CopyMessage.Grant m -> to.putLong(m.offset()).putLong(m.length()).putLong(m.address()).putInt(m
+                    .rkey());
             case CopyMessage.Progress m -> to.putLong(m.verified());
             case CopyMessage.Result m -> putText(to.put((byte) m.status().wire()).putLong(m.resumedFrom()), m.text());
-            case CopyMessage.Bye _, CopyMessage.Alive _, CopyMessage.Goodbye _ -> {
+            case CopyMessage.Bye _,CopyMessage.Alive _,CopyMessage.Goodbye _ -> {
                 // nothing but the header
             }
             case CopyMessage.Chunk _ -> throw new IllegalArgumentException("a chunk is no message");

@@ -25,8 +25,7 @@ final class CopyReceiver {
     private int lastId;
     private long started;
 
-    private record MadeDirectory(CopyMessage.Directory message, Path path) {
-    }
+    private record MadeDirectory(CopyMessage.Directory message, Path path) {}
 
     CopyReceiver(CopyChannel channel, CopyTree tree, Executor disk, Consumer<CopyReport.Outcome> report) {
         this.channel = channel;

@@ -24,7 +24,8 @@ final class CopyReport {
      * @param status how it ended
      * @param text why, if not {@link CopyStatus#OK}
      */
-    record Outcome(String file, boolean directory, long bytes, double seconds, @Nullable String sha256, long resumedFrom,
+    record Outcome(String file, boolean directory, long bytes, double seconds, @Nullable String sha256,
+            long resumedFrom,
             CopyStatus status, String text) {
         double bytesPerSecond() {
             return seconds > 0 ? (bytes - resumedFrom) / seconds : 0;

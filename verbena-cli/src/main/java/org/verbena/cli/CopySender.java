@@ -15,35 +15,13 @@ final class CopySender {
     private final CopyPlan plan;
     private final CopyProgress progress;
     private final CopyReport report;
-    private final Map<Integer, Sent> pending = new HashMap<>();
+    private final Map<Integer, CopySent> pending = new HashMap<>();
     private int lastId;
     private int pendingFiles;
     private int ended;
     private boolean byeSent;
     private boolean goodbye;
-    private @Nullable Sent current;
-
-    /** A file or directory whose result has not come yet. */
-    private static final class Sent {
-        final int id;
-        final CopyPlan.Entry entry;
-        final long size;
-        final long started = System.nanoTime();
-        final CopyHash hash = new CopyHash();
-        CopyMessage.@Nullable Offer offer;
-        CopyMessage.@Nullable Grant grant;
-        CopyMessage.@Nullable Result result;
-        @Nullable CopyFailure failure;
-        long verified;
-        long resumedFrom;
-        boolean endSent;
-
-        Sent(int id, CopyPlan.Entry entry, long size) {
-            this.id = id;
-            this.entry = entry;
-            this.size = size;
-        }
-    }
+    private @Nullable CopySent current;
 
     CopySender(CopyChannel channel, CopyPlan plan, CopyProgress progress, CopyReport report) {
         this.channel = channel;
@@ -81,14 +59,15 @@ final class CopySender {
         } catch (CopyFailure e) {
             why.addSuppressed(e);
         }
-        for (Sent s : pending.values()) {
+        for (CopySent s : pending.values()) {
             report.add(new CopyReport.Outcome(s.entry.name(), s.entry.directory(), s.size, 0, null, 0, why.status(),
                     why.sentence()));
         }
-        Sent c = current;
+        CopySent c = current;
         int from = ended + (c != null ? 1 : 0);
         for (CopyPlan.Entry e : plan.entries().subList(Math.min(from, plan.entries().size()), plan.entries().size())) {
-            report.add(new CopyReport.Outcome(e.name(), e.directory(), e.size(), 0, null, 0, why.status(), why.sentence()));
+            report.add(new CopyReport.Outcome(e.name(), e.directory(), e.size(), 0, null, 0, why.status(), why
+                    .sentence()));
         }
     }
 
@@ -113,15 +92,16 @@ final class CopySender {
             if (f.status().isFatal()) {
                 throw f;
             }
-            ended(new CopyReport.Outcome(entry.name(), entry.directory(), entry.size(), 0, null, 0, f.status(), f.sentence()));
+            ended(new CopyReport.Outcome(entry.name(), entry.directory(), entry.size(), 0, null, 0, f.status(), f
+                    .sentence()));
         }
         for (CopyMessage m = channel.poll(); m != null; m = channel.poll()) {
             handle(m);
         }
     }
 
-    private Sent add(CopyPlan.Entry entry, long size) {
-        Sent s = new Sent(++lastId, entry, size);
+    private CopySent add(CopyPlan.Entry entry, long size) {
+        CopySent s = new CopySent(++lastId, entry, size);
         pending.put(s.id, s);
         current = s;
         return s;
@@ -135,7 +115,7 @@ final class CopySender {
 
     private void file(CopyPlan.Entry entry, CopySource source) throws IOException {
         CopyMessage.File message = source.describe(lastId + 1, entry.target());
-        Sent s = add(entry, source.size());
+        CopySent s = add(entry, source.size());
         pendingFiles++;
         channel.send(message);
         while (s.offer == null && s.grant == null && s.result == null) {
@@ -161,7 +141,7 @@ final class CopySender {
         cancel(s);
     }
 
-    private void cancel(Sent s) throws CopyFailure {
+    private void cancel(CopySent s) throws CopyFailure {
         CopyMessage.Result r = s.result;
         CopyFailure f = s.failure;
         CopyStatus status = r != null ? r.status() : f != null ? f.status() : CopyStatus.FAILED;
@@ -169,7 +149,7 @@ final class CopySender {
     }
 
     /** Moves the bytes; false if the listener has given the file up. */
-    private boolean transfer(Sent s, CopySource source) throws IOException {
+    private boolean transfer(CopySent s, CopySource source) throws IOException {
         CopyMessage.Offer offer = s.offer;
         if (offer != null) {
             if (offer.prefix() < 1 || offer.prefix() > s.size || offer.prefix() % CopyProtocol.CHUNK != 0) {
@@ -200,7 +180,7 @@ final class CopySender {
         return false;
     }
 
-    private CopyMessage.@Nullable Grant awaitGrant(Sent s) throws CopyFailure {
+    private CopyMessage.@Nullable Grant awaitGrant(CopySent s) throws CopyFailure {
         while (s.grant == null && s.result == null) {
             handle(channel.next());
         }
@@ -209,7 +189,7 @@ final class CopySender {
         return g;
     }
 
-    private static void check(CopyMessage.Grant g, Sent s) throws CopyFailure {
+    private static void check(CopyMessage.Grant g, CopySent s) throws CopyFailure {
         long left = s.size - s.hash.position();
         boolean whole = g.length() % CopyProtocol.CHUNK == 0 || g.length() == left;
         if (g.offset() != s.hash.position() || g.length() > left || !whole || (g.length() == 0 && left > 0)) {
@@ -218,7 +198,7 @@ final class CopySender {
         }
     }
 
-    private boolean write(CopyMessage.Grant g, Sent s, CopySource source) throws IOException {
+    private boolean write(CopyMessage.Grant g, CopySent s, CopySource source) throws IOException {
         long end = g.offset() + g.length();
         while (s.hash.position() < end) {
             long at = s.hash.position();
@@ -252,7 +232,7 @@ final class CopySender {
             case CopyMessage.Offer m -> current(m.id()).offer = m;
             case CopyMessage.Grant m -> current(m.id()).grant = m;
             case CopyMessage.Progress m -> {
-                Sent s = known(m.id());
+                CopySent s = known(m.id());
                 if (m.verified() < s.verified || m.verified() > s.hash.position()) {
                     throw CopyFailure.protocol("progress to " + m.verified() + " after " + s.verified);
                 }
@@ -264,23 +244,23 @@ final class CopySender {
         }
     }
 
-    private Sent current(int id) throws CopyFailure {
-        Sent s = current;
+    private CopySent current(int id) throws CopyFailure {
+        CopySent s = current;
         if (s == null || s.id != id) {
             throw CopyFailure.protocol("a message for file " + id + ", which is not on its way");
         }
         return s;
     }
 
-    private Sent known(int id) throws CopyFailure {
-        Sent s = pending.get(id);
+    private CopySent known(int id) throws CopyFailure {
+        CopySent s = pending.get(id);
         if (s == null) {
             throw CopyFailure.protocol("a message for file " + id + ", which is not on its way");
         }
         return s;
     }
 
-    private void result(Sent s, CopyMessage.Result m) throws CopyFailure {
+    private void result(CopySent s, CopyMessage.Result m) throws CopyFailure {
         if (m.status() == CopyStatus.OK && !s.endSent && !s.entry.directory()) {
             throw CopyFailure.protocol("success before the end of a file");
         }

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
 final class CopySource implements AutoCloseable {
     private static final CopyBytes BOOT = readBoot();
     private static final PosixFilePermission[] BITS = {
-            PosixFilePermission.OTHERS_EXECUTE, PosixFilePermission.OTHERS_WRITE, PosixFilePermission.OTHERS_READ,
-            PosixFilePermission.GROUP_EXECUTE, PosixFilePermission.GROUP_WRITE, PosixFilePermission.GROUP_READ,
-            PosixFilePermission.OWNER_EXECUTE, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_READ,
+        PosixFilePermission.OTHERS_EXECUTE, PosixFilePermission.OTHERS_WRITE, PosixFilePermission.OTHERS_READ,
+        PosixFilePermission.GROUP_EXECUTE, PosixFilePermission.GROUP_WRITE, PosixFilePermission.GROUP_READ,
+        PosixFilePermission.OWNER_EXECUTE, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_READ,
     };
 
     private final Path path;
@@ -70,7 +70,8 @@ final class CopySource implements AutoCloseable {
 
     /** What a listener is told of the file. */
     CopyMessage.File describe(int id, CopyBytes target) throws IOException {
-        return new CopyMessage.File(id, mode(path), before.size(), before.lastModifiedTime().toInstant(), identity(path),
+        return new CopyMessage.File(id, mode(path), before.size(), before.lastModifiedTime().toInstant(), identity(
+                path),
                 target);
     }
 

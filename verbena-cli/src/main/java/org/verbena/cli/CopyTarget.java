@@ -16,6 +16,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
@@ -138,7 +139,8 @@ final class CopyTarget implements AutoCloseable {
                 writeZeros(tick);
                 return;
             }
-            if (e.errno() == Errno.ENOSPC || e.errno() == Errno.EDQUOT) {
+            // ENOMEM: a file system in memory, and the memory is short
+            if (e.errno() == Errno.ENOSPC || e.errno() == Errno.EDQUOT || e.errno() == Errno.ENOMEM) {
                 throw new CopyFailure(CopyStatus.NO_SPACE, noSpace(), e);
             }
             throw e;

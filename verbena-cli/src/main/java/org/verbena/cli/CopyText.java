@@ -7,8 +7,7 @@ import java.util.Locale;
 final class CopyText {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 
-    private CopyText() {
-    }
+    private CopyText() {}
 
     /** A name that is safe to print: what a terminal might take for a command, or for nothing, becomes an escape. */
     static String printable(String name) {
@@ -52,7 +51,8 @@ final class CopyText {
             return "-:--";
         }
         long s = Math.round(seconds);
-        return s < 3600 ? String.format(Locale.ROOT, "%d:%02d", s / 60, s % 60)
+        return s < 3600
+                ? String.format(Locale.ROOT, "%d:%02d", s / 60, s % 60)
                 : String.format(Locale.ROOT, "%d:%02d:%02d", s / 3600, s / 60 % 60, s % 60);
     }
 

@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.PathBytes;
 
 /**
@@ -79,7 +80,8 @@ final class CopyTree {
         }
         Path target = PathBytes.resolve(parent, checked(path, start, path.length()));
         Path area = area(parent);
-        return new Place(parent, target, area, HexFormat.of().formatHex(CopyHash.newDigest().digest(PathBytes.of(target)), 0, 20));
+        return new Place(parent, target, area, HexFormat.of().formatHex(CopyHash.newDigest().digest(PathBytes.of(
+                target)), 0, 20));
     }
 
     /** Creates a directory, and those on the way to it; does nothing where there is one. */
@@ -174,14 +176,16 @@ final class CopyTree {
 
     /** Below the root, or where a file could not be renamed from there to {@code parent} below that. */
     private Path area(Path parent) throws IOException {
-        boolean sameFileSystem = Objects.equals(Files.getAttribute(parent, "unix:dev"), Files.getAttribute(root, "unix:dev"));
+        boolean sameFileSystem = Objects.equals(Files.getAttribute(parent, "unix:dev"), Files.getAttribute(root,
+                "unix:dev"));
         return (sameFileSystem ? root : parent).resolve(AREA);
     }
 
     /** Creates the area of unfinished files, for this user alone. */
     static void createArea(Path area) throws IOException {
         try {
-            Files.createDirectory(area, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            Files.createDirectory(area, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(
+                    "rwx------")));
         } catch (FileAlreadyExistsException e) {
             if (!Files.isDirectory(area, NOFOLLOW)) {
                 throw new CopyFailure(CopyStatus.REFUSED,

@@ -26,6 +26,9 @@ import picocli.CommandLine.Spec;
 /** {@code verbena devices}: what {@code ibv_devinfo} prints. */
 @Command(name = "devices", description = "Shows the RDMA devices and their ports.")
 final class DevicesCommand implements Callable<Integer> {
+    private static final int TAB = 8;
+    private static final int VALUE_COLUMN = 48;
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
@@ -37,6 +40,7 @@ final class DevicesCommand implements Callable<Integer> {
     private boolean json;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
+    @SuppressWarnings("UnusedVariable") // picocli looks at it
     private boolean help;
 
     @Override
@@ -56,7 +60,7 @@ final class DevicesCommand implements Callable<Integer> {
             try {
                 shown.add(describe(d));
             } catch (VerbsException e) {
-                complain(err, e.getMessage());
+                complain(err, String.valueOf(e.getMessage()));
                 well = false;
             }
         }
@@ -142,9 +146,10 @@ final class DevicesCommand implements Callable<Integer> {
         device.forEach((key, value) -> {
             if (value instanceof List<?> ports) {
                 ports.forEach(p -> printPort(out, (Map<?, ?>) p));
+            } else if (key.equals("hca_id")) {
+                out.println(key + ":\t" + value);
             } else {
-                out.println((key.equals("hca_id") ? "" : "\t") + key + ":" + (key.equals("hca_id") ? "\t" : "\t".repeat(tabs(key)))
-                        + value);
+                line(out, "\t", key, value);
             }
         });
         out.println();
@@ -154,18 +159,19 @@ final class DevicesCommand implements Callable<Integer> {
         port.forEach((key, value) -> {
             if (value instanceof List<?> gids) {
                 for (int i = 0; i < gids.size(); i++) {
-                    out.println(String.format(Locale.ROOT, "\t\t\tGID[%3d]:\t\t%s", i, gids.get(i)));
+                    line(out, "\t\t\t", String.format(Locale.ROOT, "GID[%3d]", i), gids.get(i));
                 }
             } else {
-                out.println((key.equals("port") ? "\t\t" : "\t\t\t") + key + ":\t" + (key.toString().length() < 7 ? "\t" : "")
-                        + value);
+                line(out, key.equals("port") ? "\t\t" : "\t\t\t", key, value);
             }
         });
     }
 
-    /** Tabs between a key and its value in column 40. */
-    private static int tabs(String key) {
-        return Math.max(1, 4 - (key.length() + 1) / 8);
+    /** A line whose value stands in column {@value #VALUE_COLUMN}, as {@code ibv_devinfo} has it. */
+    private static void line(PrintWriter out, String tabs, Object key, Object value) {
+        int column = TAB * tabs.length() + key.toString().length() + 1;
+        int gap = Math.max(1, (VALUE_COLUMN - column + TAB - 1) / TAB);
+        out.println(tabs + key + ":" + "\t".repeat(gap) + value);
     }
 
     private static String guid(long guid) {

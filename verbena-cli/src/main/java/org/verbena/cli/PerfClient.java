@@ -25,9 +25,10 @@ final class PerfClient implements AutoCloseable {
     private static final int BATCH = 1 << 20;
     /** Round trips at the start of each batch that do not count: the peer has just woken up. */
     private static final int SKIP = 16;
-    /** Warm-up goes on until so many operations are done, so that all is compiled, but not for ever. */
+    /** Warm-up goes on until so many operations are done and nothing was compiled for a while, but not for ever. */
     private static final long WARM_OPERATIONS = 20_000;
-    private static final int WARM_AT_MOST = 2;
+    private static final int QUIET_PART = 3;
+    private static final int WARM_AT_MOST = 4;
     private static final long FIRST_BYTES = 64L << 20;
     private static final int DIGITS = 3;
 
@@ -143,8 +144,8 @@ final class PerfClient implements AutoCloseable {
         return new InetSocketAddress(server.remoteAddress(), (int) ready.number("port", 1, 65535));
     }
 
-    /** Nanoseconds, and bytes allocated on both sides, of one batch. */
-    private record Batch(long nanos, long allocated) {
+    /** Of one batch: its time, bytes allocated on both sides, and the time that both JVMs have ever compiled. */
+    private record Batch(long nanos, long allocated, long compiled) {
     }
 
     private Batch batch(PerfLoop loop, long n) throws IOException {
@@ -153,7 +154,8 @@ final class PerfClient implements AutoCloseable {
         PerfFields done = server.expect("DONE", Math.max(PerfServer.ANSWER_SECONDS, loop.elapsed() / 1_000_000_000));
         // Bytes are there when the receiver has seen the last one.
         long nanos = Math.max(loop.elapsed(), done.number("elapsed", 0, Long.MAX_VALUE));
-        return new Batch(nanos, loop.allocated() + done.number("allocated", 0, Long.MAX_VALUE));
+        return new Batch(nanos, loop.allocated() + done.number("allocated", 0, Long.MAX_VALUE),
+                PerfLoop.compileMillis() + done.number("compiled", 0, Long.MAX_VALUE));
     }
 
     private PerfResult measure(PerfJob job, PerfLoop loop) throws IOException {
@@ -161,22 +163,27 @@ final class PerfClient implements AutoCloseable {
         return job.test().isBandwidth() ? bandwidth(job, loop, nanosEach) : latency(job, loop, nanosEach);
     }
 
-    /** Runs the loop until it is compiled; answers nanoseconds per operation. */
+    /** Runs the loop until neither JVM compiles any more; answers nanoseconds per operation. */
     private double warmUp(PerfJob job, PerfLoop loop) throws IOException {
+        long warmUp = options.warmUpNanos();
+        long quietNanos = warmUp / QUIET_PART;
         long n = Math.clamp(FIRST_BYTES / job.size(), 1, 256);
         long spent = 0;
+        long quiet = 0;
         long operations = 0;
+        long compiled = -1;
         double each;
         do {
-            long nanos = Math.max(1, batch(loop, n).nanos());
+            Batch b = batch(loop, n);
+            long nanos = Math.max(1, b.nanos());
             spent += nanos;
+            quiet = b.compiled() == compiled ? quiet + nanos : 0;
+            compiled = b.compiled();
             operations += n;
             each = (double) nanos / n;
-            // Four times more, but not much longer than the time that is left.
-            long left = Math.max(options.warmUpNanos() - spent, options.warmUpNanos() / 4);
-            n = Math.clamp((long) (left / each), 1, Math.min(4 * n, BATCH));
-        } while (spent < options.warmUpNanos()
-                || operations < WARM_OPERATIONS && spent < WARM_AT_MOST * options.warmUpNanos());
+            n = Math.clamp((long) (quietNanos / each), 1, Math.min(4 * n, BATCH));
+        } while (spent < warmUp
+                || ((operations < WARM_OPERATIONS || quiet < quietNanos) && spent < WARM_AT_MOST * warmUp));
         return each;
     }
 

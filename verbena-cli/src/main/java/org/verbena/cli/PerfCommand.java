@@ -107,6 +107,7 @@ final class PerfCommand implements Callable<Integer> {
     private boolean worker;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
+    @SuppressWarnings("UnusedVariable") // picocli looks at it
     private boolean help;
 
     @Override

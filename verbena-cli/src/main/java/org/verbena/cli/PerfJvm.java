@@ -74,7 +74,7 @@ final class PerfJvm implements AutoCloseable {
             }
             boolean collector = a.startsWith("-XX:+Use") && a.endsWith("GC");
             boolean archive = a.equals("-XX:+AutoCreateSharedArchive")
-                    || a.startsWith(ARCHIVE) && !Files.isReadable(Path.of(a.substring(ARCHIVE.length())));
+                    || (a.startsWith(ARCHIVE) && !Files.isReadable(Path.of(a.substring(ARCHIVE.length()))));
             if ((a.startsWith("-X") || a.startsWith("-D")) && !collector && !archive) {
                 kept.add(a);
             }

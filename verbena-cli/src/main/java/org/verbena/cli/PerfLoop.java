@@ -80,6 +80,11 @@ abstract class PerfLoop implements AutoCloseable {
         return elapsed;
     }
 
+    /** Milliseconds that this JVM has spent compiling since it began. */
+    static long compileMillis() {
+        return ManagementFactory.getCompilationMXBean().getTotalCompilationTime();
+    }
+
     /** Bytes which this thread allocated in the last run. */
     final long allocated() {
         return allocated;

@@ -21,7 +21,7 @@ import org.verbena.verbs.ConnectionListener;
  * TEST job, buffers             READY port, buffers or memory file
  *   (queue pairs or sockets connect)
  * START                         STARTED
- * GO n (both run n operations)  DONE elapsed, allocated
+ * GO n (both run n operations)  DONE elapsed, allocated, compiled
  * GO …
  * END                           ENDED
  * TEST …
@@ -98,7 +98,8 @@ final class PerfServer {
             String line = client.next(LONGEST_SECONDS);
             while (line != null && line.startsWith("GO ")) {
                 PerfCpus.run(loop, new PerfFields(line).number("n", 1, Long.MAX_VALUE), cpu);
-                client.send("DONE elapsed=" + loop.elapsed() + " allocated=" + loop.allocated());
+                client.send("DONE elapsed=" + loop.elapsed() + " allocated=" + loop.allocated()
+                        + " compiled=" + PerfLoop.compileMillis());
                 line = client.next(LONGEST_SECONDS);
             }
             if (line == null) {

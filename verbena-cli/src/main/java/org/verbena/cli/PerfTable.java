@@ -23,7 +23,7 @@ final class PerfTable {
     private final Ansi ansi;
 
     PerfTable(List<PerfResult> results, PrintWriter out, Ansi ansi) {
-        this.results = results.stream().sorted(Comparator.comparing(PerfResult::size).thenComparing(PerfResult::test))
+        this.results = results.stream().sorted(Comparator.comparingLong(PerfResult::size).thenComparing(PerfResult::test))
                 .toList();
         this.out = out;
         this.ansi = ansi;
@@ -125,6 +125,7 @@ final class PerfTable {
         return r.test().isBandwidth() ? r.bytesPerSecond() : r.rtt().getFirst();
     }
 
+    @SuppressWarnings("AnnotateFormatMethod") // the annotation is Error Prone's own, no dependency of ours
     private static String format(String pattern, Object... values) {
         return String.format(Locale.ROOT, pattern, values);
     }

@@ -51,7 +51,7 @@ enum PerfTest {
 
     /** Both sides spin at the same time, which needs two processors. */
     boolean spins(boolean events) {
-        return !(this == LIMIT_MEMCPY || this == TCP_LAT_BLOCK || this == TCP_BW || events && takesEvents());
+        return !(this == LIMIT_MEMCPY || this == TCP_LAT_BLOCK || this == TCP_BW || (events && takesEvents()));
     }
 
     /** The whole test runs on the memory of one machine. */

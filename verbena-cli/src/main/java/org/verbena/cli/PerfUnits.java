@@ -19,7 +19,7 @@ final class PerfUnits {
         String t = text.strip().toLowerCase(Locale.ROOT);
         String digits = t.replaceFirst("[kmg]$", "");
         try {
-            return Math.multiplyExact(Long.parseLong(digits), 1L << 10 * BYTE_UNITS.indexOf(t.substring(digits.length())));
+            return Math.multiplyExact(Long.parseLong(digits), 1L << (10 * BYTE_UNITS.indexOf(t.substring(digits.length()))));
         } catch (ArithmeticException | NumberFormatException e) {
             throw new TypeConversionException("'" + text + "' is not a number of bytes such as 64, 4k or 1m");
         }

@@ -22,6 +22,8 @@ final class PerfWriteBandwidth extends PerfLoop {
     private long number;
     private long consumed;
     private long signalled;
+    /** The stamp of this round over the buffers: another one than that of the round before, even in its last byte. */
+    private long lap = 1;
     private int slot;
     private int qp;
     private int round;
@@ -61,14 +63,17 @@ final class PerfWriteBandwidth extends PerfLoop {
                 end.send(qp, k, flags, end.out + offset, size);
             } else {
                 if (credits) {
-                    PerfPattern.stamp(end.memory, end.out + offset + size - width, width, k);
+                    PerfPattern.stamp(end.memory, end.out + offset + size - width, width, lap);
                 }
                 end.write(qp, k, flags, end.remoteIn + offset, end.out + offset, size);
             }
             if (verify) {
                 finish();
             }
-            slot = slot + 1 == slots ? 0 : slot + 1;
+            if (++slot == slots) {
+                slot = 0;
+                lap++;
+            }
             if (++qp == qps) {
                 qp = 0;
                 round = round + 1 == signalEvery ? 0 : round + 1;
@@ -112,6 +117,7 @@ final class PerfWriteBandwidth extends PerfLoop {
         private final int creditEvery;
         private long number;
         private long credits;
+        private long lap = 1;
         private int slot;
         private int uncredited;
         private long sum;
@@ -138,7 +144,7 @@ final class PerfWriteBandwidth extends PerfLoop {
                 long k = ++number;
                 long at = end.in + slot * stride;
                 long turns = 0;
-                while (!PerfPattern.isStamped(end.memory, at + size - width, width, k)) {
+                while (!PerfPattern.isStamped(end.memory, at + size - width, width, lap)) {
                     turns = peer.spin(turns);
                 }
                 arrived();
@@ -147,7 +153,10 @@ final class PerfWriteBandwidth extends PerfLoop {
                 } else {
                     sum += PerfPattern.sum(end.memory, at, size);
                 }
-                slot = slot + 1 == slots ? 0 : slot + 1;
+                if (++slot == slots) {
+                    slot = 0;
+                    lap++;
+                }
                 if (++uncredited == creditEvery || remaining - i == 1) {
                     giveCredit(k);
                 }

@@ -11,8 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CopyPlanTest {
-    @TempDir
-    private Path dir;
+    @TempDir private Path dir;
 
     private static List<String> targets(CopyPlan plan) {
         return plan.entries().stream().map(e -> (e.directory() ? "d " : "f ") + e.target()).sorted().toList();
@@ -26,7 +25,8 @@ class CopyPlanTest {
         Files.createSymbolicLink(tree.resolve("link"), Path.of("one"));
         Files.createDirectory(tree.resolve(CopyTree.AREA));
         CopyPlan plan = CopyPlan.of(List.of(tree));
-        assertThat(targets(plan)).containsExactly("d tree", "d tree/empty", "d tree/sub", "f tree/one", "f tree/sub/two");
+        assertThat(targets(plan)).containsExactly("d tree", "d tree/empty", "d tree/sub", "f tree/one",
+                "f tree/sub/two");
         assertThat(plan.bytes()).isEqualTo(3);
         assertThat(plan.files()).isEqualTo(2);
         assertThat(plan.failed()).isEmpty();

@@ -93,7 +93,9 @@ class CopyProtocolTest {
                 bytes = encode(messages.get(random.nextInt(messages.size())));
                 for (int n = random.nextInt(1, 5); n > 0; n--) {
                     // mostly behind the header, or all would fail there
-                    int at = random.nextInt(4) == 0 || bytes.length == 8 ? random.nextInt(8) : random.nextInt(8, bytes.length);
+                    int at = random.nextInt(4) == 0 || bytes.length == 8
+                            ? random.nextInt(8)
+                            : random.nextInt(8, bytes.length);
                     bytes[at] = (byte) random.nextInt();
                 }
             }

@@ -13,8 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 class CopyStateTest {
     private static final Instant TIME = Instant.ofEpochSecond(1234, 5678);
 
-    @TempDir
-    private Path dir;
+    @TempDir private Path dir;
 
     private CopyState open() throws Exception {
         return Objects.requireNonNull(CopyState.open(dir.resolve("x.state")));

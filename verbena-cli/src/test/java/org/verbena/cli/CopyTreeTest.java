@@ -14,8 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class CopyTreeTest {
-    @TempDir
-    private Path outside;
+    @TempDir private Path outside;
     private Path root;
     private CopyTree tree;
 
@@ -31,7 +30,7 @@ class CopyTreeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "/", "/etc/passwd", "..", ".", "../x", "a/../../x", "a//b", "a/", "a/.", "a/..", "x\0y",
-            ".verbena-copy/x", "a/.verbena-copy/x", ".verbena-copy"})
+        ".verbena-copy/x", "a/.verbena-copy/x", ".verbena-copy"})
     void pathsThatLeadElsewhereAreRefused(String text) {
         for (boolean directory : new boolean[] {false, true}) {
             assertRefused(text, directory);
@@ -42,7 +41,7 @@ class CopyTreeTest {
     private void assertRefused(String text, boolean directory) {
         assertThatExceptionOfType(CopyFailure.class)
                 .isThrownBy(() -> {
-                    Object unused = directory ? tree.directory(path(text)) : tree.place(path(text));
+                    Object _ = directory ? tree.directory(path(text)) : tree.place(path(text));
                 })
                 .matches(f -> f.status() == CopyStatus.REFUSED)
                 .withMessageContaining("refuses the path");

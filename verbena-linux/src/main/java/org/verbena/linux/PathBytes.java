@@ -15,8 +15,7 @@ import java.util.HexFormat;
  * works everywhere. Stateless and thread-safe.
  */
 public final class PathBytes {
-    private PathBytes() {
-    }
+    private PathBytes() {}
 
     /**
      * The bytes of a path.

@@ -35,8 +35,7 @@ public final class PosixFile {
     private static final int ACCESS_MODE = 3;
     private static final int KNOWN_FLAGS = ACCESS_MODE | O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW;
 
-    private PosixFile() {
-    }
+    private PosixFile() {}
 
     /**
      * Opens a file; it is not inherited by exec.

@@ -12,8 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PosixFileTest {
-    @TempDir
-    private Path dir;
+    @TempDir private Path dir;
 
     @Test
     void createsAndReservesAFile() throws Exception {

@@ -4,9 +4,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -36,21 +38,25 @@ import org.verbena.verbs.VerbsException;
 final class Control {
     private static final int MAX_FDS = 4;
     private static final int BACKLOG = 1024;
+    /** A peer that sends without end must not keep the engine from the others. */
+    private static final int MESSAGES_AT_ONCE = 64;
 
     private final ShmContext context;
     private final UnixSocket listener;
+    private final Acceptor acceptor;
     private final Map<Long, Session> sessions = new ConcurrentHashMap<>();
     private final Map<Long, CompletableFuture<Session>> wanted = new ConcurrentHashMap<>();
     /** Greetings on their way, engine's thread only; true for those that we began. */
     private final Set<Greeting> greetings = ConcurrentHashMap.newKeySet();
+    /** Wishes for which a refused greeting was repeated. */
+    private final Set<CompletableFuture<Session>> retried = Collections.newSetFromMap(new WeakHashMap<>());
     private final MemorySegment buffer = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
     private final int[] fds = new int[MAX_FDS];
 
     Control(ShmContext context) throws LinuxException {
         this.context = context;
         listener = UnixSocket.listen(name(context.instance()), BACKLOG);
-        listener.setNonBlocking(true);
-        context.engine().watch(listener.fd(), Epoll.IN, events -> accept());
+        acceptor = new Acceptor(context.engine(), listener, this::accepted);
     }
 
     private static String name(long instance) {
@@ -136,28 +142,36 @@ final class Control {
         if (greetings.stream().anyMatch(g -> g.instance == instance)) {
             return;
         }
+        Greeting g = null;
         try {
             if (instance == context.instance()) {
                 SharedFile arena = Session.makeArena(instance, instance);
                 established(new Session(context, instance, Sys.pid(), null, arena, context.adapter().file().mapping(),
-                        arena.mapping(), null));
+                        arena.mapping()));
                 return;
             }
-            UnixSocket socket = connect(name(instance));
-            Greeting g = new Greeting(socket, instance);
-            checkUser("connect to process", socket.peerCredentials());
+            g = new Greeting(connect(name(instance)), instance);
+            greetings.add(g);
+            checkUser("connect to process", g.socket.peerCredentials());
             SharedFile arena = Session.makeArena(context.instance(), instance);
             g.arena = arena;
-            greetings.add(g);
-            hello(socket, arena);
+            hello(g.socket, arena);
             watch(g);
         } catch (VerbsException e) {
-            fail(instance, e);
+            giveUp(g, instance, e);
         } catch (LinuxException e) {
-            fail(instance, e.errno() == Errno.ECONNREFUSED
+            giveUp(g, instance, e.errno() == Errno.ECONNREFUSED
                     ? new VerbsException("connect to " + ShmContext.gid(instance), Errno.EHOSTUNREACH,
                             "no process on this host, in this network namespace, has that address any more")
                     : new VerbsException("connect to " + ShmContext.gid(instance), e));
+        }
+    }
+
+    private void giveUp(@Nullable Greeting g, long instance, VerbsException e) {
+        if (g == null) {
+            fail(instance, e);
+        } else {
+            drop(g, e);
         }
     }
 
@@ -171,23 +185,20 @@ final class Control {
         MemorySegment m = new ControlMessage.Writer(ControlMessage.HELLO).putInt(ControlMessage.VERSION)
                 .putLong(context.instance()).putInt(Sys.pid()).putLong(AdapterLayout.SIZE).putLong(LaneLayout.SIZE)
                 .segment();
-        int error = socket.send(m, 0, m.byteSize(), new int[] {context.adapter().fd().value(), arena.fd().value(),
-                context.engine().wakeFd().value()});
+        int error = socket.send(m, 0, m.byteSize(), new int[] {context.adapter().fd().value(), arena.fd().value()});
         if (error != 0) {
             throw new LinuxException("greet another process", error);
         }
     }
 
-    private void accept() {
+    private void accepted(UnixSocket s) throws LinuxException {
+        Greeting g = new Greeting(s, 0);
+        greetings.add(g);
         try {
-            for (UnixSocket s = listener.accept(); s != null; s = listener.accept()) {
-                s.setNonBlocking(true);
-                Greeting g = new Greeting(s, 0);
-                greetings.add(g);
-                watch(g);
-            }
+            watch(g);
         } catch (LinuxException e) {
-            System.getLogger("org.verbena.shm").log(System.Logger.Level.WARNING, "cannot accept another process", e);
+            drop(g, null);
+            throw e;
         }
     }
 
@@ -209,7 +220,7 @@ final class Control {
             checkUser("accept a connection", peer);
             greet(g, new ControlMessage.Reader(buffer.asSlice(0, n)), count, peer);
         } catch (ProtocolException e) {
-            drop(g, g.instance != 0 && sessions.get(g.instance) == null && !othersGreeting(g.instance) ? e : null);
+            refused(g, e);
         } catch (VerbsException | LinuxException e) {
             drop(g, e);
         } finally {
@@ -217,9 +228,17 @@ final class Control {
         }
     }
 
-    /** True if our greeting was refused because the other's is on its way to us. */
-    private boolean othersGreeting(long instance) {
-        return instance < context.instance();
+    /**
+     * A greeting failed. If it was ours to a context with a smaller instance, that one may have refused it because it
+     * greets us itself; whether it does, or has died, a second try shows.
+     */
+    private void refused(Greeting g, ProtocolException e) {
+        CompletableFuture<Session> f = wanted.get(g.instance);
+        boolean again = g.instance != 0 && g.instance < context.instance() && f != null && retried.add(f);
+        drop(g, again || sessions.containsKey(g.instance) || f != null && retried.contains(f) ? null : e);
+        if (again && f != null) {
+            want(g.instance, f);
+        }
     }
 
     private void drop(Greeting g, @Nullable Exception e) {
@@ -243,7 +262,7 @@ final class Control {
         long adapterSize = m.getLong();
         long arenaSize = m.getLong();
         m.end();
-        if (m.type() != ControlMessage.HELLO || version != ControlMessage.VERSION || count != 3 || pid != peer.pid()
+        if (m.type() != ControlMessage.HELLO || version != ControlMessage.VERSION || count != 2 || pid != peer.pid()
                 || adapterSize != AdapterLayout.SIZE || arenaSize != LaneLayout.SIZE || instance == 0
                 || instance == context.instance() || g.instance != 0 && g.instance != instance) {
             throw new ProtocolException("the other process speaks another version of the protocol (" + version + ", this is "
@@ -274,7 +293,7 @@ final class Control {
         }
         greetings.remove(g);
         context.engine().forget(g.socket.fd());
-        Session s = new Session(context, instance, pid, g.socket, arena, adapter, lanes, take(2));
+        Session s = new Session(context, instance, pid, g.socket, arena, adapter, lanes);
         context.engine().watch(g.socket.fd(), Epoll.IN, events -> ready(s, events));
         established(s);
     }
@@ -317,14 +336,15 @@ final class Control {
         if ((events & Epoll.OUT) != 0) {
             s.flushOutbox();
         }
-        while (!s.isDead()) {
+        for (int i = 0; i < MESSAGES_AT_ONCE && !s.isDead(); i++) {
             int n = s.socket().receive(buffer, fds);
             if (n == -Errno.EAGAIN) {
                 return;
             }
             if (n <= 0) {
-                context.sessionEnded(s, n == 0 ? s.peerName() + " has ended or closed the device"
-                        : "the control socket failed: " + Errno.describe(-n));
+                context.sessionEnded(s, n == 0 || n == -Errno.ECONNRESET ? s.peerName() + " has ended or closed the device"
+                        : "the control socket failed: " + Errno.describe(-n) + (n == -Errno.EMSGSIZE
+                                ? ", or this process is out of descriptors (ulimit -n)" : ""));
                 return;
             }
             int count = s.socket().receivedFds();
@@ -361,8 +381,7 @@ final class Control {
 
     /** Ends everything; on the engine's thread. */
     void close() {
-        context.engine().forget(listener.fd());
-        listener.close();
+        acceptor.close();
         for (Greeting g : List.copyOf(greetings)) {
             drop(g, new ProtocolException("the device was closed"));
         }

@@ -1,5 +1,6 @@
 package org.verbena.shm;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -16,7 +17,7 @@ final class ControlMessage {
     static final int MAX_TEXT = 400;
     static final int VERSION = 1;
 
-    /** {version, instance, process id, adapter size, arena size}, 3 descriptors: adapter, arena, engine's eventfd. */
+    /** {version, instance, process id, adapter size, arena size}, 2 descriptors: adapter, arena. */
     static final int HELLO = 1;
     /** Who listens on a port: {instance}. */
     static final int IDENTITY = 2;
@@ -24,14 +25,10 @@ final class ControlMessage {
     static final int MEMORY = 3;
     /** Memory is gone: {id}. */
     static final int MEMORY_GONE = 4;
-    /** A completion channel: {id}, 1 descriptor. */
-    static final int CHANNEL = 5;
-    /** Signal a channel whose descriptor the sender lacks: {id}. */
-    static final int WAKE = 6;
     /** A request was refused: {QP number, sender's QP number, event type, text}. */
-    static final int QP_ERROR = 7;
+    static final int QP_ERROR = 5;
     /** The reader of a lane will not look at it any more: {the reader's link}. */
-    static final int LANE_DONE = 8;
+    static final int LANE_DONE = 6;
     /** Connection manager: {connection, port, QP number, private data}. */
     static final int CM_REQUEST = 16;
     /** {connection, QP number, private data}. */
@@ -48,7 +45,7 @@ final class ControlMessage {
 
     /** Builds a message. */
     static final class Writer {
-        private final ByteBuffer b = ByteBuffer.allocateDirect(MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        private final ByteBuffer b = ByteBuffer.allocate(MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
         Writer(int type) {
             b.putInt(type);
@@ -75,8 +72,17 @@ final class ControlMessage {
             return putBytes(utf8.length <= MAX_TEXT ? utf8 : java.util.Arrays.copyOf(utf8, MAX_TEXT));
         }
 
+        /** Copies the message to native memory of at least {@link #MAX_BYTES}; answers its length. */
+        long copyTo(MemorySegment to) {
+            MemorySegment.copy(MemorySegment.ofArray(b.array()), 0, to, 0, b.position());
+            return b.position();
+        }
+
+        /** The message in native memory of its own. */
         MemorySegment segment() {
-            return MemorySegment.ofBuffer(b.duplicate().flip());
+            MemorySegment s = Arena.ofAuto().allocate(b.position(), 8);
+            copyTo(s);
+            return s;
         }
     }
 

@@ -33,28 +33,52 @@ final class Copy {
         RawMemory.putLongUnaligned(to + body, RawMemory.getLongUnaligned(from + body));
     }
 
-    /** Copies whole words; the destination is aligned to 8 bytes. */
-    static void words(long from, long to, int count) {
-        for (int i = 0; i < count; i++) {
-            RawMemory.putLong(to + 8L * i, RawMemory.getLongUnaligned(from + 8L * i));
+    /** Copies at most some dozens of bytes, without a loop up to 64: first and last part may overlap. */
+    static void small(long from, long to, int bytes) {
+        if (bytes > 16) {
+            if (bytes > 32) {
+                long last = bytes - 32;
+                for (long i = 0; i < last; i += 32) {
+                    block32(from + i, to + i);
+                }
+                block32(from + last, to + last);
+            } else {
+                block16(from, to);
+                block16(from + bytes - 16, to + bytes - 16);
+            }
+        } else if (bytes >= 8) {
+            word(from, to);
+            VarHandle.releaseFence();
+            word(from + bytes - 8, to + bytes - 8);
+        } else {
+            tiny(from, to, bytes);
         }
     }
 
-    /** Copies at most some dozens of bytes. */
-    static void small(long from, long to, int bytes) {
-        if (bytes >= 8) {
-            int i = 0;
-            for (; i < bytes - 8; i += 8) {
-                RawMemory.putLongUnaligned(to + i, RawMemory.getLongUnaligned(from + i));
-            }
-            VarHandle.releaseFence();
-            RawMemory.putLongUnaligned(to + bytes - 8, RawMemory.getLongUnaligned(from + bytes - 8));
-        } else if (bytes >= 4) {
+    private static void block32(long from, long to) {
+        block16(from, to);
+        block16(from + 16, to + 16);
+    }
+
+    private static void block16(long from, long to) {
+        word(from, to);
+        VarHandle.releaseFence();
+        word(from + 8, to + 8);
+    }
+
+    private static void word(long from, long to) {
+        RawMemory.putLongUnaligned(to, RawMemory.getLongUnaligned(from));
+    }
+
+    private static void tiny(long from, long to, int bytes) {
+        if (bytes >= 4) {
+            int first = RawMemory.getIntUnaligned(from);
+            int last = RawMemory.getIntUnaligned(from + bytes - 4);
             if (bytes > 4) {
-                RawMemory.putIntUnaligned(to, RawMemory.getIntUnaligned(from));
+                RawMemory.putIntUnaligned(to, first);
                 VarHandle.releaseFence();
             }
-            RawMemory.putIntUnaligned(to + bytes - 4, RawMemory.getIntUnaligned(from + bytes - 4));
+            RawMemory.putIntUnaligned(to + bytes - 4, last);
         } else {
             for (int i = 0; i < bytes; i++) {
                 RawMemory.putByte(to + i, RawMemory.getByte(from + i));

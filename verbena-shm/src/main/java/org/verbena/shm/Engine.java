@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
+import org.verbena.linux.Doorbell;
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
@@ -25,11 +26,14 @@ final class Engine implements Runnable {
     /** So many ticks without work, and the engine sleeps. */
     private static final int IDLE_TICKS = 10;
     private static final long WAKE = 0;
+    private static final long PEERS_WAKE = 1;
 
     private final Epoll epoll;
     private final Fd wake;
+    /** What peers ring when there is something for work that waits here. */
+    private final Doorbell bell;
     private final Thread thread;
-    private final AtomicLong tokens = new AtomicLong(WAKE);
+    private final AtomicLong tokens = new AtomicLong(PEERS_WAKE);
     private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
     private final Map<Fd, Long> tokenOf = new ConcurrentHashMap<>();
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -52,10 +56,27 @@ final class Engine implements Runnable {
         boolean wake();
     }
 
-    Engine(String name) throws LinuxException {
+    Engine(String name, String bellName) throws LinuxException {
         epoll = Epoll.create();
-        wake = Eventfd.create();
-        epoll.add(wake, Epoll.IN, WAKE);
+        Fd eventfd = null;
+        Doorbell doorbell = null;
+        try {
+            eventfd = Eventfd.create();
+            doorbell = Doorbell.bind(bellName);
+            epoll.add(eventfd, Epoll.IN, WAKE);
+            epoll.add(doorbell.fd(), Epoll.IN, PEERS_WAKE);
+        } catch (LinuxException e) {
+            epoll.close();
+            if (eventfd != null) {
+                eventfd.close();
+            }
+            if (doorbell != null) {
+                doorbell.close();
+            }
+            throw e;
+        }
+        wake = eventfd;
+        bell = doorbell;
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this);
     }
 
@@ -63,15 +84,11 @@ final class Engine implements Runnable {
         thread.start();
     }
 
-    /** Gives the descriptors of an engine back that was never started. */
+    /** Gives the descriptors back; the thread has ended or was never started. */
     void discard() {
         epoll.close();
         wake.close();
-    }
-
-    /** The descriptor by which peers wake the engine. */
-    Fd wakeFd() {
-        return wake;
+        bell.close();
     }
 
     boolean isCurrentThread() {
@@ -151,17 +168,21 @@ final class Engine implements Runnable {
                     guarded(t);
                 }
                 idle = look(woken) ? 0 : Math.min(idle + 1, IDLE_TICKS);
-            } catch (LinuxException | RuntimeException e) {
-                LOG.log(Level.ERROR, "the engine of shm0 goes on after", e);
+            } catch (Throwable t) {
+                // without the engine nobody would notice the death of a peer, so it goes on whatever happens
+                LOG.log(Level.ERROR, "the engine of shm0 goes on after", t);
             }
         }
-        epoll.close();
-        wake.close();
+        discard();
     }
 
     private boolean dispatch(long token, int events) throws LinuxException {
         if (token == WAKE) {
             Eventfd.drain(wake);
+            return true;
+        }
+        if (token == PEERS_WAKE) {
+            bell.silence();
             return true;
         }
         Watch w = watches.get(token);
@@ -180,11 +201,16 @@ final class Engine implements Runnable {
         }
         for (Iterator<Waiting> it = waiting.iterator(); it.hasNext();) {
             Waiting w = it.next();
-            if (w.wake()) {
+            try {
+                if (w.wake()) {
+                    it.remove();
+                    busy |= woken;
+                } else {
+                    busy |= w.tick();
+                }
+            } catch (RuntimeException e) {
+                LOG.log(Level.ERROR, "waiting work of shm0 failed", e);
                 it.remove();
-                busy |= woken;
-            } else {
-                busy |= w.tick();
             }
         }
         return busy;
@@ -193,8 +219,8 @@ final class Engine implements Runnable {
     private static void guarded(Runnable r) {
         try {
             r.run();
-        } catch (RuntimeException e) {
-            LOG.log(Level.ERROR, "a task of shm0's engine failed", e);
+        } catch (Throwable t) {
+            LOG.log(Level.ERROR, "a task of shm0's engine failed", t);
         }
     }
 

@@ -63,6 +63,15 @@ final class LaneReader {
         return RawMemory.getLong(entry + LaneLayout.TIMESTAMP);
     }
 
+    /** Copies the first {@code length} bytes of the payload, at most {@link LaneLayout#INLINE}. */
+    void payload(long to, int length) {
+        if (length <= LaneLayout.FIRST_LINE) {
+            Copy.small(entry, to, length);
+        } else {
+            payload(0, to, length);
+        }
+    }
+
     /** Copies {@code length} bytes of the payload from {@code offset}, all below {@link LaneLayout#INLINE}. */
     void payload(int offset, long to, int length) {
         if (offset < LaneLayout.FIRST_LINE) {

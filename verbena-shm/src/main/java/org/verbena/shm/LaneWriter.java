@@ -29,7 +29,7 @@ final class LaneWriter {
         } else {
             f |= LaneLayout.HAS_SECOND_LINE;
             Copy.small(payload + LaneLayout.FIRST_LINE, e + LaneLayout.SECOND_PAYLOAD, length - LaneLayout.FIRST_LINE);
-            Copy.words(payload, e, LaneLayout.FIRST_LINE / 8);
+            Copy.small(payload, e, LaneLayout.FIRST_LINE);
         }
         commit(e, index, length, immediate, opcode, 0, f);
     }

@@ -29,13 +29,10 @@ final class PortDirectory {
         return "verbena-port/" + port;
     }
 
-    /** Takes a port and answers all who ask. */
-    UnixSocket listen(String verb, int port) throws VerbsException {
+    /** Takes a port and answers all who ask, until it is closed. */
+    Acceptor listen(String verb, int port) throws VerbsException {
         try {
-            UnixSocket s = UnixSocket.listen(name(port), BACKLOG);
-            s.setNonBlocking(true);
-            context.engine().watch(s.fd(), Epoll.IN, events -> answer(s));
-            return s;
+            return new Acceptor(context.engine(), UnixSocket.listen(name(port), BACKLOG), this::answer);
         } catch (LinuxException e) {
             throw e.errno() == Errno.EADDRINUSE
                     ? new VerbsException(verb, Errno.EADDRINUSE, "somebody listens on port " + port + " already")
@@ -43,18 +40,10 @@ final class PortDirectory {
         }
     }
 
-    private void answer(UnixSocket listener) {
+    private void answer(UnixSocket asker) {
         MemorySegment m = new ControlMessage.Writer(ControlMessage.IDENTITY).putLong(context.instance()).segment();
-        try {
-            for (UnixSocket next = listener.accept(); next != null; next = listener.accept()) {
-                try (UnixSocket s = next) {
-                    s.setNonBlocking(true);
-                    s.send(m, 0, m.byteSize(), new int[0]);
-                }
-            }
-        } catch (LinuxException | IllegalStateException e) {
-            System.getLogger("org.verbena.shm").log(System.Logger.Level.DEBUG, "a port is asked for no more", e);
-        }
+        asker.send(m, 0, m.byteSize(), new int[0]);
+        asker.close();
     }
 
     /** The instance of the context that listens on a port. */

@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Membarrier;
+import org.verbena.linux.spi.RawMemory;
 
 /**
  * Waits until nobody touches something that has been invalidated, see {@link Hazard}. Whoever starts after the barrier
@@ -19,26 +21,33 @@ final class Revocation {
     private Revocation() {
     }
 
-    /** Waits for all to leave a region; answers the queue pairs whose peers did not. */
-    static List<ShmQueuePair> revoke(Collection<ShmQueuePair> queuePairs, Region region) {
+    /** Waits for all to leave a region; answers those who did not. */
+    static List<Inside> revoke(Collection<ShmQueuePair> queuePairs, Collection<Inside> lingering, Region region) {
         Membarrier.globalExpedited();
         List<Inside> inside = new ArrayList<>();
+        for (Inside i : lingering) {
+            if (concerns(i.word, region)) {
+                inside.add(i);
+            }
+        }
         for (ShmQueuePair qp : queuePairs) {
             long own = qp.ownHazard();
             if (own != 0) {
-                inside.add(new Inside(qp, own, true));
+                inside.add(new Inside(qp, null, 0, own));
             }
-            long peer = qp.peerHazard();
-            int what = Hazard.what(peer);
-            if (what == Hazard.RECEIVES || what == Hazard.region(region.key)) {
-                inside.add(new Inside(qp, peer, false));
+            Session s = qp.session();
+            if (s != null) {
+                Inside peer = Inside.peerOf(qp, s);
+                if (concerns(peer.word, region)) {
+                    inside.add(peer);
+                }
             }
         }
         long end = System.nanoTime() + PATIENCE_NANOS;
         for (int round = 0; !inside.isEmpty(); round++) {
             inside.removeIf(Inside::hasLeft);
             if (System.nanoTime() - end > 0 && inside.stream().noneMatch(Inside::own)) {
-                return inside.stream().map(Inside::qp).toList();
+                return inside;
             }
             if (round < 100) {
                 Thread.onSpinWait();
@@ -49,9 +58,37 @@ final class Revocation {
         return List.of();
     }
 
-    private record Inside(ShmQueuePair qp, long word, boolean own) {
+    private static boolean concerns(long word, Region region) {
+        int what = Hazard.what(word);
+        return what == Hazard.RECEIVES || what == Hazard.region(region.key);
+    }
+
+    /**
+     * Somebody inside a transfer of a queue pair: this process, or its peer.
+     *
+     * @param session the peer's session; null for this process
+     * @param peerEntry address of the peer's directory entry
+     * @param word the hazard word that was seen
+     */
+    record Inside(ShmQueuePair qp, @Nullable Session session, long peerEntry, long word) {
+        /** The peer of a queue pair, as it is now. */
+        static Inside peerOf(ShmQueuePair qp, Session s) {
+            long entry = qp.peerEntry(s);
+            return new Inside(qp, s, entry, RawMemory.getLongAcquire(entry + AdapterLayout.QP_HAZARD));
+        }
+
+        boolean own() {
+            return session == null;
+        }
+
+        String peer() {
+            return session == null ? "this process" : session.peerName();
+        }
+
+        /** True if the word has changed since, or the peer is dead. */
         boolean hasLeft() {
-            return (own ? qp.ownHazard() : qp.peerHazard()) != word;
+            return word == 0 || (session == null ? qp.ownHazard() != word
+                    : session.isDead() || RawMemory.getLongAcquire(peerEntry + AdapterLayout.QP_HAZARD) != word);
         }
     }
 }

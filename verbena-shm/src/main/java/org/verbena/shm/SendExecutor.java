@@ -24,7 +24,6 @@ final class SendExecutor {
     private static final int WAIT_FOR_RECEIVE = -2;
 
     private final ShmQueuePair qp;
-    private final WorkQueue work;
     private final SendCompletions completions;
     private final KeyTable keys;
     private final int pd;
@@ -47,10 +46,9 @@ final class SendExecutor {
     private int vendorError;
     private int peerStatus;
 
-    SendExecutor(ShmQueuePair qp, WorkQueue work, SendCompletions completions, KeyTable keys, int pd, boolean signalAll,
+    SendExecutor(ShmQueuePair qp, SendCompletions completions, KeyTable keys, int pd, boolean signalAll,
             long hazard, long scratch) {
         this.qp = qp;
-        this.work = work;
         this.completions = completions;
         this.keys = keys;
         this.pd = pd;
@@ -61,105 +59,164 @@ final class SendExecutor {
     }
 
     /**
-     * Executes work request {@code number} in slot {@code i}.
+     * Executes work request {@code w}, the queue pair's {@code number}th.
      *
      * @return false if it has to wait; it is then to be executed again
      */
-    boolean execute(int i, long number) {
+    boolean execute(WorkRequest w, long number) {
         QueuePairState s = qp.state();
         if (s != QueuePairState.RTS) {
-            return s != QueuePairState.SQD && flush(i, number);
+            return s != QueuePairState.SQD && flush(w, number);
         }
         Remote r = remote;
         if (r == null) {
             r = attach();
             if (r == null) {
-                return notReady(i, number);
+                return notReady(w, number);
             }
         }
-        int op = work.opcodes[i];
+        int op = w.opcode;
         Hazard.enter(hazard, ++sequence,
-                op == Opcode.SEND || op == Opcode.SEND_IMM ? Hazard.RECEIVES : Hazard.region(work.rkeys[i]));
+                op == Opcode.SEND || op == Opcode.SEND_IMM ? Hazard.RECEIVES : Hazard.region(w.rkey));
         long link = RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK);
         if ((link & Link.IDENTITY) != r.link) {
             Hazard.leave(hazard);
-            return notReady(i, number);
+            return notReady(w, number);
         }
-        int status = run(r, i, op, link);
+        int status = run(r, w, op, link);
         Hazard.leave(hazard);
         if (status == WcStatus.SUCCESS) {
             patience.forget();
-            if (signalAll || (work.flags[i] & SendFlags.SIGNALED) != 0) {
-                complete(i, number, WcStatus.SUCCESS, 0);
+            if (signalAll || w.isSignaled()) {
+                complete(w, number, WcStatus.SUCCESS, 0);
             }
             return true;
         }
-        return status < 0 ? await(i, number, status) : fail(r, i, number, status);
+        return status < 0 ? await(w, number, status) : fail(r, w, number, status);
     }
 
-    private int run(Remote r, int i, int op, long link) {
-        if (work.totals[i] > ShmDevice.MAX_MESSAGE) {
+    private int run(Remote r, WorkRequest w, int op, long link) {
+        if (w.total > ShmDevice.MAX_MESSAGE) {
             return WcStatus.LOC_LEN_ERR;
         }
         return switch (op) {
-            case Opcode.SEND, Opcode.SEND_IMM -> send(r, i, op);
-            case Opcode.WRITE -> write(i, link);
-            case Opcode.WRITE_IMM -> writeImmediate(r, i, link);
-            case Opcode.READ -> read(i, link);
-            default -> atomic(i, op, link);
+            case Opcode.SEND, Opcode.SEND_IMM -> send(r, w, op);
+            case Opcode.WRITE -> write(w, link);
+            case Opcode.WRITE_IMM -> writeImmediate(r, w, link);
+            case Opcode.READ -> read(w, link);
+            default -> atomic(w, op, link);
         };
+    }
+
+    // ---- the short way for requests of one buffer
+
+    /**
+     * Executes a send that travels inside the lane entry.
+     *
+     * @return false if anything is not as usual: nothing was done then, and the long way finds out why
+     */
+    boolean sendNow(Region from, long offset, long length, int flags, long wrId, long number) {
+        Remote r = remote;
+        LaneWriter l = lane;
+        if (r == null || l == null || sent >= credit || length > shortest || length > LaneLayout.INLINE
+                || !isUsual(from, offset, length)) {
+            return false;
+        }
+        Hazard.enter(hazard, ++sequence, Hazard.RECEIVES);
+        if ((RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK) & Link.IDENTITY) != r.link) {
+            Hazard.leave(hazard);
+            return false;
+        }
+        boolean solicited = (flags & SendFlags.SOLICITED) != 0;
+        l.putInline(sent++, from.address + offset, (int) length, 0, WcOpcode.RECV, solicited ? LaneLayout.IS_SOLICITED : 0);
+        notify(r, solicited);
+        Hazard.leave(hazard);
+        if (signalAll || (flags & SendFlags.SIGNALED) != 0) {
+            completions.add(wrId, WcOpcode.SEND, WcStatus.SUCCESS, 0, length, number + 1);
+            qp.sendCompletionQueue().signal(false);
+        }
+        return true;
+    }
+
+    /** Executes a write; as {@link #sendNow}. */
+    boolean writeNow(Region from, long offset, long length, int rkey, long remoteAddress, int flags, long wrId,
+            long number) {
+        Remote r = remote;
+        Target t = target;
+        if (r == null || t == null || !isUsual(from, offset, length) || length > ShmDevice.MAX_MESSAGE) {
+            return false;
+        }
+        Hazard.enter(hazard, ++sequence, Hazard.region(rkey));
+        long link = RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK);
+        if ((link & Link.IDENTITY) != r.link || (Link.access(link) & AccessFlags.REMOTE_WRITE) == 0
+                || t.resolve(rkey, remoteAddress, length, AccessFlags.REMOTE_WRITE) != Target.OK || !t.isMapped()) {
+            Hazard.leave(hazard);
+            return false;
+        }
+        Copy.bytes(from.address + offset, t.local(remoteAddress), length);
+        Hazard.leave(hazard);
+        if (signalAll || (flags & SendFlags.SIGNALED) != 0) {
+            completions.add(wrId, WcOpcode.RDMA_WRITE, WcStatus.SUCCESS, 0, length, number + 1);
+            qp.sendCompletionQueue().signal(false);
+        }
+        return true;
+    }
+
+    private boolean isUsual(Region from, long offset, long length) {
+        return from.isRaw() && from.valid && from.pd == pd && length > 0 && offset >= 0 && offset <= from.length - length;
     }
 
     // ---- send
 
-    private int send(Remote r, int i, int op) {
+    private int send(Remote r, WorkRequest w, int op) {
         if (sent >= credit && !refreshCredit(r)) {
             return WAIT_FOR_RECEIVE;
         }
-        long total = work.totals[i];
-        int immediate = work.immediates[i];
+        long total = w.total;
+        int immediate = w.immediate;
         int flags = (op == Opcode.SEND_IMM ? LaneLayout.HAS_IMMEDIATE : 0)
-                | ((work.flags[i] & SendFlags.SOLICITED) != 0 ? LaneLayout.IS_SOLICITED : 0);
-        if (total <= LaneLayout.INLINE && total <= shortest) {
-            long payload = gather(i, total);
-            if (payload < 0) {
-                return WcStatus.LOC_PROT_ERR;
-            }
-            lane().putInline(sent++, payload, (int) total, immediate, WcOpcode.RECV, flags);
-        } else {
-            peerStatus = WcStatus.SUCCESS;
-            int status = sendToReceive(r, i, total);
-            if (status != WcStatus.SUCCESS && peerStatus == WcStatus.SUCCESS) {
-                return status;
-            }
-            lane().put(sent++, total, immediate, WcOpcode.RECV, peerStatus, flags);
-            if (status != WcStatus.SUCCESS) {
-                notify(r, true);
-                return status;
-            }
+                | (w.isSolicited() ? LaneLayout.IS_SOLICITED : 0);
+        if (total > LaneLayout.INLINE || total > shortest) {
+            return sendLong(r, w, total, immediate, flags);
         }
+        long payload = gather(w, total);
+        if (payload < 0) {
+            return WcStatus.LOC_PROT_ERR;
+        }
+        lane().putInline(sent++, payload, (int) total, immediate, WcOpcode.RECV, flags);
         notify(r, (flags & LaneLayout.IS_SOLICITED) != 0);
         return WcStatus.SUCCESS;
     }
 
-    /** Where the message's bytes lie in one piece, or -1 if a buffer is not allowed. */
-    private long gather(int i, long total) {
-        if ((work.flags[i] & SendFlags.INLINE) != 0) {
-            return work.inlineBuffer(i);
+    /** A message that does not travel inside the lane entry, or needs a look at the receive. */
+    private int sendLong(Remote r, WorkRequest w, long total, int immediate, int flags) {
+        peerStatus = WcStatus.SUCCESS;
+        int status = sendToReceive(r, w, total);
+        if (status != WcStatus.SUCCESS && peerStatus == WcStatus.SUCCESS) {
+            return status;
         }
-        int n = work.sgeCounts[i];
-        int at = i * work.maxSge;
+        lane().put(sent++, total, immediate, WcOpcode.RECV, peerStatus, flags);
+        notify(r, status != WcStatus.SUCCESS || (flags & LaneLayout.IS_SOLICITED) != 0);
+        return status;
+    }
+
+    /** Where the message's bytes lie in one piece, or -1 if a buffer is not allowed. */
+    private long gather(WorkRequest w, long total) {
+        if (w.isInline()) {
+            return w.inlineBuffer;
+        }
+        int n = w.sgeCount;
         if (n == 1) {
-            Region r = region(work.sgeKeys[at], work.sgeAddresses[at], total, 0);
+            Region r = region(w.lkey(0), w.address(0), total, 0);
             if (r != null && r.isRaw()) {
-                return work.sgeAddresses[at];
+                return w.address(0);
             }
         }
         long done = 0;
         for (int s = 0; s < n; s++) {
-            long bytes = work.sgeLengths[at + s];
-            Region r = region(work.sgeKeys[at + s], work.sgeAddresses[at + s], bytes, 0);
-            if (r == null || !r.copyOut(work.sgeAddresses[at + s], scratch + done, bytes)) {
+            long bytes = w.length(s);
+            Region r = region(w.lkey(s), w.address(s), bytes, 0);
+            if (r == null || !r.copyOut(w.address(s), scratch + done, bytes)) {
                 return -1;
             }
             done += bytes;
@@ -168,7 +225,7 @@ final class SendExecutor {
     }
 
     /** Copies a message into the peer's oldest receive; sets {@link #peerStatus} if the peer gets an error of it. */
-    private int sendToReceive(Remote r, int i, long total) {
+    private int sendToReceive(Remote r, WorkRequest w, long total) {
         long wqe = r.wqe(sent);
         int pieces = RawMemory.getInt(wqe);
         if (pieces < 0 || pieces > r.maxSge) {
@@ -178,7 +235,7 @@ final class SendExecutor {
         int source = 0;
         long sourceDone = 0;
         long left = total;
-        boolean inline = (work.flags[i] & SendFlags.INLINE) != 0;
+        boolean inline = w.isInline();
         for (int p = 0; p < pieces && left > 0; p++) {
             long a = wqe + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * p;
             long to = RawMemory.getLong(a);
@@ -196,13 +253,12 @@ final class SendExecutor {
                 long bytes;
                 if (inline) {
                     bytes = room;
-                    status = t.writeRaw(work.inlineBuffer(i) + (total - left), to, bytes);
+                    status = t.writeRaw(w.inlineBuffer + (total - left), to, bytes);
                 } else {
-                    int at = i * work.maxSge + source;
-                    long rest = work.sgeLengths[at] - sourceDone;
+                    long rest = w.length(source) - sourceDone;
                     bytes = Math.min(rest, room);
-                    long from = work.sgeAddresses[at] + sourceDone;
-                    Region local = region(work.sgeKeys[at], from, bytes, 0);
+                    long from = w.address(source) + sourceDone;
+                    Region local = region(w.lkey(source), from, bytes, 0);
                     status = local == null ? WcStatus.LOC_PROT_ERR : t.write(local, from, to, bytes);
                     sourceDone += bytes;
                     if (bytes == rest) {
@@ -251,31 +307,30 @@ final class SendExecutor {
 
     // ---- write, read, atomics
 
-    private int write(int i, long link) {
-        long total = work.totals[i];
+    private int write(WorkRequest w, long link) {
+        long total = w.total;
         Target t = target();
         if (total > 0) {
             if ((Link.access(link) & AccessFlags.REMOTE_WRITE) == 0) {
                 return WcStatus.REM_INV_REQ_ERR;
             }
-            int status = t.resolve(work.rkeys[i], work.remoteAddresses[i], total, AccessFlags.REMOTE_WRITE);
+            int status = t.resolve(w.rkey, w.remoteAddress, total, AccessFlags.REMOTE_WRITE);
             if (status != Target.OK) {
-                return checkLocal(i, 0) ? status : WcStatus.LOC_PROT_ERR;
+                return checkLocal(w, 0) ? status : WcStatus.LOC_PROT_ERR;
             }
         }
-        long to = work.remoteAddresses[i];
-        if ((work.flags[i] & SendFlags.INLINE) != 0) {
-            return total == 0 ? WcStatus.SUCCESS : done(t, t.writeRaw(work.inlineBuffer(i), to, total));
+        long to = w.remoteAddress;
+        if (w.isInline()) {
+            return total == 0 ? WcStatus.SUCCESS : done(t, t.writeRaw(w.inlineBuffer, to, total));
         }
-        int n = work.sgeCounts[i];
-        int at = i * work.maxSge;
+        int n = w.sgeCount;
         for (int s = 0; s < n; s++) {
-            long bytes = work.sgeLengths[at + s];
-            Region r = region(work.sgeKeys[at + s], work.sgeAddresses[at + s], bytes, 0);
+            long bytes = w.length(s);
+            Region r = region(w.lkey(s), w.address(s), bytes, 0);
             if (r == null) {
                 return WcStatus.LOC_PROT_ERR;
             }
-            int status = bytes == 0 ? Target.OK : t.write(r, work.sgeAddresses[at + s], to, bytes);
+            int status = bytes == 0 ? Target.OK : t.write(r, w.address(s), to, bytes);
             if (status != Target.OK) {
                 return done(t, status);
             }
@@ -284,43 +339,42 @@ final class SendExecutor {
         return WcStatus.SUCCESS;
     }
 
-    private int writeImmediate(Remote r, int i, long link) {
+    private int writeImmediate(Remote r, WorkRequest w, long link) {
         if (sent >= credit && !refreshCredit(r)) {
             return WAIT_FOR_RECEIVE;
         }
-        int status = write(i, link);
+        int status = write(w, link);
         if (status != WcStatus.SUCCESS) {
             return status;
         }
-        boolean solicited = (work.flags[i] & SendFlags.SOLICITED) != 0;
-        lane().put(sent++, work.totals[i], work.immediates[i], WcOpcode.RECV_RDMA_WITH_IMM, WcStatus.SUCCESS,
+        boolean solicited = w.isSolicited();
+        lane().put(sent++, w.total, w.immediate, WcOpcode.RECV_RDMA_WITH_IMM, WcStatus.SUCCESS,
                 LaneLayout.HAS_IMMEDIATE | (solicited ? LaneLayout.IS_SOLICITED : 0));
         notify(r, solicited);
         return WcStatus.SUCCESS;
     }
 
-    private int read(int i, long link) {
-        long total = work.totals[i];
+    private int read(WorkRequest w, long link) {
+        long total = w.total;
         Target t = target();
         if (total > 0) {
             if ((Link.access(link) & AccessFlags.REMOTE_READ) == 0) {
                 return WcStatus.REM_INV_REQ_ERR;
             }
-            int status = t.resolve(work.rkeys[i], work.remoteAddresses[i], total, AccessFlags.REMOTE_READ);
+            int status = t.resolve(w.rkey, w.remoteAddress, total, AccessFlags.REMOTE_READ);
             if (status != Target.OK) {
-                return checkLocal(i, AccessFlags.LOCAL_WRITE) ? status : WcStatus.LOC_PROT_ERR;
+                return checkLocal(w, AccessFlags.LOCAL_WRITE) ? status : WcStatus.LOC_PROT_ERR;
             }
         }
-        if (!checkLocal(i, AccessFlags.LOCAL_WRITE)) {
+        if (!checkLocal(w, AccessFlags.LOCAL_WRITE)) {
             return WcStatus.LOC_PROT_ERR;
         }
-        long from = work.remoteAddresses[i];
-        int at = i * work.maxSge;
-        for (int s = 0; s < work.sgeCounts[i]; s++) {
-            long bytes = work.sgeLengths[at + s];
-            Region r = region(work.sgeKeys[at + s], work.sgeAddresses[at + s], bytes, AccessFlags.LOCAL_WRITE);
+        long from = w.remoteAddress;
+        for (int s = 0; s < w.sgeCount; s++) {
+            long bytes = w.length(s);
+            Region r = region(w.lkey(s), w.address(s), bytes, AccessFlags.LOCAL_WRITE);
             int status = r == null ? WcStatus.LOC_PROT_ERR
-                    : bytes == 0 ? Target.OK : t.read(r, work.sgeAddresses[at + s], from, bytes);
+                    : bytes == 0 ? Target.OK : t.read(r, w.address(s), from, bytes);
             if (status != Target.OK) {
                 return done(t, status);
             }
@@ -329,16 +383,16 @@ final class SendExecutor {
         return WcStatus.SUCCESS;
     }
 
-    private int atomic(int i, int op, long link) {
-        long at = work.remoteAddresses[i];
+    private int atomic(WorkRequest w, int op, long link) {
+        long at = w.remoteAddress;
         if ((at & 7) != 0 || (Link.access(link) & AccessFlags.REMOTE_ATOMIC) == 0) {
             return WcStatus.REM_INV_REQ_ERR;
         }
-        if (work.totals[i] != 8 || !checkLocal(i, AccessFlags.LOCAL_WRITE)) {
-            return work.totals[i] != 8 ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
+        if (w.total != 8 || !checkLocal(w, AccessFlags.LOCAL_WRITE)) {
+            return w.total != 8 ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
         }
         Target t = target();
-        int status = t.resolve(work.rkeys[i], at, 8, AccessFlags.REMOTE_ATOMIC);
+        int status = t.resolve(w.rkey, at, 8, AccessFlags.REMOTE_ATOMIC);
         if (status != Target.OK) {
             return status;
         }
@@ -350,15 +404,14 @@ final class SendExecutor {
         if ((a & 7) != 0) {
             return WcStatus.REM_INV_REQ_ERR;
         }
-        long old = op == Opcode.CMP_SWP ? RawMemory.compareAndExchangeLong(a, work.compares[i], work.swaps[i])
-                : RawMemory.getAndAddLong(a, work.compares[i]);
+        long old = op == Opcode.CMP_SWP ? RawMemory.compareAndExchangeLong(a, w.compare, w.swap)
+                : RawMemory.getAndAddLong(a, w.compare);
         RawMemory.putLong(scratch, old);
-        int s = i * work.maxSge;
         long done = 0;
-        for (int k = 0; k < work.sgeCounts[i]; k++) {
-            long bytes = work.sgeLengths[s + k];
-            Region r = region(work.sgeKeys[s + k], work.sgeAddresses[s + k], bytes, AccessFlags.LOCAL_WRITE);
-            if (r == null || !r.copyIn(scratch + done, work.sgeAddresses[s + k], bytes)) {
+        for (int k = 0; k < w.sgeCount; k++) {
+            long bytes = w.length(k);
+            Region r = region(w.lkey(k), w.address(k), bytes, AccessFlags.LOCAL_WRITE);
+            if (r == null || !r.copyIn(scratch + done, w.address(k), bytes)) {
                 return WcStatus.LOC_PROT_ERR;
             }
             done += bytes;
@@ -373,10 +426,9 @@ final class SendExecutor {
         return status;
     }
 
-    private boolean checkLocal(int i, int access) {
-        int at = i * work.maxSge;
-        for (int s = 0; s < work.sgeCounts[i]; s++) {
-            if (region(work.sgeKeys[at + s], work.sgeAddresses[at + s], work.sgeLengths[at + s], access) == null) {
+    private boolean checkLocal(WorkRequest w, int access) {
+        for (int s = 0; s < w.sgeCount; s++) {
+            if (region(w.lkey(s), w.address(s), w.length(s), access) == null) {
                 return false;
             }
         }
@@ -391,20 +443,6 @@ final class SendExecutor {
         r = keys.find(lkey, pd, at, bytes, access);
         lastRegion = r;
         return r;
-    }
-
-    /** Adds a buffer to a slot's inline data; answers 0 or an errno. */
-    int takeInline(int i, int lkey, long address, long length) {
-        long total = work.totals[i];
-        if (length < 0 || length > work.maxInline - total) {
-            return Errno.EINVAL;
-        }
-        Region r = keys.find(lkey, pd, address, length, 0);
-        if (r == null || !r.copyOut(address, work.inlineBuffer(i) + total, length)) {
-            return Errno.EINVAL;
-        }
-        work.totals[i] = total + length;
-        return 0;
     }
 
     /** True if the key names memory of the peer that is reached through the kernel, which has no atomics. */
@@ -453,28 +491,28 @@ final class SendExecutor {
         return t;
     }
 
-    private boolean await(int i, long number, int status) {
+    private boolean await(WorkRequest w, long number, int status) {
         if (qp.state() == QueuePairState.ERR) {
-            return flush(i, number);
+            return flush(w, number);
         }
         if (status == WAIT_FOR_RECEIVE) {
             Remote r = remote;
             if (r == null || patience.mayWaitForReceive(r)) {
                 return false;
             }
-            return failLocally(i, number, WcStatus.RNR_RETRY_EXC_ERR, "the peer posted no receive");
+            return failLocally(w, number, WcStatus.RNR_RETRY_EXC_ERR, "the peer posted no receive");
         }
-        return notReady(i, number);
+        return notReady(w, number);
     }
 
-    private boolean notReady(int i, long number) {
+    private boolean notReady(WorkRequest w, long number) {
         if (qp.state() == QueuePairState.ERR) {
-            return flush(i, number);
+            return flush(w, number);
         }
         if (patience.mayWaitForPeer()) {
             return false;
         }
-        return failLocally(i, number, WcStatus.RETRY_EXC_ERR,
+        return failLocally(w, number, WcStatus.RETRY_EXC_ERR,
                 "the peer's queue pair does not answer: it is not connected to this one, or no more");
     }
 
@@ -483,10 +521,10 @@ final class SendExecutor {
         return WcStatus.FATAL_ERR;
     }
 
-    private boolean fail(Remote r, int i, long number, int status) {
-        String reason = WcStatus.toString(status) + " for wrId " + work.wrIds[i]
+    private boolean fail(Remote r, WorkRequest w, long number, int status) {
+        String reason = WcStatus.toString(status) + " for wrId " + w.wrId
                 + (vendorError == 0 ? "" : ", " + hint(vendorError));
-        complete(i, number, status, vendorError);
+        complete(w, number, status, vendorError);
         vendorError = 0;
         qp.enterError(reason, -1);
         if (status == WcStatus.REM_ACCESS_ERR) {
@@ -504,20 +542,20 @@ final class SendExecutor {
                 : "");
     }
 
-    private boolean failLocally(int i, long number, int status, String reason) {
-        complete(i, number, status, 0);
+    private boolean failLocally(WorkRequest w, long number, int status, String reason) {
+        complete(w, number, status, 0);
         qp.enterError(WcStatus.toString(status) + ": " + reason, -1);
         return true;
     }
 
-    private boolean flush(int i, long number) {
+    private boolean flush(WorkRequest w, long number) {
         boolean first = qp.takeUnanswered();
-        complete(i, number, first ? WcStatus.RETRY_EXC_ERR : WcStatus.WR_FLUSH_ERR, 0);
+        complete(w, number, first ? WcStatus.RETRY_EXC_ERR : WcStatus.WR_FLUSH_ERR, 0);
         return true;
     }
 
-    private void complete(int i, long number, int status, int vendor) {
-        completions.add(work.wrIds[i], Opcode.completion(work.opcodes[i]), status, vendor, work.totals[i], number + 1);
+    private void complete(WorkRequest w, long number, int status, int vendor) {
+        completions.add(w.wrId, Opcode.completion(w.opcode), status, vendor, w.total, number + 1);
         qp.sendCompletionQueue().signal(status != WcStatus.SUCCESS);
     }
 

@@ -1,5 +1,7 @@
 package org.verbena.shm;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -10,15 +12,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Doorbell;
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
-import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
 import org.verbena.linux.Memfd;
 import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -27,6 +30,11 @@ import org.verbena.verbs.VerbsException;
  */
 final class Session {
     private static final int[] NO_FDS = {};
+    /** A peer that lets so many messages lie does not take them any more. */
+    private static final int MAX_OUTBOX = 4096;
+    /** More memories of one peer than the kernel could map anyway are not taken. */
+    private static final int MAX_MEMORIES = 16384;
+    private static final int MAX_BELLS = 256;
 
     private final ShmContext context;
     private final long peerInstance;
@@ -36,15 +44,16 @@ final class Session {
     private final Extents lanes = new Extents(LaneLayout.HEAP, LaneLayout.SIZE);
     private final Mapping peerAdapter;
     private final Mapping peerArena;
-    private final @Nullable Fd peerEngine;
 
     private final List<ShmQueuePair> queuePairs = new CopyOnWriteArrayList<>();
     private final Map<Long, Mapping> memories = new ConcurrentHashMap<>();
-    private final Map<Integer, Fd> peerChannels = new ConcurrentHashMap<>();
+    /** Doorbells of the peer: its completion channels, and its engine as number 0. */
+    private final Map<Integer, Doorbell> bells = new ConcurrentHashMap<>();
     private final Map<Long, OwnLane> ownLanes = new HashMap<>();
     private final Set<Integer> sharedPds = new HashSet<>();
-    private final Set<Integer> sentChannels = new HashSet<>();
     private final ArrayDeque<Outgoing> outbox = new ArrayDeque<>();
+    /** Where messages are put for the kernel; used under the outbox's lock. */
+    private final MemorySegment scratch = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
     private volatile boolean dead;
 
     private record Outgoing(ControlMessage.Writer message, @Nullable Fd fd) {
@@ -64,7 +73,7 @@ final class Session {
     }
 
     Session(ShmContext context, long peerInstance, int peerPid, @Nullable UnixSocket socket, SharedFile arena,
-            Mapping peerAdapter, Mapping peerArena, @Nullable Fd peerEngine) {
+            Mapping peerAdapter, Mapping peerArena) {
         this.context = context;
         this.peerInstance = peerInstance;
         this.peerPid = peerPid;
@@ -72,7 +81,6 @@ final class Session {
         this.arena = arena;
         this.peerAdapter = peerAdapter;
         this.peerArena = peerArena;
-        this.peerEngine = peerEngine;
     }
 
     /** Makes the arena that this side of a new session writes. */
@@ -227,46 +235,34 @@ final class Session {
 
     // ---- waking the peer
 
-    /** Gives the peer the descriptor of a channel, once. */
-    void shareChannel(ShmCompletionChannel c) {
-        synchronized (sentChannels) {
-            if (!isLoopback() && sentChannels.add(c.id())) {
-                send(new ControlMessage.Writer(ControlMessage.CHANNEL).putInt(c.id()), c.fd());
+    /** Rings a completion channel of the peer, or, as number 0, its engine, which has work that waits for us. */
+    void ring(int bell) {
+        Doorbell d = bells.get(bell);
+        if (d == null) {
+            d = connect(bell);
+        }
+        if (d != null) {
+            d.ring();
+        }
+    }
+
+    private @Nullable Doorbell connect(int bell) {
+        synchronized (bells) {
+            if (bells.size() >= MAX_BELLS) {
+                bells.values().forEach(Doorbell::close);
+                bells.clear();
             }
-        }
-    }
-
-    /** Signals a channel of the peer. */
-    void signalChannel(int id) {
-        if (isLoopback()) {
-            context.signalChannel(id);
-            return;
-        }
-        Fd fd = peerChannels.get(id);
-        if (fd == null) {
-            send(new ControlMessage.Writer(ControlMessage.WAKE).putInt(id), null);
-        } else {
-            signal(fd);
-        }
-    }
-
-    /** Wakes the peer's engine, which has work that waits for us. */
-    void wakePeer() {
-        Fd fd = peerEngine;
-        if (fd == null) {
-            context.engine().submit(() -> {
-            });
-        } else {
-            signal(fd);
-        }
-    }
-
-    private static void signal(Fd fd) {
-        try {
-            Eventfd.signalQuietly(fd.value());
-        } catch (IllegalStateException e) {
-            // the session ended at this moment, so nobody is there to be woken
-            assert fd.isClosed();
+            try {
+                Doorbell d = Doorbell.connect(ShmCompletionChannel.name(peerInstance, bell));
+                Doorbell old = bells.put(bell, d);
+                if (old != null) {
+                    old.close();
+                }
+                return d;
+            } catch (LinuxException e) {
+                System.getLogger("org.verbena.shm").log(System.Logger.Level.DEBUG, "cannot wake " + peerName(), e);
+                return null;
+            }
         }
     }
 
@@ -281,6 +277,10 @@ final class Session {
         int error;
         synchronized (outbox) {
             if (dead) {
+                return;
+            }
+            if (outbox.size() >= MAX_OUTBOX) {
+                context.engine().submit(() -> context.sessionEnded(this, peerName() + " does not take its messages"));
                 return;
             }
             if (!outbox.isEmpty()) {
@@ -323,8 +323,8 @@ final class Session {
 
     private int transmit(ControlMessage.Writer message, @Nullable Fd fd) {
         try {
-            var segment = message.segment();
-            return socket().send(segment, 0, segment.byteSize(), fd == null ? NO_FDS : new int[] {fd.value()});
+            long length = message.copyTo(scratch);
+            return socket().send(scratch, 0, length, fd == null ? NO_FDS : new int[] {fd.value()});
         } catch (IllegalStateException e) {
             // the memory or channel was closed meanwhile, or the session has ended: nobody needs the message
             return 0;
@@ -352,7 +352,9 @@ final class Session {
                     if ((Memfd.seals(fd) & seals) != seals || size <= 0 || Memfd.size(fd) != size) {
                         throw new ProtocolException("memory is not sealed or has a wrong size");
                     }
-                    memories.put(id, Mapping.map(fd, 0, size, true));
+                    if (memories.size() >= MAX_MEMORIES || memories.putIfAbsent(id, Mapping.map(fd, 0, size, true)) != null) {
+                        throw new ProtocolException("too many memories, or one of the same number twice");
+                    }
                 }
             }
             case ControlMessage.MEMORY_GONE -> {
@@ -361,19 +363,6 @@ final class Session {
                 if (gone != null) {
                     gone.discard();
                 }
-            }
-            case ControlMessage.CHANNEL -> {
-                int id = m.getInt();
-                m.end();
-                Fd old = peerChannels.put(id, oneFd(fds, fdCount));
-                if (old != null) {
-                    old.close();
-                }
-            }
-            case ControlMessage.WAKE -> {
-                int id = m.getInt();
-                m.end();
-                context.signalChannel(id);
             }
             case ControlMessage.LANE_DONE -> {
                 long link = m.getLong();
@@ -386,6 +375,9 @@ final class Session {
                 int event = m.getInt();
                 String text = m.getText();
                 m.end();
+                if (event != AsyncEventType.QP_ACCESS_ERR && event != AsyncEventType.QP_REQ_ERR) {
+                    throw new ProtocolException("event " + event + " is not the peer's to raise");
+                }
                 for (ShmQueuePair qp : queuePairs) {
                     if (qp.number() == number && qp.peerNumber() == from) {
                         qp.enterError(text, event);
@@ -424,10 +416,7 @@ final class Session {
             context.engine().forget(socket.fd());
             socket.close();
         }
-        if (peerEngine != null) {
-            peerEngine.close();
-        }
-        peerChannels.values().forEach(Fd::close);
+        bells.values().forEach(Doorbell::close);
         // mappings stay valid while a queue pair still holds them; then the garbage collector takes them
         memories.clear();
         if (!isLoopback()) {

@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
+import org.verbena.linux.Doorbell;
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
-import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Poll;
@@ -18,13 +18,15 @@ import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.VerbsException;
 
-/** A completion channel on an eventfd, which peers hold a copy of and signal. */
+/** A completion channel: a doorbell that this process and its peers ring. */
 final class ShmCompletionChannel extends CompletionChannel {
     /** A platform thread looks for interruption this often while it sleeps in the kernel. */
     private static final int SLICE_MILLIS = 200;
 
     private final ShmContext context;
     private final int id;
+    private final Doorbell bell;
+    private final Doorbell ringer;
     private final Fd fd;
     private final List<ShmCompletionQueue> queues = new CopyOnWriteArrayList<>();
     private final ConcurrentLinkedQueue<Thread> parked = new ConcurrentLinkedQueue<>();
@@ -35,21 +37,30 @@ final class ShmCompletionChannel extends CompletionChannel {
         super(context);
         this.context = context;
         this.id = id;
+        String name = name(context.instance(), id);
+        Doorbell bound = null;
         try {
-            fd = Eventfd.create();
+            bound = Doorbell.bind(name);
+            ringer = Doorbell.connect(name);
         } catch (LinuxException e) {
+            if (bound != null) {
+                bound.close();
+            }
             abandon();
             throw new VerbsException("create completion channel on " + context.describe(), e);
         }
+        bell = bound;
+        fd = bell.fd();
         opened();
+    }
+
+    /** The name by which peers ring a channel of a context; 0 is its engine. */
+    static String name(long instance, int id) {
+        return "verbena-bell/" + Long.toHexString(instance) + "/" + id;
     }
 
     int id() {
         return id;
-    }
-
-    Fd fd() {
-        return fd;
     }
 
     void add(ShmCompletionQueue cq) {
@@ -62,9 +73,7 @@ final class ShmCompletionChannel extends CompletionChannel {
 
     /** Makes the descriptor readable. */
     void signal() {
-        if (!fd.isClosed()) {
-            Eventfd.signalQuietly(fd.value());
-        }
+        ringer.ring();
     }
 
     @Override
@@ -104,11 +113,7 @@ final class ShmCompletionChannel extends CompletionChannel {
         if (closing || isClosed()) {
             throw new VerbsException("await event on " + describe(), Errno.EINVAL, "the channel is closed");
         }
-        try {
-            Eventfd.drain(fd);
-        } catch (LinuxException e) {
-            throw new VerbsException("await event on " + describe(), e);
-        }
+        bell.silence();
         CompletionQueue found = null;
         for (ShmCompletionQueue cq : queues) {
             if (found == null && cq.event(true)) {
@@ -156,8 +161,8 @@ final class ShmCompletionChannel extends CompletionChannel {
             if (watched) {
                 context.engine().forget(fd);
             }
-            context.forgetChannel(this);
-            fd.close();
+            bell.close();
+            ringer.close();
         }
     }
 }

@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
-import org.verbena.linux.UnixSocket;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionRejectedException;
 import org.verbena.verbs.ConnectionRequest;
@@ -23,7 +22,7 @@ final class ShmConnectionListener extends ConnectionListener {
     private final InetSocketAddress address;
     /** An empty element wakes those who wait when the listener is closed. */
     private final LinkedBlockingQueue<Optional<ShmConnectionRequest>> requests = new LinkedBlockingQueue<>(MAX_WAITING);
-    private @Nullable UnixSocket socket;
+    private @Nullable Acceptor acceptor;
     private volatile boolean closing;
 
     ShmConnectionListener(ShmContext context, ShmConnectionManager manager, InetSocketAddress address)
@@ -34,8 +33,8 @@ final class ShmConnectionListener extends ConnectionListener {
         this.address = address;
     }
 
-    void bind(UnixSocket s) {
-        socket = s;
+    void bind(Acceptor a) {
+        acceptor = a;
         opened();
     }
 
@@ -79,10 +78,9 @@ final class ShmConnectionListener extends ConnectionListener {
     protected void implClose() {
         closing = true;
         manager.forget(this);
-        UnixSocket s = socket;
-        if (s != null) {
-            context.engine().forget(s.fd());
-            s.close();
+        Acceptor a = acceptor;
+        if (a != null) {
+            a.close();
         }
         for (Optional<ShmConnectionRequest> r = requests.poll(); r != null; r = requests.poll()) {
             r.ifPresent(q -> q.refuse(ConnectionRejectedException.INVALID_SERVICE_ID, "the listener was closed"));

@@ -6,7 +6,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -50,7 +52,8 @@ final class ShmContext extends Context {
     private final int[] queuePairGenerations = new int[AdapterLayout.MAX_QP];
     private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Map<Long, Allocation> allocations = new ConcurrentHashMap<>();
-    private final Map<Integer, ShmCompletionChannel> channels = new ConcurrentHashMap<>();
+    /** Peers that were stopped inside a transfer when their queue pair was closed here. */
+    private final Queue<Revocation.Inside> lingering = new ConcurrentLinkedQueue<>();
     private final AtomicLong nextMemory = new AtomicLong();
     private final AtomicInteger nextChannel = new AtomicInteger();
 
@@ -72,7 +75,8 @@ final class ShmContext extends Context {
         Adapter adapter = new Adapter(instance);
         Engine engine = null;
         try {
-            engine = new Engine("verbena-shm0-engine-" + CONTEXTS.incrementAndGet());
+            engine = new Engine("verbena-shm0-engine-" + CONTEXTS.incrementAndGet(),
+                    ShmCompletionChannel.name(instance, 0));
             ShmContext c = new ShmContext(device, instance, adapter, engine);
             engine.start();
             c.opened();
@@ -199,20 +203,8 @@ final class ShmContext extends Context {
     public CompletionChannel createCompletionChannel() throws VerbsException {
         checkOpen("create completion channel");
         ShmCompletionChannel c = new ShmCompletionChannel(this, nextChannel.incrementAndGet());
-        channels.put(c.id(), c);
         adopt(c);
         return c;
-    }
-
-    void forgetChannel(ShmCompletionChannel c) {
-        channels.remove(c.id());
-    }
-
-    void signalChannel(int id) {
-        ShmCompletionChannel c = channels.get(id);
-        if (c != null) {
-            c.signal();
-        }
     }
 
     @Override
@@ -255,6 +247,11 @@ final class ShmContext extends Context {
 
     void remove(ShmQueuePair qp) {
         queuePairs.remove(qp.number());
+    }
+
+    /** A peer has not left a queue pair that is closed all the same. */
+    void linger(Revocation.Inside inside) {
+        lingering.add(inside);
     }
 
     Session session(String verb, long peerInstance) throws VerbsException {
@@ -318,9 +315,10 @@ final class ShmContext extends Context {
     /** Takes a region away from everybody; complete when it returns. */
     void deregister(String name, Region r) throws VerbsException {
         keys.invalidate(r);
-        List<ShmQueuePair> left = Revocation.revoke(queuePairs.values(), r);
-        for (ShmQueuePair qp : left) {
-            qp.enterError("the peer did not leave " + name, -1);
+        lingering.removeIf(Revocation.Inside::hasLeft);
+        List<Revocation.Inside> left = Revocation.revoke(queuePairs.values(), lingering, r);
+        for (Revocation.Inside i : left) {
+            i.qp().enterError("the peer did not leave " + name, -1);
         }
         Allocation a = r.allocation;
         boolean last = a != null && a.unuse();
@@ -329,7 +327,7 @@ final class ShmContext extends Context {
                 a.use();
             }
             keys.restore(r);
-            throw new VerbsException("deregister " + name, Errno.EBUSY, left.getFirst().peerName()
+            throw new VerbsException("deregister " + name, Errno.EBUSY, left.getFirst().peer()
                     + " is stopped in the middle of a transfer to memory that stays yours: continue or end it first");
         }
         keys.remove(r);

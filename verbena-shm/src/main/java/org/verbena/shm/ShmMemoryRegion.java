@@ -16,6 +16,11 @@ final class ShmMemoryRegion extends MemoryRegion {
         opened();
     }
 
+    /** The data path's view. */
+    Region region() {
+        return region;
+    }
+
     @Override
     public int lkey() {
         return region.key;

@@ -79,11 +79,16 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         int sendEntries = powerOfTwo(init.maxSendWr());
         memory = Arena.ofAuto().allocate(2 * SCRATCH + (long) sendEntries * init.maxInlineData(), 64);
         long base = memory.address();
-        WorkQueue work = new WorkQueue(sendEntries, init.maxSendSge(), init.maxInlineData(), base + 2 * SCRATCH);
+        WorkRequest[] slots = new WorkRequest[sendEntries];
+        for (int i = 0; i < sendEntries; i++) {
+            slots[i] = new WorkRequest(init.maxSendSge(), init.maxInlineData(),
+                    base + 2 * SCRATCH + (long) i * init.maxInlineData());
+        }
         SendCompletions completions = new SendCompletions(sendEntries, sendCq.hasTimestamps());
-        SendExecutor executor = new SendExecutor(this, work, completions, context.keys(), pd.index(), init.sqSigAll(),
+        SendExecutor executor = new SendExecutor(this, completions, context.keys(), pd.index(), init.sqSigAll(),
                 entry + AdapterLayout.QP_HAZARD, base);
-        sendQueue = new ShmSendQueue(this, work, executor, completions, init.maxSendWr());
+        sendQueue = new ShmSendQueue(this, context.keys(), pd.index(), slots, executor, completions,
+                init.maxSendWr());
         receiveQueue = new ShmReceiveQueue(this, context.keys(), pd.index(), init.maxReceiveWr(), receiveEntries,
                 init.maxReceiveSge(), context.adapter().base() + ring, entry + AdapterLayout.QP_POSTED);
         describeEntry(init);
@@ -223,10 +228,6 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         }
         Session s = context.session("connect " + describe(), av.destination().low());
         s.share(pd.index());
-        ShmCompletionChannel c = receiveCq.shmChannel();
-        if (c != null) {
-            s.shareChannel(c);
-        }
         session = s;
         peerNumber = a.destinationQueuePair();
         epoch++;
@@ -237,7 +238,8 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         receiveQueue.connect(peerEntry(s));
     }
 
-    private long peerEntry(Session s) {
+    /** Address of the peer's directory entry. */
+    long peerEntry(Session s) {
         return s.peerBase() + AdapterLayout.qpEntry(peerNumber);
     }
 
@@ -353,6 +355,10 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
         }
         boolean left = waitUntilLeft();
+        Session s = session;
+        if (!left && s != null) {
+            context.linger(Revocation.Inside.peerOf(this, s));
+        }
         sendCq.remove(this);
         receiveCq.remove(this);
         context.remove(this);
@@ -377,6 +383,10 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
 
     ShmCompletionQueue receiveCompletionQueue() {
         return receiveCq;
+    }
+
+    @Nullable Session session() {
+        return session;
     }
 
     int peerNumber() {
@@ -473,7 +483,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
 
     void notifyPeer(Remote r, long armWord) {
         RawMemory.putLongVolatile(entry + AdapterLayout.QP_NOTIFIED, armWord);
-        r.session.signalChannel(r.channel);
+        r.session.ring(r.channel);
     }
 
     void tellPeer(Session s, int event, String reason) {
@@ -484,7 +494,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     void wakeStarvingPeer() {
         Session s = session;
         if (s != null) {
-            s.wakePeer();
+            s.ring(0);
         }
     }
 

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.WcFlags;
@@ -16,8 +17,8 @@ import org.verbena.verbs.WcStatus;
 
 /**
  * The receive side: posts into the ring that the peer reads, and turns what the peer committed into the lane into
- * completions. One thread posts, one polls. Receives stay in arrays of this process as well, because nothing is decided
- * by memory that a peer could have meant something else by.
+ * completions. One thread posts, one polls. The ring is ours alone to write, so it is also where the poller reads what
+ * was posted.
  */
 final class ShmReceiveQueue extends ReceiveQueue {
     private static final VarHandle COMPLETED;
@@ -41,22 +42,28 @@ final class ShmReceiveQueue extends ReceiveQueue {
     private final long postedAddress;
 
     private final long[] wrIds;
-    private final int[] sgeCounts;
-    private final long[] totals;
-    private final long[] addresses;
-    private final int[] lengths;
-    private final int[] lkeys;
+    /** The region that a receive's only buffer was found in when it was posted; null if that needs a second look. */
+    private final @Nullable Region[] regions;
 
     /** Receives posted; written by the poster only. */
     private long posted;
     /** Receives completed; written by the poller only. */
     private long completed;
+    /** How many receives the poller knows to be posted; read anew when used up. */
+    private long known;
     private long shortest = 255;
     private long shortestUntil;
 
     private boolean open;
     private int error;
     private long staged;
+    /** How far entries are known to be free; read anew when used up. */
+    private long room;
+    /** Address, number of elements and total length of the entry that is being staged. */
+    private long current;
+    private int sgeCount;
+    private long total;
+    private @Nullable Region lastRegion;
 
     private volatile @Nullable LaneReader lane;
     /** Address of the peer's directory entry; 0 until connected. */
@@ -74,11 +81,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
         this.stride = AdapterLayout.wqeStride(maxSge);
         this.postedAddress = postedAddress;
         wrIds = new long[entries];
-        sgeCounts = new int[entries];
-        totals = new long[entries];
-        addresses = new long[entries * maxSge];
-        lengths = new int[entries * maxSge];
-        lkeys = new int[entries * maxSge];
+        regions = new Region[entries];
     }
 
     @Override
@@ -91,43 +94,76 @@ final class ShmReceiveQueue extends ReceiveQueue {
 
     @Override
     public ReceiveQueue receive(long wrId) {
-        if (!open) {
-            error = Errno.EINVAL;
-        } else if (staged - (long) COMPLETED.getAcquire(this) >= depth) {
-            error = error == 0 ? Errno.ENOMEM : error;
+        long k = staged;
+        if (k > posted) {
+            finish();
         }
-        if (error == 0) {
-            int i = (int) staged & mask;
+        if (error == 0 && open && (k < room || hasRoom(k))) {
+            int i = (int) k & mask;
             wrIds[i] = wrId;
-            sgeCounts[i] = 0;
-            totals[i] = 0;
-            staged++;
+            regions[i] = null;
+            current = ring + i * stride;
+            sgeCount = 0;
+            total = 0;
+            staged = k + 1;
+        } else if (!open) {
+            error = Errno.EINVAL;
         }
         return this;
     }
 
+    private boolean hasRoom(long k) {
+        room = (long) COMPLETED.getAcquire(this) + depth;
+        if (k >= room) {
+            error = Errno.ENOMEM;
+        }
+        return k < room;
+    }
+
     @Override
     public ReceiveQueue sge(int lkey, long address, long length) {
+        int n = sgeCount;
         if (error != 0) {
             return this;
         }
-        if (!open || staged == posted) {
+        if (!open || staged == posted || n == maxSge || length < 0 || length > ShmDevice.MAX_MESSAGE) {
             error = Errno.EINVAL;
             return this;
         }
-        int i = (int) (staged - 1) & mask;
-        int n = sgeCounts[i];
-        if (n == maxSge || length < 0 || length > ShmDevice.MAX_MESSAGE) {
-            error = Errno.EINVAL;
-            return this;
-        }
-        int at = i * maxSge + n;
-        addresses[at] = address;
-        lengths[at] = (int) length;
-        lkeys[at] = lkey;
-        sgeCounts[i] = n + 1;
-        totals[i] += length;
+        long a = current + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * n;
+        RawMemory.putLong(a, address);
+        RawMemory.putLong(a + 8, lkey & 0xffffffffL | length << 32);
+        sgeCount = n + 1;
+        total += length;
         return this;
+    }
+
+    @Override
+    public int post(long wrId, MemoryRegion region, long offset, long length) {
+        long k = posted;
+        if (!(region instanceof ShmMemoryRegion m) || k >= room || maxSge == 0 || qp.state() == QueuePairState.RESET
+                || qp.state() == QueuePairState.ERR) {
+            return super.post(wrId, region, offset, length);
+        }
+        Region r = m.region();
+        if (!r.isRaw() || !r.valid || r.pd != pd || (r.access & AccessFlags.LOCAL_WRITE) == 0 || length < 0 || offset < 0
+                || length > ShmDevice.MAX_MESSAGE || offset > r.length - length) {
+            return super.post(wrId, region, offset, length);
+        }
+        int i = (int) k & mask;
+        wrIds[i] = wrId;
+        regions[i] = r;
+        long e = ring + i * stride;
+        RawMemory.putLong(e, 1);
+        RawMemory.putLong(e + 8, length);
+        RawMemory.putLong(e + AdapterLayout.WQE_HEADER, r.address + offset);
+        RawMemory.putLong(e + AdapterLayout.WQE_HEADER + 8, r.key & 0xffffffffL | length << 32);
+        open = false;
+        staged = k + 1;
+        total = length;
+        noteLength();
+        publish();
+        return 0;
     }
 
     @Override
@@ -139,62 +175,65 @@ final class ShmReceiveQueue extends ReceiveQueue {
         if (error != 0) {
             return error;
         }
-        if (qp.isClosed() || qp.state() == QueuePairState.RESET) {
+        QueuePairState s = qp.state();
+        if (s == QueuePairState.RESET || qp.isClosed()) {
             return Errno.EINVAL;
         }
-        for (long k = posted; k < staged; k++) {
-            publish(k);
-        }
         if (staged != posted) {
-            posted = staged;
-            RawMemory.putLongRelease(postedAddress, Posted.of(posted, shortest));
-            long peer = peerEntry;
-            if (peer != 0) {
-                // the peer sets its word, then issues a membarrier, then looks for receives again
-                VarHandle.releaseFence();
-                if (RawMemory.getLongOpaque(peer + AdapterLayout.QP_STARVING) != 0) {
-                    qp.wakeStarvingPeer();
-                }
-            }
-            if (qp.state() == QueuePairState.ERR) {
+            finish();
+            publish();
+            if (s == QueuePairState.ERR) {
                 qp.receiveCompletionQueue().signal(true);
             }
         }
-        Reference.reachabilityFence(qp);
         return 0;
     }
 
-    private void publish(long index) {
-        int i = (int) index & mask;
-        long e = ring + i * stride;
-        int n = sgeCounts[i];
-        long total = totals[i];
-        RawMemory.putInt(e, n);
-        RawMemory.putLong(e + 8, total);
-        for (int s = 0; s < n; s++) {
-            long a = e + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * s;
-            RawMemory.putLong(a, addresses[i * maxSge + s]);
-            RawMemory.putInt(a + 8, lkeys[i * maxSge + s]);
-            RawMemory.putInt(a + 12, lengths[i * maxSge + s]);
+    /** Lets the peer use what was staged. */
+    private void publish() {
+        posted = staged;
+        RawMemory.putLongRelease(postedAddress, Posted.of(posted, shortest));
+        long peer = peerEntry;
+        if (peer != 0) {
+            // the peer sets its word, then issues a membarrier, then looks for receives again
+            VarHandle.releaseFence();
+            if (RawMemory.getLongOpaque(peer + AdapterLayout.QP_STARVING) != 0) {
+                qp.wakeStarvingPeer();
+            }
         }
+        Reference.reachabilityFence(qp);
+    }
+
+    /** Completes the entry that was staged last. */
+    private void finish() {
+        if (error != 0) {
+            return;
+        }
+        RawMemory.putLong(current, sgeCount);
+        RawMemory.putLong(current + 8, total);
+        noteLength();
+    }
+
+    private void noteLength() {
         if (total <= shortest) {
             shortest = total;
-            shortestUntil = index + 1;
+            shortestUntil = staged;
         } else if ((long) COMPLETED.getAcquire(this) >= shortestUntil) {
-            findShortest(index);
+            findShortest();
         }
     }
 
-    /** The shortest receive has been used: finds the next one among those outstanding up to {@code last}. */
-    private void findShortest(long last) {
+    /** The shortest receive has been used: finds the next one among those outstanding. */
+    private void findShortest() {
         shortest = 255;
-        for (long k = (long) COMPLETED.getAcquire(this); k <= last; k++) {
-            long total = totals[(int) k & mask];
-            if (total <= shortest) {
-                shortest = total;
+        for (long k = (long) COMPLETED.getAcquire(this); k < staged; k++) {
+            long t = RawMemory.getLong(ring + ((int) k & mask) * stride + 8);
+            if (t <= shortest) {
+                shortest = t;
                 shortestUntil = k + 1;
             }
         }
+        shortestUntil = Math.max(shortestUntil, staged);
     }
 
     /** Starts to look for the peer's lane. */
@@ -208,8 +247,12 @@ final class ShmReceiveQueue extends ReceiveQueue {
         lane = null;
         posted = 0;
         completed = 0;
+        known = 0;
         shortest = 255;
         shortestUntil = 0;
+        room = 0;
+        lastRegion = null;
+        java.util.Arrays.fill(regions, null);
         open = false;
         RawMemory.putLongRelease(postedAddress, Posted.of(0, 255));
     }
@@ -249,20 +292,20 @@ final class ShmReceiveQueue extends ReceiveQueue {
 
     /** Completes a receive with the lane's current entry; answers false if the peer had no right to it. */
     private boolean take(ShmCompletionQueue cq, LaneReader l) {
-        int i = (int) completed & mask;
-        int status = l.status();
+        long k = completed;
+        int i = (int) k & mask;
         int flags = l.flags();
-        int opcode = l.opcode() == WcOpcode.RECV_RDMA_WITH_IMM ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV;
         long length = l.length();
-        if (completed >= Posted.count(RawMemory.getLongAcquire(postedAddress)) || (flags & ~LaneLayout.KNOWN_FLAGS) != 0) {
+        int status = l.status();
+        int opcode = l.opcode();
+        if (k >= known && !isPosted(k) || (flags & ~LaneLayout.KNOWN_FLAGS) != 0) {
             qp.fatal(new ProtocolException("the peer completed a receive that was not posted"));
             return false;
         }
-        if (status == WcStatus.SUCCESS && opcode == WcOpcode.RECV) {
-            if (length > totals[i]) {
-                status = WcStatus.LOC_LEN_ERR;
-            } else if ((flags & LaneLayout.IS_INLINE) != 0) {
-                status = length > LaneLayout.INLINE ? WcStatus.LOC_LEN_ERR : scatter(l, i, (int) length);
+        if (opcode != WcOpcode.RECV_RDMA_WITH_IMM) {
+            opcode = WcOpcode.RECV;
+            if (status == WcStatus.SUCCESS) {
+                status = deliver(l, i, flags, length);
             }
         }
         if (status != WcStatus.SUCCESS) {
@@ -271,26 +314,58 @@ final class ShmReceiveQueue extends ReceiveQueue {
         cq.set(wrIds[i], status, opcode, 0, length, l.immediate(),
                 (flags & LaneLayout.HAS_IMMEDIATE) != 0 ? WcFlags.WITH_IMM : 0, qp.number(), qp.peerNumber(),
                 (flags & LaneLayout.HAS_TIMESTAMP) != 0 ? l.timestamp() : 0);
-        COMPLETED.setRelease(this, completed + 1);
+        COMPLETED.setRelease(this, k + 1);
         return true;
     }
 
-    private int scatter(LaneReader l, int i, int length) {
+    private boolean isPosted(long k) {
+        known = Posted.count(RawMemory.getLongAcquire(postedAddress));
+        return k < known;
+    }
+
+    /** Brings a message into its receive, unless the initiator has done so; answers the status. */
+    private int deliver(LaneReader l, int i, int flags, long length) {
+        long e = ring + i * stride;
+        if (length > RawMemory.getLong(e + 8)) {
+            return WcStatus.LOC_LEN_ERR;
+        }
+        if ((flags & LaneLayout.IS_INLINE) == 0) {
+            return WcStatus.SUCCESS;
+        }
+        if (length > LaneLayout.INLINE) {
+            return WcStatus.LOC_LEN_ERR;
+        }
+        Region r = regions[i];
+        if (r != null && r.valid) {
+            l.payload(RawMemory.getLong(e + AdapterLayout.WQE_HEADER), (int) length);
+            return WcStatus.SUCCESS;
+        }
+        return scatter(l, e + AdapterLayout.WQE_HEADER, (int) length);
+    }
+
+    private @Nullable Region region(int key, long at, long bytes) {
+        Region r = lastRegion;
+        if (r == null || r.key != key || !r.valid || !r.covers(at, bytes)
+                || (r.access & AccessFlags.LOCAL_WRITE) == 0) {
+            r = keys.find(key, pd, at, bytes, AccessFlags.LOCAL_WRITE);
+            lastRegion = r;
+        }
+        return r;
+    }
+
+    private int scatter(LaneReader l, long firstSge, int length) {
         int done = 0;
-        for (int s = 0; done < length; s++) {
-            int at = i * maxSge + s;
-            int n = (int) Math.min(length - done, lengths[at] & 0xffffffffL);
-            Region r = keys.find(lkeys[at], pd, addresses[at], n, AccessFlags.LOCAL_WRITE);
-            if (r == null) {
+        for (long a = firstSge; done < length; a += AdapterLayout.WQE_SGE) {
+            long address = RawMemory.getLong(a);
+            long keyAndLength = RawMemory.getLong(a + 8);
+            int n = (int) Math.min(length - done, keyAndLength >>> 32);
+            Region r = n == 0 ? null : region((int) keyAndLength, address, n);
+            if (n > 0 && r == null) {
                 return WcStatus.LOC_PROT_ERR;
             }
-            if (r.isRaw()) {
-                l.payload(done, addresses[at], n);
-                Reference.reachabilityFence(r);
-            } else {
-                long scratch = qp.receiveScratch();
-                l.payload(done, scratch, n);
-                if (!r.copyIn(scratch, addresses[at], n)) {
+            if (r != null) {
+                l.payload(done, qp.receiveScratch(), n);
+                if (!r.copyIn(qp.receiveScratch(), address, n)) {
                     return WcStatus.LOC_PROT_ERR;
                 }
             }
@@ -301,7 +376,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
 
     /** In state ERR: what is posted and not completed is flushed, once the peer has left this queue pair. */
     private boolean flush(ShmCompletionQueue cq, @Nullable LaneReader l) {
-        if (completed >= Posted.count(RawMemory.getLongAcquire(postedAddress)) || !qp.peerHasLeft()) {
+        if (!isPosted(completed) || !qp.peerHasLeft()) {
             return false;
         }
         if (l != null && l.read(completed) && take(cq, l)) {

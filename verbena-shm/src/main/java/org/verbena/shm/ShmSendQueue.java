@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 
 import org.verbena.linux.Errno;
+import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
@@ -37,11 +38,11 @@ final class ShmSendQueue extends SendQueue {
         }
     }
 
-    /** Beside the application's flags: inline data are complete, no further buffer may follow. */
-    private static final int INLINE_GIVEN = 1 << 8;
-
     private final ShmQueuePair qp;
-    private final WorkQueue work;
+    private final KeyTable keys;
+    private final int pd;
+    private final WorkRequest[] slots;
+    private final int mask;
     private final SendExecutor executor;
     private final SendCompletions completions;
     private final int depth;
@@ -54,13 +55,21 @@ final class ShmSendQueue extends SendQueue {
     private boolean open;
     private int error;
     private long staged;
+    /** How far slots are known to be free; read anew when used up. */
+    private long room;
+    private WorkRequest current;
 
-    ShmSendQueue(ShmQueuePair qp, WorkQueue work, SendExecutor executor, SendCompletions completions, int depth) {
+    ShmSendQueue(ShmQueuePair qp, KeyTable keys, int pd, WorkRequest[] slots, SendExecutor executor,
+            SendCompletions completions, int depth) {
         this.qp = qp;
-        this.work = work;
+        this.keys = keys;
+        this.pd = pd;
+        this.slots = slots;
+        this.mask = slots.length - 1;
         this.executor = executor;
         this.completions = completions;
         this.depth = depth;
+        this.current = slots[0];
     }
 
     @Override
@@ -109,9 +118,8 @@ final class ShmSendQueue extends SendQueue {
     private SendQueue atomic(int opcode, long wrId, int flags, int rkey, long remoteAddress, long compare, long swap) {
         stage(opcode, wrId, flags, rkey, remoteAddress, 0);
         if (error == 0) {
-            int i = (int) (staged - 1) & work.mask;
-            work.compares[i] = compare;
-            work.swaps[i] = swap;
+            current.compare = compare;
+            current.swap = swap;
             if (executor.isOnlyRegistered(rkey)) {
                 error = Errno.EOPNOTSUPP;
             }
@@ -120,31 +128,36 @@ final class ShmSendQueue extends SendQueue {
     }
 
     private SendQueue stage(int opcode, long wrId, int flags, int rkey, long remoteAddress, int immediate) {
-        if (error != 0) {
-            return this;
-        }
-        if (!open || !areKnownFlags(flags) || (flags & SendFlags.INLINE) != 0 && opcode > Opcode.SEND_IMM) {
-            error = Errno.EINVAL;
-        } else if (staged - (long) FREED.getAcquire(this) >= depth) {
-            error = Errno.ENOMEM;
-        } else {
-            work.set((int) staged & work.mask, opcode, wrId, flags, rkey, remoteAddress, immediate);
-            staged++;
+        long k = staged;
+        if (error == 0 && (k < room || hasRoom(k)) && isAllowed(opcode, flags)) {
+            WorkRequest w = slots[(int) k & mask];
+            w.set(opcode, wrId, flags, rkey, remoteAddress, immediate);
+            current = w;
+            staged = k + 1;
         }
         return this;
+    }
+
+    private boolean hasRoom(long k) {
+        room = (long) FREED.getAcquire(this) + depth;
+        if (k >= room) {
+            error = open ? Errno.ENOMEM : Errno.EINVAL;
+        }
+        return k < room;
+    }
+
+    private boolean isAllowed(int opcode, int flags) {
+        if (!open || !areKnownFlags(flags) || (flags & SendFlags.INLINE) != 0 && opcode > Opcode.SEND_IMM) {
+            error = Errno.EINVAL;
+            return false;
+        }
+        return true;
     }
 
     @Override
     public SendQueue sge(int lkey, long address, long length) {
         if (error == 0) {
-            int i = (int) (staged - 1) & work.mask;
-            if (!open || staged == tail || (work.flags[i] & INLINE_GIVEN) != 0) {
-                error = Errno.EINVAL;
-            } else if ((work.flags[i] & SendFlags.INLINE) != 0) {
-                error = executor.takeInline(i, lkey, address, length);
-            } else {
-                error = work.addSge(i, lkey, address, length);
-            }
+            error = open && staged != tail ? current.addSge(lkey, address, length, keys, pd) : Errno.EINVAL;
         }
         return this;
     }
@@ -152,13 +165,7 @@ final class ShmSendQueue extends SendQueue {
     @Override
     public SendQueue inline(MemorySegment data, long offset, long length) {
         if (error == 0) {
-            int i = (int) (staged - 1) & work.mask;
-            if (!open || staged == tail || (work.flags[i] & INLINE_GIVEN) != 0 || work.opcodes[i] > Opcode.SEND_IMM) {
-                error = Errno.EINVAL;
-            } else {
-                error = work.setInline(i, data, offset, length);
-                work.flags[i] |= SendFlags.INLINE | INLINE_GIVEN;
-            }
+            error = open && staged != tail ? current.setInline(data, offset, length) : Errno.EINVAL;
         }
         return this;
     }
@@ -178,14 +185,14 @@ final class ShmSendQueue extends SendQueue {
             return error;
         }
         QueuePairState s = qp.state();
-        if (s.ordinal() < QueuePairState.RTS.ordinal() || qp.isClosed()) {
+        if (s != QueuePairState.RTS && (s.ordinal() < QueuePairState.RTS.ordinal() || qp.isClosed())) {
             return Errno.EINVAL;
         }
         long from = tail;
         long to = staged;
         if ((long) EXECUTED.getAcquire(this) == from) {
             long k = from;
-            while (k < to && executor.execute((int) k & work.mask, k)) {
+            while (k < to && executor.execute(slots[(int) k & mask], k)) {
                 k++;
             }
             EXECUTED.setRelease(this, k);
@@ -211,6 +218,42 @@ final class ShmSendQueue extends SendQueue {
         return (long) EXECUTED.getOpaque(this) != (long) TAIL.getOpaque(this);
     }
 
+    @Override
+    public int postSend(long wrId, int flags, MemoryRegion region, long offset, long length) {
+        long k = tail;
+        if (region instanceof ShmMemoryRegion m && isFast(k, flags)
+                && executor.sendNow(m.region(), offset, length, flags, wrId, k)) {
+            executedNow(k);
+            return 0;
+        }
+        return super.postSend(wrId, flags, region, offset, length);
+    }
+
+    @Override
+    public int postWrite(long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
+            long remoteAddress) {
+        long k = tail;
+        if (region instanceof ShmMemoryRegion m && isFast(k, flags)
+                && executor.writeNow(m.region(), offset, length, rkey, remoteAddress, flags, wrId, k)) {
+            executedNow(k);
+            return 0;
+        }
+        return super.postWrite(wrId, flags, region, offset, length, rkey, remoteAddress);
+    }
+
+    /** True if a request may be executed at once and without a slot; what is special goes the long way. */
+    private boolean isFast(long k, int flags) {
+        return k < room && (flags & ~(SendFlags.SIGNALED | SendFlags.SOLICITED | SendFlags.FENCE)) == 0
+                && qp.state() == QueuePairState.RTS && (long) EXECUTED.getAcquire(this) == k;
+    }
+
+    private void executedNow(long k) {
+        EXECUTED.setRelease(this, k + 1);
+        TAIL.setRelease(this, k + 1);
+        open = false;
+        Reference.reachabilityFence(qp);
+    }
+
     /**
      * Goes on with what waits; any thread may call.
      *
@@ -225,7 +268,7 @@ final class ShmSendQueue extends SendQueue {
             long to = (long) TAIL.getAcquire(this);
             boolean waits = false;
             while (k < to && !waits) {
-                if (executor.execute((int) k & work.mask, k)) {
+                if (executor.execute(slots[(int) k & mask], k)) {
                     k++;
                     EXECUTED.setRelease(this, k);
                 } else {
@@ -263,6 +306,7 @@ final class ShmSendQueue extends SendQueue {
         TAIL.setVolatile(this, 0L);
         EXECUTED.setVolatile(this, 0L);
         FREED.setVolatile(this, 0L);
+        room = 0;
         open = false;
         completions.clear();
         executor.reset();

@@ -37,8 +37,8 @@ public abstract class ReceiveQueue {
      */
     public abstract int complete();
 
-    /** Posts one receive of one buffer; answers as {@link #complete()} does. */
-    public final int post(long wrId, MemoryRegion region, long offset, long length) {
+    /** Posts one receive of one buffer, the quickest way; answers as {@link #complete()} does. */
+    public int post(long wrId, MemoryRegion region, long offset, long length) {
         return start().receive(wrId).sge(region, offset, length).complete();
     }
 }

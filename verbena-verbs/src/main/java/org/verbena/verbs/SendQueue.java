@@ -85,6 +85,38 @@ public abstract class SendQueue {
     /** Drops the batch, {@code ibv_wr_abort}. */
     public abstract void abort();
 
+    /**
+     * Posts one send of one buffer: a batch of its own, and the quickest way to post it.
+     *
+     * @param region where the message is; {@code offset} and {@code length} in bytes
+     * @return as {@link #complete()}
+     */
+    public int postSend(long wrId, int flags, MemoryRegion region, long offset, long length) {
+        return start().send(wrId, flags).sge(region, offset, length).complete();
+    }
+
+    /**
+     * Posts one write of one buffer: a batch of its own, and the quickest way to post it.
+     *
+     * @param region where the data are; {@code offset} and {@code length} in bytes
+     * @return as {@link #complete()}
+     */
+    public int postWrite(long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
+            long remoteAddress) {
+        return start().write(wrId, flags, rkey, remoteAddress).sge(region, offset, length).complete();
+    }
+
+    /**
+     * Posts one read into one buffer: a batch of its own.
+     *
+     * @param region where the data go; {@code offset} and {@code length} in bytes
+     * @return as {@link #complete()}
+     */
+    public int postRead(long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
+            long remoteAddress) {
+        return start().read(wrId, flags, rkey, remoteAddress).sge(region, offset, length).complete();
+    }
+
     /** For providers: the flags of this version. Unknown ones are answered with {@code EINVAL}. */
     protected static boolean areKnownFlags(int flags) {
         return (flags & ~SendFlags.KNOWN) == 0;

@@ -18,6 +18,8 @@ public final class SyscallNumber {
     public static final int GETPID = pick(39, 172);
     public static final int SOCKET = pick(41, 198);
     public static final int CONNECT = pick(42, 203);
+    public static final int SENDTO = pick(44, 206);
+    public static final int RECVFROM = pick(45, 207);
     public static final int SENDMSG = pick(46, 211);
     public static final int RECVMSG = pick(47, 212);
     public static final int SHUTDOWN = pick(48, 210);

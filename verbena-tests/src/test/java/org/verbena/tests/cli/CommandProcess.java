@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
@@ -22,9 +23,11 @@ final class CommandProcess implements AutoCloseable {
     private static final int LONGEST_SECONDS = 100;
     private static final String MAIN = "org.verbena.cli.Main";
 
+    /** A thread a task: the common pool of a small machine has one only. */
+    private static final Executor THREADS = task -> Thread.ofPlatform().daemon().start(task);
+
     /** How it ended. */
-    record Result(int code, String out, String err) {
-    }
+    record Result(int code, String out, String err) {}
 
     private final Process process;
     private final BufferedReader out;
@@ -33,7 +36,7 @@ final class CommandProcess implements AutoCloseable {
     private CommandProcess(List<String> command) throws IOException {
         process = new ProcessBuilder(command).start();
         out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        err = CompletableFuture.supplyAsync(() -> all(process.errorReader(StandardCharsets.UTF_8)));
+        err = CompletableFuture.supplyAsync(() -> all(process.errorReader(StandardCharsets.UTF_8)), THREADS);
     }
 
     static CommandProcess start(String... arguments) throws IOException {
@@ -44,7 +47,8 @@ final class CommandProcess implements AutoCloseable {
     static CommandProcess startWithout(List<String> before, String without, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(before);
         command.addAll(List.of(java(), "-XX:TieredStopAtLevel=1", "--module-path",
-                path(p -> without.isEmpty() || !p.contains(without)), "--enable-native-access=org.verbena.linux", "--module",
+                path(p -> without.isEmpty() || !p.contains(without)), "--enable-native-access=org.verbena.linux",
+                "--module",
                 "org.verbena.cli/" + MAIN));
         command.addAll(List.of(arguments));
         return new CommandProcess(command);
@@ -52,7 +56,8 @@ final class CommandProcess implements AutoCloseable {
 
     /** Starts from a class path that begins with {@code more}. */
     static CommandProcess startOnClassPath(Path more, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(java(), "--class-path", more + File.pathSeparator + path(p -> true),
+        List<String> command = new ArrayList<>(List.of(java(), "--class-path", more + File.pathSeparator + path(
+                p -> true),
                 "--enable-native-access=ALL-UNNAMED", MAIN));
         command.addAll(List.of(arguments));
         return new CommandProcess(command);
@@ -70,7 +75,8 @@ final class CommandProcess implements AutoCloseable {
 
     private static String path(Predicate<String> wanted) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-                .filter(p -> p.matches(".*verbena-(linux|verbs|shm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jspecify)[^/]*"))
+                .filter(p -> p.matches(
+                        ".*verbena-(linux|verbs|shm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jspecify)[^/]*"))
                 .filter(wanted).collect(Collectors.joining(File.pathSeparator));
     }
 
@@ -94,7 +100,7 @@ final class CommandProcess implements AutoCloseable {
     /** Waits for the end. */
     Result end() throws IOException {
         try {
-            CompletableFuture<String> rest = CompletableFuture.supplyAsync(() -> all(out));
+            CompletableFuture<String> rest = CompletableFuture.supplyAsync(() -> all(out), THREADS);
             if (!process.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)) {
                 throw new AssertionError("still running after " + LONGEST_SECONDS + " seconds");
             }

@@ -9,9 +9,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Connection;
@@ -83,7 +83,8 @@ final class CopyClient implements AutoCloseable {
             ProtectionDomain pd = context.allocateProtectionDomain();
             memory = pd.allocate(BUFFER + (RECEIVES + 1L) * SLOT, AccessFlags.LOCAL_WRITE);
             cq = context.createCompletionQueue(64);
-            qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxReceiveWr(RECEIVES).maxSendWr(16).build());
+            qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxReceiveWr(RECEIVES).maxSendWr(16)
+                    .build());
             qp.modify(QueuePairAttributes.to(QueuePairState.INIT).port(1).pkeyIndex(0).accessFlags(0).build());
             for (int i = 0; i < RECEIVES; i++) {
                 post(i);
@@ -103,14 +104,17 @@ final class CopyClient implements AutoCloseable {
 
     /** A message with a right header; more bytes than fit in a message are cut off. */
     static byte[] message(int type, ByteBuffer body) {
-        byte[] b = Arrays.copyOf(body.array(), body.position());
-        return ByteBuffer.allocate(8 + b.length).putShort((short) 0x5643).put((byte) 1).put((byte) type).putInt(8 + b.length)
+        byte[] b = new byte[body.flip().remaining()];
+        body.get(b);
+        return ByteBuffer.allocate(8 + b.length).putShort((short) 0x5643).put((byte) 1).put((byte) type).putInt(8
+                + b.length)
                 .put(b).array();
     }
 
     static byte[] file(int id, long size, String path) {
         byte[] p = path.getBytes(StandardCharsets.UTF_8);
-        return message(FILE, ByteBuffer.allocate(SLOT).putInt(id).putShort((short) 0644).putLong(size).putLong(1).putInt(0)
+        return message(FILE, ByteBuffer.allocate(SLOT).putInt(id).putShort((short) 0644).putLong(size).putLong(1)
+                .putInt(0)
                 .put(new byte[16]).putLong(0).putLong(0).putShort((short) p.length).put(p));
     }
 
@@ -156,7 +160,8 @@ final class CopyClient implements AutoCloseable {
     }
 
     /** The next message but ALIVE; null if the listener has hung up. */
-    @Nullable Message next() {
+    @Nullable
+    Message next() {
         long end = System.nanoTime() + 20_000_000_000L;
         while (true) {
             boolean connected = connection.isConnected();

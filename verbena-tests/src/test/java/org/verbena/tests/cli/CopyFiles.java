@@ -11,6 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.HexFormat;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -19,8 +20,7 @@ import java.util.stream.Stream;
 final class CopyFiles {
     static final String AREA = ".verbena-copy";
 
-    private CopyFiles() {
-    }
+    private CopyFiles() {}
 
     /** Writes a file of bytes that do not repeat. */
     static Path write(Path file, long size, long seed) throws IOException {
@@ -50,14 +50,15 @@ final class CopyFiles {
         }
     }
 
-    /** All below a directory: kind, permissions, time, size and hash by relative path. */
-    static TreeMap<String, String> describe(Path root) throws IOException {
-        TreeMap<String, String> found = new TreeMap<>();
+    /** All below a directory but symbolic links: kind, permissions, time, size and hash by relative path. */
+    static Map<String, String> describe(Path root) throws IOException {
+        Map<String, String> found = new TreeMap<>();
         try (Stream<Path> all = Files.walk(root)) {
-            for (Path p : all.filter(p -> !p.equals(root)).toList()) {
+            for (Path p : all.filter(p -> !p.equals(root) && !Files.isSymbolicLink(p)).toList()) {
                 boolean directory = Files.isDirectory(p);
                 found.put(root.relativize(p).toString(), (directory ? "d " : "f ")
-                        + PosixFilePermissions.toString(Files.getPosixFilePermissions(p)) + " " + Files.getLastModifiedTime(p)
+                        + PosixFilePermissions.toString(Files.getPosixFilePermissions(p)) + " " + Files
+                                .getLastModifiedTime(p)
                         + (directory ? "" : " " + Files.size(p) + " " + sha256(p)));
             }
         }

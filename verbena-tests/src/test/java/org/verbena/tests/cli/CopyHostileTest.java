@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+
 import org.verbena.verbs.ConnectionRejectedException;
 
 /** A listener of {@code verbena copy} and senders that mean it ill: it writes nothing outside, and goes on. */
@@ -22,8 +23,7 @@ class CopyHostileTest {
     private static final int REFUSED = 3;
     private static final int VERIFICATION = 6;
 
-    @TempDir
-    private Path dir;
+    @TempDir private Path dir;
     private Path to;
     private CopyProcess listener;
 
@@ -77,7 +77,7 @@ class CopyHostileTest {
         try (CopyClient c = new CopyClient(listener.awaitPort())) {
             int id = 0;
             for (String path : new String[] {"../x", dir + "/x", "a/../../x", "out/x", "up/x", "./x", "x/", "", "a\0b",
-                    ".verbena-copy/x"}) {
+                ".verbena-copy/x"}) {
                 c.send(CopyClient.file(++id, 5, path));
                 CopyClient.Message m = c.next();
                 assertThat(m.type()).as(path).isEqualTo(CopyClient.RESULT);
@@ -119,9 +119,9 @@ class CopyHostileTest {
     @Test
     void messagesOutOfPlace() throws Exception {
         byte[][] firsts = {CopyClient.end(1, new byte[32]), CopyClient.file(2, 5, "f"), CopyClient.file(0, 5, "f"),
-                CopyClient.message(CopyClient.GRANT, ByteBuffer.allocate(32).putInt(1)), new byte[0], new byte[8192],
-                CopyClient.message(99, ByteBuffer.allocate(0)), CopyClient.file(1, Long.MAX_VALUE, "f"),
-                CopyClient.file(1, -1, "f")};
+            CopyClient.message(CopyClient.GRANT, ByteBuffer.allocate(32).putInt(1)), new byte[0], new byte[8192],
+            CopyClient.message(99, ByteBuffer.allocate(0)), CopyClient.file(1, Long.MAX_VALUE, "f"),
+            CopyClient.file(1, -1, "f")};
         for (byte[] first : firsts) {
             try (CopyClient c = new CopyClient(listener.awaitPort())) {
                 c.send(first);

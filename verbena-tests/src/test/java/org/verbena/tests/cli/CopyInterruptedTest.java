@@ -16,8 +16,7 @@ class CopyInterruptedTest {
     private static final long MIB = 1 << 20;
     private static final long SIZE = 300 * MIB + 77;
 
-    @TempDir
-    private Path dir;
+    @TempDir private Path dir;
     private Path to;
     private Path file;
 
@@ -29,7 +28,7 @@ class CopyInterruptedTest {
     }
 
     private void assertResumes() throws Exception {
-        assertThat(to.resolve("file")).hasContent("old");
+        assertThat(to.resolve("file")).hasSize(3);
         long verified = CopyFiles.verified(to);
         assertThat(verified).isBetween(16 * MIB, SIZE);
         try (CopyProcess listener = CopyProcess.listen(to);
@@ -160,22 +159,26 @@ class CopyInterruptedTest {
         }
         assertThat(run("chmod", "711", dir.toString())).isZero();
         assertThat(run("chown", "nobody", to.toString())).isZero();
+        String modules = CopyProcess.copyModules(Files.createDirectory(dir.resolve("modules")));
         List<String> nobody = List.of("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups");
         Path secret = CopyFiles.write(dir.resolve("secret"), 10, 1);
         assertThat(run("chmod", "600", secret.toString())).isZero();
-        try (CopyProcess listener = CopyProcess.start(nobody, "--listen", to, "--port", 0)) {
+        try (CopyProcess listener = CopyProcess.start(nobody, modules, "--listen", to, "--port", 0)) {
             String address = listener.address();
-            CopyProcess.start(nobody, file, address).expect(0);
+            CopyProcess.start(nobody, modules, file, address).expect(0);
             assertThat(CopyFiles.sha256(to.resolve("file"))).isEqualTo(CopyFiles.sha256(file));
             assertThat(Files.getOwner(to.resolve("file")).getName()).isEqualTo("nobody");
-            assertThat(CopyProcess.start(nobody, secret, address).expect(1).err()).contains("permission denied");
+            assertThat(CopyProcess.start(nobody, modules, secret, address).expect(1).err()).contains(
+                    "permission denied");
             assertThat(run("chown", "root", to.toString())).isZero();
-            assertThat(CopyProcess.start(nobody, "--quiet", file, address).expect(1).err()).contains("permission denied");
+            assertThat(CopyProcess.start(nobody, modules, "--quiet", file, address).expect(1).err()).contains(
+                    "permission denied");
         }
     }
 
     private static int run(String... command) throws Exception {
-        return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+        return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start()
                 .waitFor();
     }
 }

@@ -6,6 +6,7 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,8 +17,8 @@ import java.util.stream.Collectors;
 
 /** A {@code verbena} command in a process of its own, started from what the build has compiled. */
 final class CopyProcess implements AutoCloseable {
-    private static final Pattern OURS =
-            Pattern.compile("verbena-(linux|verbs|shm|cli)|picocli|jackson|HdrHistogram|jspecify");
+    private static final Pattern OURS = Pattern.compile(
+            "verbena-(linux|verbs|shm|cli)|picocli|jackson|HdrHistogram|jspecify");
 
     private final Process process;
     private final Lines out;
@@ -31,13 +32,31 @@ final class CopyProcess implements AutoCloseable {
 
     /** Starts {@code verbena copy} with these arguments. */
     static CopyProcess copy(Object... arguments) throws IOException {
-        return start(List.of(), arguments);
+        return start(List.of(), modulePath(), arguments);
     }
 
-    /** Starts {@code verbena copy} behind another command, for instance setpriv. */
-    static CopyProcess start(List<String> prefix, Object... arguments) throws IOException {
-        String path = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+    /** The modules that the build has made. */
+    static String modulePath() {
+        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .filter(p -> OURS.matcher(p).find()).collect(Collectors.joining(File.pathSeparator));
+    }
+
+    /** Copies the modules to a directory that every user can read; answers the module path. */
+    static String copyModules(Path directory) throws IOException, InterruptedException {
+        List<String> copies = new ArrayList<>();
+        for (String p : modulePath().split(File.pathSeparator, -1)) {
+            // The name of an automatic module comes from its file, which keeps its name.
+            Path copy = Files.createDirectory(directory.resolve(Integer.toString(copies.size())))
+                    .resolve(Path.of(p).getFileName());
+            assertThat(new ProcessBuilder("cp", "-r", p, copy.toString()).start().waitFor()).isZero();
+            copies.add(copy.toString());
+        }
+        assertThat(new ProcessBuilder("chmod", "-R", "a+rX", directory.toString()).start().waitFor()).isZero();
+        return String.join(File.pathSeparator, copies);
+    }
+
+    /** Starts behind another command, from these modules. */
+    static CopyProcess start(List<String> prefix, String path, Object... arguments) throws IOException {
         List<String> command = new ArrayList<>(prefix);
         command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xshare:auto",
                 "-Xmx256m", "--module-path", path, "--enable-native-access=org.verbena.linux",
@@ -71,7 +90,7 @@ final class CopyProcess implements AutoCloseable {
     }
 
     void awaitError(String regex) {
-        String unused = err.await(Pattern.compile(regex));
+        String _ = err.await(Pattern.compile(regex));
     }
 
     /** Waits for the end and checks the exit code. */

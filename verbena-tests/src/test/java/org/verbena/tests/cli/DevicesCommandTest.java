@@ -19,15 +19,18 @@ class DevicesCommandTest {
         CommandProcess.Result r = CommandProcess.run("devices");
         assertThat(r.code()).as(r.err()).isZero();
         assertThat(r.err()).isEmpty();
-        assertThat(r.out()).startsWith("hca_id:\tshm0").contains("transport:").contains("node_guid:").contains("phys_port_cnt:")
-                .contains("state:").contains("PORT_ACTIVE").contains("link_layer:").doesNotContain("max_mr_size").doesNotContain("\033");
+        assertThat(r.out()).startsWith("hca_id:\tshm0").contains("transport:").contains("node_guid:").contains(
+                "phys_port_cnt:")
+                .contains("state:").contains("PORT_ACTIVE").contains("link_layer:").doesNotContain("max_mr_size")
+                .doesNotContain("\033");
     }
 
     @Test
     void verbose() throws IOException {
         CommandProcess.Result r = CommandProcess.run("devices", "-v");
         assertThat(r.code()).as(r.err()).isZero();
-        assertThat(r.out()).contains("max_mr_size:").contains("max_qp_wr:").contains("atomic_cap:").contains("GID[  0]:")
+        assertThat(r.out()).contains("max_mr_size:").contains("max_qp_wr:").contains("atomic_cap:").contains(
+                "GID[  0]:")
                 .contains("max_msg_sz:");
     }
 

@@ -67,9 +67,10 @@ class PerfCommandTest {
             }
         }
         Set<String> wanted = new TreeSet<>(List.of("limit-cacheline 8", "limit-twoline 64", "atomic-lat 8"));
-        for (String test : List.of("limit-memcpy", "write-lat", "send-lat", "read-lat", "write-bw", "send-bw", "read-bw",
+        for (String test : List.of("limit-memcpy", "write-lat", "send-lat", "read-lat", "write-bw", "send-bw",
+                "read-bw",
                 "tcp-lat-spin", "tcp-lat-block", "tcp-bw")) {
-            for (int size : new int[]{8, 100, 4096}) {
+            for (int size : new int[] {8, 100, 4096}) {
                 wanted.add(test + " " + size);
             }
         }
@@ -96,8 +97,9 @@ class PerfCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--events", "--consume", "--verify", "--inline=64", "--qps=3", "--events --verify --inline=32",
-            "--consume --qps=2", "--no-pin --runs=2"})
+    @ValueSource(strings = {"--events", "--consume", "--verify", "--inline=64", "--qps=3",
+        "--events --verify --inline=32",
+        "--consume --qps=2", "--no-pin --runs=2"})
     void options(String options) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=1,8,13,64,5000,64k"));
         arguments.addAll(List.of(options.split(" ")));
@@ -107,7 +109,8 @@ class PerfCommandTest {
 
     @Test
     void iterationsAreExact() throws IOException {
-        for (JsonNode row : json("perf", "write-lat", "send-bw", "limit-cacheline", "--json", "--size=8", "--iterations=1234",
+        for (JsonNode row : json("perf", "write-lat", "send-bw", "limit-cacheline", "--json", "--size=8",
+                "--iterations=1234",
                 "--warm-up=1ms")) {
             assertThat(row.get("iterations").asLong()).as(row.toString()).isEqualTo(1234);
         }
@@ -115,7 +118,8 @@ class PerfCommandTest {
 
     @Test
     void largeMessages() throws IOException {
-        assertThat(json("perf", "write-lat", "send-lat", "write-bw", "send-bw", "read-bw", "--verify", "--json", "--size=33m",
+        assertThat(json("perf", "write-lat", "send-lat", "write-bw", "send-bw", "read-bw", "--verify", "--json",
+                "--size=33m",
                 "--iterations=2", "--warm-up=1ms")).hasSize(5);
     }
 
@@ -131,34 +135,34 @@ class PerfCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-            "nonsense                            | unknown test 'nonsense': the tests are limit-cacheline",
-            "--size=0                            | a size must be 1 byte to 1g, not '0'",
-            "--size=-8                           | a size must be 1 byte to 1g, not '-8'",
-            "--size=2g                           | a size must be 1 byte to 1g, not '2g'",
-            "--size=99999999999999999999         | is not a number of bytes",
-            "--size=8q                           | '8q' is not a number of bytes",
-            "--duration=soon                     | 'soon' is not a time",
-            "--duration=0                        | '0' is not a time",
-            "--iterations=0                      | --iterations 0: must be 1",
-            "--iterations=5 --duration=1s        | --iterations and --duration exclude each other",
-            "--runs=0                            | --runs 0: must be 1",
-            "--runs=2 --connect=127.0.0.1:1      | does not go with --connect",
-            "--qps=0                             | --qps 0: must be 1",
-            "--inline=-1                         | --inline -1: must be 0",
-            "--once                              | --once goes with --listen only",
-            "--listen=x                          | --listen x: not a PORT",
-            "--listen=70000                      | --listen 70000: not a PORT",
-            "--listen=0 --json                   | drop --json",
-            "--listen=0 --size=8                 | drop --size",
-            "--connect=127.0.0.1:x               | --connect 127.0.0.1:x: not a PORT",
-            "write-lat --events                  | write-lat does not take --events",
-            "tcp-bw --qps=2                      | tcp-bw does not take --qps",
-            "read-lat --inline=8                 | read-lat does not take --inline",
-            "send-lat --consume                  | send-lat does not take --consume",
-            "tcp-bw --verify                     | tcp-bw does not take --verify",
-            "write-bw --verify --qps=2           | --verify works with one queue pair only",
-            "--sizes=8                           | Unknown option: '--sizes",
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "nonsense                            | unknown test 'nonsense': the tests are limit-cacheline",
+        "--size=0                            | a size must be 1 byte to 1g, not '0'",
+        "--size=-8                           | a size must be 1 byte to 1g, not '-8'",
+        "--size=2g                           | a size must be 1 byte to 1g, not '2g'",
+        "--size=99999999999999999999         | is not a number of bytes",
+        "--size=8q                           | '8q' is not a number of bytes",
+        "--duration=soon                     | 'soon' is not a time",
+        "--duration=0                        | '0' is not a time",
+        "--iterations=0                      | --iterations 0: must be 1",
+        "--iterations=5 --duration=1s        | --iterations and --duration exclude each other",
+        "--runs=0                            | --runs 0: must be 1",
+        "--runs=2 --connect=127.0.0.1:1      | does not go with --connect",
+        "--qps=0                             | --qps 0: must be 1",
+        "--inline=-1                         | --inline -1: must be 0",
+        "--once                              | --once goes with --listen only",
+        "--listen=x                          | --listen x: not a PORT",
+        "--listen=70000                      | --listen 70000: not a PORT",
+        "--listen=0 --json                   | drop --json",
+        "--listen=0 --size=8                 | drop --size",
+        "--connect=127.0.0.1:x               | --connect 127.0.0.1:x: not a PORT",
+        "write-lat --events                  | write-lat does not take --events",
+        "tcp-bw --qps=2                      | tcp-bw does not take --qps",
+        "read-lat --inline=8                 | read-lat does not take --inline",
+        "send-lat --consume                  | send-lat does not take --consume",
+        "tcp-bw --verify                     | tcp-bw does not take --verify",
+        "write-bw --verify --qps=2           | --verify works with one queue pair only",
+        "--sizes=8                           | Unknown option: '--sizes",
     })
     void wrongUsage(String arguments, String sentence) throws IOException {
         CommandProcess.Result r = CommandProcess.run(("perf " + arguments).split(" "));
@@ -168,11 +172,11 @@ class PerfCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-            "write-lat --device=mlx5_9           | open device 'mlx5_9': ENODEV: the devices are shm0",
-            "write-lat --inline=4000 --size=8    | --inline 4000 is too much: shm0 takes",
-            "tcp-bw --connect=127.0.0.1:1        | nobody listens at 127.0.0.1:1",
-            "tcp-bw --connect=nowhere.invalid    | the host 'nowhere.invalid' is not known",
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "write-lat --device=mlx5_9           | open device 'mlx5_9': ENODEV: the devices are shm0",
+        "write-lat --inline=4000 --size=8    | --inline 4000 is too much: shm0 takes",
+        "tcp-bw --connect=127.0.0.1:1        | nobody listens at 127.0.0.1:1",
+        "tcp-bw --connect=nowhere.invalid    | the host 'nowhere.invalid' is not known",
     })
     void failures(String arguments, String sentence) throws IOException {
         CommandProcess.Result r = CommandProcess.run(("perf " + arguments).split(" "));
@@ -201,7 +205,8 @@ class PerfCommandTest {
             assertThat(r.code()).isEqualTo(1);
             assertThat(r.err()).contains("write-lat needs two CPUs");
         }
-        try (CommandProcess p = CommandProcess.startWithout(List.of("taskset", "-c", "0"), "", quick("tcp-bw", "--size=8"))) {
+        try (CommandProcess p = CommandProcess.startWithout(List.of("taskset", "-c", "0"), "", quick("tcp-bw",
+                "--size=8"))) {
             assertThat(p.end().code()).isZero();
         }
     }

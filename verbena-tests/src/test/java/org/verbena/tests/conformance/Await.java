@@ -22,8 +22,7 @@ final class Await {
         boolean holds() throws VerbsException;
     }
 
-    private Await() {
-    }
+    private Await() {}
 
     /** Waits until the condition holds, and fails when the limit has passed. */
     static void until(String what, Condition condition, Supplier<String> state) throws VerbsException {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
@@ -175,7 +176,8 @@ abstract class CompletionConformance extends Conformance {
             WorkCompletion[] one = WorkCompletion.array(1);
             Await.until("a completion", () -> end.receiveCq.poll(one) == 1, end::describe);
             WorkCompletion w = one[0];
-            return w.wrId() + " " + w.byteLength() + " " + w.immediate() + " " + w.flags() + " " + WcOpcode.toString(w.opcode())
+            return w.wrId() + " " + w.byteLength() + " " + w.immediate() + " " + w.flags() + " " + WcOpcode.toString(w
+                    .opcode())
                     + " " + (w.queuePairNumber() == end.qp.number()) + " " + WcStatus.toString(w.status());
         });
         assertThat(s).isEqualTo("5 33 99 2 RECV true SUCCESS");

@@ -29,8 +29,8 @@ public interface ConformanceFixture {
         return 1L << 30;
     }
 
-    /** Whether atomics reach memory that was registered, and not allocated, by another process. */
-    default boolean atomicsOnRegisteredMemoryOfOtherProcesses() {
+    /** Whether atomics reach memory that was registered and not allocated; if not, they are EOPNOTSUPP. */
+    default boolean atomicsOnRegisteredMemory() {
         return true;
     }
 }

@@ -22,12 +22,10 @@ final class ConformancePeer {
     private static final Map<Integer, End> ENDS = new ConcurrentHashMap<>();
     private static final AtomicInteger IDS = new AtomicInteger();
 
-    private ConformancePeer() {
-    }
+    private ConformancePeer() {}
 
     /** A result, or what was thrown. */
-    record Reply(boolean failed, Object value) implements java.io.Serializable {
-    }
+    record Reply(boolean failed, Object value) implements java.io.Serializable {}
 
     static int add(End end) {
         int id = IDS.incrementAndGet();

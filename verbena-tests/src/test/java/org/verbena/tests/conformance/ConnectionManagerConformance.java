@@ -13,18 +13,16 @@ import java.util.Objects;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.Connection;
-import org.verbena.verbs.ConnectionEvent;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.ConnectionRejectedException;
 import org.verbena.verbs.ConnectionRequest;
-import org.verbena.verbs.Feature;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
@@ -32,102 +30,9 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /** The connection manager. The near end connects, the far end listens. */
-abstract class ConnectionManagerConformance extends Conformance {
-    private static final ConnectionParameters DEFAULTS = ConnectionParameters.defaults();
-
+abstract class ConnectionManagerConformance extends ConnectionConformance {
     ConnectionManagerConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
-    }
-
-    @BeforeEach
-    void needsManager() throws Exception {
-        try (var c = fixture.open()) {
-            needs(c, Feature.CONNECTION_MANAGER);
-        }
-    }
-
-    private Pair pair() throws Exception {
-        return pair(EndOptions.defaults(), EndOptions.defaults());
-    }
-
-    private static ConnectionParameters with(byte... data) {
-        return ConnectionParameters.builder().privateData(data).build();
-    }
-
-    /** Has the far end listen and do something with the first request; answers the address. */
-    private InetSocketAddress listen(Far far, Answer answer) throws VerbsException {
-        return fixture.listenerAt(far.run(end -> Listening.start(end, answer)));
-    }
-
-    /** What the far end does with a request; on a thread of its own. */
-    @FunctionalInterface
-    interface Answer extends java.io.Serializable {
-        Object to(ConnectionRequest request, End end) throws Exception;
-    }
-
-    /** The far side. */
-    static final class Listening {
-        private Listening() {
-        }
-
-        static int start(End end, Answer answer) throws VerbsException {
-            ConnectionListener l = end.keep(listener(end, 0));
-            end.start(e -> {
-                ConnectionRequest r = l.awaitRequest(Await.LIMIT);
-                if (r == null) {
-                    throw new AssertionError("no request comes");
-                }
-                return answer.to(r, e);
-            });
-            return l.localAddress().getPort();
-        }
-
-        static ConnectionListener listener(End end, int port) throws VerbsException {
-            return end.context.connectionManager().listen(new InetSocketAddress(port));
-        }
-
-        /** Accepts and keeps the connection; the result is the private data. */
-        static Object accept(ConnectionRequest r, End end, byte... data) throws VerbsException {
-            Connection c = end.keep(r.accept(end.qp, with(data)));
-            end.connections.add(c);
-            return r.privateData();
-        }
-
-        static void awaitDisconnected(End end) throws VerbsException {
-            ConnectionManagerConformance.awaitDisconnected(end.connections.getLast());
-        }
-    }
-
-    private static void awaitDisconnected(Connection c) throws VerbsException {
-        List<ConnectionEvent> seen = new ArrayList<>();
-        Await.until("DISCONNECTED", () -> {
-            ConnectionEvent e = c.awaitEvent(Duration.ofMillis(20));
-            if (e != null) {
-                seen.add(e);
-            }
-            return e != null && e.type() == ConnectionEvent.DISCONNECTED;
-        }, () -> "got " + seen);
-        assertThat(c.isConnected()).isFalse();
-    }
-
-    private static Connection connect(End near, InetSocketAddress to, byte... data) throws VerbsException {
-        return near.keep(near.context.connectionManager().connect(near.qp, to, with(data)));
-    }
-
-    private static void assertTraffic(Pair p) throws Exception {
-        p.near.fill(0, 5000, 1);
-        assertPosted(p.far.postReceives(Op.receive(1).on(0, 5000), Op.receive(2).on(5000, 16)));
-        assertPosted(p.near.post(Op.send(3).on(0, 5000), Op.sendImmediate(4, 9).on(0, 16),
-                Op.write(5, p.farAddress, 10_000).on(0, 5000), Op.read(6, p.farAddress, 10_000).on(20_000, 5000)));
-        assertThat(p.near.awaitSends(4)).extracting(Completion::statusName).containsOnly("SUCCESS");
-        assertReceived(1, 5000, p.far.awaitReceive());
-        assertReceived(2, 16, p.far.awaitReceive());
-        assertThat(p.far.mismatch(0, 5000, 1)).isEqualTo(-1);
-        assertThat(p.far.mismatch(10_000, 5000, 1)).isEqualTo(-1);
-        assertThat(Pattern.mismatch(p.near.at(20_000, 5000), 1)).isEqualTo(-1);
-        EndAddress near = p.nearAddress;
-        assertPosted(p.far.post(Op.write(7, near, 30_000).on(0, 100)));
-        assertDone(WcOpcode.RDMA_WRITE, 7, p.far.awaitSend());
     }
 
     @Test
@@ -235,7 +140,7 @@ abstract class ConnectionManagerConformance extends Conformance {
     void nobodyListensIsConnectionRefused() throws Exception {
         Pair p = pair();
         int port;
-        try (ConnectionListener l = Listening.listener(p.near, 0)) {
+        try (ConnectionListener l = Listening.on(p.near, 0)) {
             port = l.localAddress().getPort();
         }
         VerbsException e = assertErrno(Errno.ECONNREFUSED, () -> connect(p.near, fixture.listenerAt(port)),
@@ -252,7 +157,8 @@ abstract class ConnectionManagerConformance extends Conformance {
         InetSocketAddress documentation = new InetSocketAddress(InetAddress.ofLiteral("192.0.2.1"), 4711);
         assertErrno(Errno.EADDRNOTAVAIL, () -> p.near.context.connectionManager().listen(documentation), "192.0.2.1");
         VerbsException e = catchThrowableOfType(VerbsException.class, () -> p.near.context.connectionManager()
-                .connect(p.near.qp, documentation, ConnectionParameters.builder().timeout(Duration.ofMillis(300)).build()));
+                .connect(p.near.qp, documentation, ConnectionParameters.builder().timeout(Duration.ofMillis(300))
+                        .build()));
         assertThat(e).isNotNull();
         assertThat(e.errno()).isIn(Errno.EHOSTUNREACH, Errno.ETIMEDOUT);
     }
@@ -260,7 +166,7 @@ abstract class ConnectionManagerConformance extends Conformance {
     @Test
     void aListenerChoosesAFreePort() throws Exception {
         Pair p = pair();
-        try (ConnectionListener a = Listening.listener(p.near, 0); ConnectionListener b = Listening.listener(p.near, 0)) {
+        try (ConnectionListener a = Listening.on(p.near, 0); ConnectionListener b = Listening.on(p.near, 0)) {
             assertThat(a.localAddress().getPort()).isBetween(1, 65535).isNotEqualTo(b.localAddress().getPort());
             assertThat(a.describe()).contains(Integer.toString(a.localAddress().getPort()));
         }
@@ -269,9 +175,9 @@ abstract class ConnectionManagerConformance extends Conformance {
     @Test
     void aPortIsListenedOnOnce() throws Exception {
         Pair p = pair();
-        int port = p.far.run(end -> end.keep(Listening.listener(end, 0)).localAddress().getPort());
-        assertErrno(Errno.EADDRINUSE, () -> Listening.listener(p.near, port), Integer.toString(port));
-        assertErrno(Errno.EADDRINUSE, () -> p.far.act(end -> Listening.listener(end, port).close()));
+        int port = p.far.run(end -> end.keep(Listening.on(end, 0)).localAddress().getPort());
+        assertErrno(Errno.EADDRINUSE, () -> Listening.on(p.near, port), Integer.toString(port));
+        assertErrno(Errno.EADDRINUSE, () -> p.far.act(end -> Listening.on(end, port).close()));
     }
 
     @Test
@@ -279,7 +185,7 @@ abstract class ConnectionManagerConformance extends Conformance {
         Pair p = pair();
         int port = 0;
         for (int i = 0; i < 20; i++) {
-            try (ConnectionListener l = Listening.listener(p.near, port)) {
+            try (ConnectionListener l = Listening.on(p.near, port)) {
                 port = l.localAddress().getPort();
             }
         }
@@ -323,7 +229,8 @@ abstract class ConnectionManagerConformance extends Conformance {
         long start = System.nanoTime();
         assertErrno(Errno.ETIMEDOUT, () -> p.near.context.connectionManager().connect(p.near.qp, to,
                 ConnectionParameters.builder().timeout(Duration.ofMillis(300)).build()));
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(290), Duration.ofSeconds(5));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(290), Duration.ofSeconds(
+                5));
         p.far.join();
         assertThat(p.near.state()).isIn(QueuePairState.RESET, QueuePairState.INIT);
         // who asked has gone: to accept now must fail, and leaves a queue pair that can be used
@@ -339,18 +246,19 @@ abstract class ConnectionManagerConformance extends Conformance {
     @Test
     void awaitingARequestEndsAfterItsTime() throws Exception {
         Pair p = pair();
-        try (ConnectionListener l = Listening.listener(p.near, 0)) {
+        try (ConnectionListener l = Listening.on(p.near, 0)) {
             assertThat(l.awaitRequest(Duration.ZERO)).isNull();
             long start = System.nanoTime();
             assertThat(l.awaitRequest(Duration.ofMillis(100))).isNull();
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(99), Duration.ofSeconds(2));
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(99), Duration.ofSeconds(
+                    2));
         }
     }
 
     @Test
     void closingAListenerEndsTheWait() throws Exception {
         Pair p = pair();
-        ConnectionListener l = Listening.listener(p.near, 0);
+        ConnectionListener l = Listening.on(p.near, 0);
         FutureTask<Object> waiter = new FutureTask<>(() -> {
             l.awaitRequest(Duration.ofSeconds(60));
             return true;
@@ -367,7 +275,7 @@ abstract class ConnectionManagerConformance extends Conformance {
     void aClosedListenerRefusesThoseWhoWait() throws Exception {
         Pair p = pair();
         int port = p.far.run(end -> {
-            ConnectionListener l = Listening.listener(end, 0);
+            ConnectionListener l = Listening.on(end, 0);
             end.later = l;
             return l.localAddress().getPort();
         });
@@ -381,103 +289,6 @@ abstract class ConnectionManagerConformance extends Conformance {
         VerbsException e = (VerbsException) org.assertj.core.api.Assertions
                 .catchThrowable(() -> task.get(20, TimeUnit.SECONDS)).getCause();
         assertThat(e.errno()).isIn(Errno.ECONNREFUSED, Errno.ECONNRESET, Errno.ETIMEDOUT);
-    }
-
-    @Test
-    void disconnectEndsBothSidesAndFlushes() throws Exception {
-        Pair p = pair();
-        Connection c = connect(p.near, listen(p.far, Listening::accept));
-        p.far.join();
-        assertPosted(p.near.postReceives(Op.receive(1).on(0, 8)));
-        assertPosted(p.far.postReceives(Op.receive(2).on(0, 8)));
-        c.disconnect();
-        assertThat(c.isConnected()).isFalse();
-        p.far.act(Listening::awaitDisconnected);
-        assertStatus(WcStatus.WR_FLUSH_ERR, 1, p.near.awaitReceive());
-        assertStatus(WcStatus.WR_FLUSH_ERR, 2, p.far.awaitReceive());
-        p.near.awaitState(QueuePairState.ERR);
-        p.far.awaitState(QueuePairState.ERR);
-        assertPosted(p.near.post(Op.write(3, p.farAddress, 0).on(0, 8)));
-        assertStatus(WcStatus.WR_FLUSH_ERR, 3, p.near.awaitSend());
-        c.disconnect();
-        c.close();
-        c.close();
-    }
-
-    /** What was sent before the end arrives before it. */
-    @Test
-    void whatWasSentBeforeDisconnectingArrives() throws Exception {
-        for (int round = 0; round < 20; round++) {
-            Pair p = pair();
-            Connection c = connect(p.near, listen(p.far, Listening::accept));
-            p.far.join();
-            assertPosted(p.far.postReceives(Op.receive(1).on(0, 64), Op.receive(2).on(64, 64), Op.receive(3).on(128, 64)));
-            assertPosted(p.near.post(Op.send(1).on(0, 64), Op.send(2).on(0, 64)));
-            p.near.awaitSends(2);
-            c.disconnect();
-            List<Completion> got = p.far.awaitReceives(3);
-            assertReceived(1, 64, got.get(0));
-            assertReceived(2, 64, got.get(1));
-            assertStatus(WcStatus.WR_FLUSH_ERR, 3, got.get(2));
-        }
-    }
-
-    @Test
-    void theFarSideMayDisconnectToo() throws Exception {
-        Pair p = pair();
-        Connection c = connect(p.near, listen(p.far, Listening::accept));
-        p.far.join();
-        p.far.act(end -> end.connections.getLast().disconnect());
-        awaitDisconnected(c);
-        p.near.awaitState(QueuePairState.ERR);
-    }
-
-    @Test
-    void bothSidesMayDisconnectAtOnce() throws Exception {
-        for (int round = 0; round < 20; round++) {
-            Pair p = pair();
-            Connection c = connect(p.near, listen(p.far, Listening::accept));
-            p.far.join();
-            p.far.start(end -> {
-                end.connections.getLast().disconnect();
-                return true;
-            });
-            c.disconnect();
-            p.far.join();
-            p.near.awaitState(QueuePairState.ERR);
-            p.far.awaitState(QueuePairState.ERR);
-        }
-    }
-
-    @Test
-    void closingAConnectionDisconnects() throws Exception {
-        Pair p = pair();
-        Connection c = connect(p.near, listen(p.far, Listening::accept));
-        p.far.join();
-        assertErrno(Errno.EBUSY, p.near.qp::close);
-        c.close();
-        p.far.act(Listening::awaitDisconnected);
-        p.near.qp.close();
-    }
-
-    @Test
-    void aQueuePairConnectsAgainAfterDisconnecting() throws Exception {
-        Pair p = pair();
-        for (int round = 0; round < 10; round++) {
-            Connection c = connect(p.near, listen(p.far, Listening::accept));
-            p.far.join();
-            assertTraffic(p);
-            c.close();
-            p.far.act(end -> {
-                Listening.awaitDisconnected(end);
-                end.connections.getLast().close();
-                end.awaitState(QueuePairState.ERR);
-                end.to(QueuePairState.RESET);
-            });
-            p.near.awaitState(QueuePairState.ERR);
-            End.poll(p.near.receiveCq, 100);
-            p.near.to(QueuePairState.RESET);
-        }
     }
 
     @ParameterizedTest
@@ -494,7 +305,7 @@ abstract class ConnectionManagerConformance extends Conformance {
             }
         }
         InetSocketAddress to = fixture
-                .listenerAt(p.far.run(end -> end.keep(Listening.listener(end, 0)).localAddress().getPort()));
+                .listenerAt(p.far.run(end -> end.keep(Listening.on(end, 0)).localAddress().getPort()));
         assertErrno(Errno.EINVAL, () -> connect(p.near, to), state.name());
         assertThat(p.near.state()).isEqualTo(state);
     }
@@ -519,7 +330,7 @@ abstract class ConnectionManagerConformance extends Conformance {
         Pair p = pair();
         End other = end(EndOptions.defaults());
         InetSocketAddress to = fixture
-                .listenerAt(p.far.run(end -> end.keep(Listening.listener(end, 0)).localAddress().getPort()));
+                .listenerAt(p.far.run(end -> end.keep(Listening.on(end, 0)).localAddress().getPort()));
         assertErrno(Errno.EINVAL,
                 () -> p.near.context.connectionManager().connect(other.qp, to, DEFAULTS));
         assertThat(other.state()).isEqualTo(QueuePairState.RESET);
@@ -530,7 +341,7 @@ abstract class ConnectionManagerConformance extends Conformance {
         int n = 200;
         Pair p = pair();
         int port = p.far.run(end -> {
-            ConnectionListener l = end.keep(Listening.listener(end, 0));
+            ConnectionListener l = end.keep(Listening.on(end, 0));
             end.start(e -> {
                 for (int i = 0; i < n; i++) {
                     ConnectionRequest r = Objects.requireNonNull(l.awaitRequest(Await.LIMIT), "no request " + i);
@@ -546,7 +357,8 @@ abstract class ConnectionManagerConformance extends Conformance {
         List<QueuePair> mine = new ArrayList<>();
         for (int i = 0; i < n; i++) {
             QueuePair q = p.near.queuePair();
-            Connection c = p.near.keep(p.near.context.connectionManager().connect(q, fixture.listenerAt(port), DEFAULTS));
+            Connection c = p.near.keep(p.near.context.connectionManager().connect(q, fixture.listenerAt(port),
+                    DEFAULTS));
             assertThat(c.privateData()).containsExactly(i);
             mine.add(q);
         }
@@ -563,7 +375,7 @@ abstract class ConnectionManagerConformance extends Conformance {
         Pair p = pair();
         int n = 10;
         int port = p.far.run(end -> {
-            ConnectionListener l = end.keep(Listening.listener(end, 0));
+            ConnectionListener l = end.keep(Listening.on(end, 0));
             end.later = l;
             return l.localAddress().getPort();
         });
@@ -593,10 +405,10 @@ abstract class ConnectionManagerConformance extends Conformance {
     @Test
     void bothEndsConnectToEachOtherAtOnce() throws Exception {
         Pair p = pair();
-        ConnectionListener mine = p.near.keep(Listening.listener(p.near, 0));
+        ConnectionListener mine = p.near.keep(Listening.on(p.near, 0));
         InetSocketAddress me = fixture.listenerAt(mine.localAddress().getPort());
         int port = p.far.run(end -> {
-            ConnectionListener l = end.keep(Listening.listener(end, 0));
+            ConnectionListener l = end.keep(Listening.on(end, 0));
             end.later = l;
             end.start(e -> {
                 e.keep(e.context.connectionManager().connect(e.qp, me, DEFAULTS));

@@ -7,7 +7,8 @@ import org.verbena.verbs.Gid;
 
 /** What an end tells its peer: how to reach its queue pair and its memory. */
 record EndAddress(String gid, int queuePairNumber, int psn, int rkey, long address, long length)
-        implements Serializable {
+        implements
+            Serializable {
     AddressVector vector() {
         return AddressVector.to(Gid.parse(gid));
     }

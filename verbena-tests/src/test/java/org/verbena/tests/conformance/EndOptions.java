@@ -33,8 +33,7 @@ final class EndOptions implements Serializable {
     int rnrRetry = 7;
     int minRnrTimer = 12;
 
-    private EndOptions() {
-    }
+    private EndOptions() {}
 
     static EndOptions defaults() {
         return new EndOptions();

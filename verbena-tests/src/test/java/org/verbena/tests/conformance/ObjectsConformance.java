@@ -8,6 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionChannel;
@@ -155,7 +156,8 @@ abstract class ObjectsConformance extends Conformance {
         Context c = open();
         CompletionChannel foreign = open().createCompletionChannel();
         assertErrno(Errno.EINVAL, () -> c
-                .createCompletionQueue(CompletionQueueAttributes.builder().channel(foreign).build()), "another context");
+                .createCompletionQueue(CompletionQueueAttributes.builder().channel(foreign).build()),
+                "another context");
         foreign.close();
     }
 
@@ -267,9 +269,11 @@ abstract class ObjectsConformance extends Conformance {
         End e = end(EndOptions.defaults());
         CompletionQueue foreign = open().createCompletionQueue(1);
         assertErrno(Errno.EINVAL,
-                () -> e.pd.createQueuePair(QueuePairInitAttributes.builder(foreign, e.receiveCq).build()), "another context");
+                () -> e.pd.createQueuePair(QueuePairInitAttributes.builder(foreign, e.receiveCq).build()),
+                "another context");
         assertErrno(Errno.EINVAL,
-                () -> e.pd.createQueuePair(QueuePairInitAttributes.builder(e.sendCq, foreign).build()), "another context");
+                () -> e.pd.createQueuePair(QueuePairInitAttributes.builder(e.sendCq, foreign).build()),
+                "another context");
         foreign.close();
     }
 
@@ -285,16 +289,19 @@ abstract class ObjectsConformance extends Conformance {
         cq.close();
     }
 
+    /** A peer names a queue pair by GID and number; a provider may give each context a GID of its own. */
     @Test
-    void queuePairNumbersAreUnique() throws Exception {
+    void queuePairsAreNamedUniquely() throws Exception {
         End a = end(EndOptions.defaults());
         End b = end(EndOptions.defaults());
-        List<Integer> numbers = new ArrayList<>();
+        List<String> names = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            numbers.add(a.queuePair().number());
-            numbers.add(b.queuePair().number());
+            for (End e : List.of(a, b)) {
+                EndAddress x = e.address(e.queuePair());
+                names.add(x.gid() + " " + x.queuePairNumber());
+            }
         }
-        assertThat(numbers).doesNotHaveDuplicates();
+        assertThat(names).doesNotHaveDuplicates();
     }
 
     @Test

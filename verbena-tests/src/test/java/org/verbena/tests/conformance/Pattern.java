@@ -8,17 +8,16 @@ import java.nio.ByteOrder;
 final class Pattern {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private Pattern() {
-    }
+    private Pattern() {}
 
     private static long word(long seed, long index) {
         long z = (seed + index) * 0x9E3779B97F4A7C15L;
-        z = (z ^ z >>> 32) * 0xD6E8FEB86659FD93L;
-        return z ^ z >>> 29 ^ seed << 40;
+        z = (z ^ (z >>> 32)) * 0xD6E8FEB86659FD93L;
+        return z ^ (z >>> 29) ^ (seed << 40);
     }
 
     private static byte at(long seed, long i) {
-        return (byte) (word(seed, i >>> 3) >>> (int) (i & 7) * 8);
+        return (byte) (word(seed, i >>> 3) >>> ((int) (i & 7) * 8));
     }
 
     /** Fills the segment; byte {@code i} depends on the seed and on {@code i}. */

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionEvent;
 import org.verbena.verbs.ConnectionParameters;
@@ -163,9 +164,7 @@ abstract class PeerDeathConformance extends Conformance {
         process.kill();
         assertEnds(p);
         p.near.to(QueuePairState.RESET);
-        while (!End.poll(p.near.sendCq, 64).isEmpty()) {
-            continue; // what was flushed
-        }
+        Await.until("the end of what was flushed", () -> End.poll(p.near.sendCq, 64).isEmpty(), p.near::describe);
         Far second = closing(new Far.Remote(ownPeer(), EndOptions.defaults()));
         Pair q = new Pair(p.near, second);
         q.connect();
@@ -181,10 +180,11 @@ abstract class PeerDeathConformance extends Conformance {
         End near = end(EndOptions.defaults());
         needs(near.context, Feature.CONNECTION_MANAGER);
         Far far = closing(new Far.Remote(process, EndOptions.defaults()));
-        int port = far.run(end -> ConnectionManagerConformance.Listening.start(end,
-                ConnectionManagerConformance.Listening::accept));
+        int port = far.run(end -> Listening.start(end,
+                Listening::accept));
         InetSocketAddress to = fixture.listenerAt(port);
-        Connection c = near.keep(near.context.connectionManager().connect(near.qp, to, ConnectionParameters.defaults()));
+        Connection c = near.keep(near.context.connectionManager().connect(near.qp, to, ConnectionParameters
+                .defaults()));
         far.join();
         assertPosted(near.postReceives(Op.receive(1).on(0, 8)));
         EndAddress there = far.address();
@@ -211,12 +211,12 @@ abstract class PeerDeathConformance extends Conformance {
         End near = end(EndOptions.defaults());
         needs(near.context, Feature.CONNECTION_MANAGER);
         Far far = closing(new Far.Remote(process, EndOptions.defaults()));
-        int port = far.run(end -> end.keep(ConnectionManagerConformance.Listening.listener(end, 0)).localAddress().getPort());
+        int port = far.run(end -> end.keep(Listening.on(end, 0)).localAddress().getPort());
         process.kill();
         assertErrno(org.verbena.linux.Errno.ECONNREFUSED, () -> near.context.connectionManager().connect(near.qp,
                 fixture.listenerAt(port), ConnectionParameters.defaults()));
         // its port is free for another
-        ConnectionManagerConformance.Listening.listener(near, port).close();
+        Listening.on(near, port).close();
     }
 
     /** Killed while somebody waits for its answer. */
@@ -225,7 +225,7 @@ abstract class PeerDeathConformance extends Conformance {
         End near = end(EndOptions.defaults());
         needs(near.context, Feature.CONNECTION_MANAGER);
         Far far = closing(new Far.Remote(process, EndOptions.defaults()));
-        int port = far.run(end -> ConnectionManagerConformance.Listening.start(end, (r, x) -> {
+        int port = far.run(end -> Listening.start(end, (r, x) -> {
             x.later = r;
             return true;
         }));

@@ -35,7 +35,8 @@ final class PeerProcess implements AutoCloseable {
     }
 
     static PeerProcess start(Class<?> fixture, String classPath, List<String> options) {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
+                .toString(),
                 "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-Xmx512m", "-cp", classPath));
         command.addAll(options);
         command.addAll(List.of(ConformancePeer.class.getName(), fixture.getName()));

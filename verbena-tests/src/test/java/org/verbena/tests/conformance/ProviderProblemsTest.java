@@ -13,6 +13,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
@@ -21,7 +22,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.ApiRange;
 import org.verbena.verbs.spi.VerbsProvider;
 
-/** Whatever is wrong with a provider costs that provider only: it is named with the reason, and the others are listed. */
+/** Whatever is wrong with a provider costs that provider only: it is named, and the others are listed. */
 class ProviderProblemsTest {
     /** Nothing to open: the second JVM only looks at the list. */
     static final class NoDevice implements ConformanceFixture {
@@ -130,8 +131,7 @@ class ProviderProblemsTest {
     }
 
     /** Not a provider at all. */
-    public static final class NoProvider {
-    }
+    public static final class NoProvider {}
 
     /** No constructor that the loader can call. */
     public static final class NoConstructor extends Good {
@@ -140,11 +140,9 @@ class ProviderProblemsTest {
         }
     }
 
-    @TempDir
-    Path folder;
+    @TempDir Path folder;
 
-    private record Seen(ArrayList<String> devices, ArrayList<String> problems) implements java.io.Serializable {
-    }
+    private record Seen(ArrayList<String> devices, ArrayList<String> problems) implements java.io.Serializable {}
 
     /** Looks in a fresh JVM at what these lines of a service file make of the list. */
     private Seen look(List<String> lines) throws Exception {
@@ -153,7 +151,8 @@ class ProviderProblemsTest {
         Files.write(file, lines);
         try (PeerProcess p = PeerProcess.start(NoDevice.class, PeerProcess.classPathWith(folder), List.of())) {
             return p.run(fixture -> new Seen(
-                    new ArrayList<>(Verbs.devices().stream().map(Device::name).toList()), new ArrayList<>(Verbs.problems())));
+                    new ArrayList<>(Verbs.devices().stream().map(Device::name).toList()), new ArrayList<>(Verbs
+                            .problems())));
         }
     }
 

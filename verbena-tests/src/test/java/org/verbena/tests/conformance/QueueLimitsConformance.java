@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.SendFlags;
@@ -200,8 +201,9 @@ abstract class QueueLimitsConformance extends Conformance {
         byte[] eight = new byte[8];
         MemorySegment s = MemorySegment.ofArray(eight);
         for (long[] range : new long[][] {{0, 9}, {8, 1}, {-1, 4}, {4, -1}, {Long.MAX_VALUE, 8}, {8, Long.MAX_VALUE},
-                {Long.MIN_VALUE, 1}, {0, Long.MIN_VALUE}}) {
-            assertRefused(Errno.EINVAL, sq.start().send(1, SendFlags.SIGNALED).inline(s, range[0], range[1]).complete());
+            {Long.MIN_VALUE, 1}, {0, Long.MIN_VALUE}}) {
+            assertRefused(Errno.EINVAL, sq.start().send(1, SendFlags.SIGNALED).inline(s, range[0], range[1])
+                    .complete());
         }
         p.near.expectNoCompletion();
     }
@@ -212,8 +214,7 @@ abstract class QueueLimitsConformance extends Conformance {
         Arena arena = Arena.ofShared();
         MemorySegment s = arena.allocate(8);
         arena.close();
-        assertRefused(Errno.EINVAL,
-                p.near.qp.sendQueue().start().send(1, SendFlags.SIGNALED).inline(s, 0, 8).complete());
+        assertInaccessible(p.near.qp.sendQueue().start().send(1, SendFlags.SIGNALED).inline(s, 0, 8).complete());
         p.near.expectNoCompletion();
     }
 
@@ -227,7 +228,11 @@ abstract class QueueLimitsConformance extends Conformance {
                     .send(1, SendFlags.SIGNALED).inline(s, 0, 8).complete());
             t.join();
         }
-        assertRefused(Errno.EINVAL, result[0]);
+        assertInaccessible(result[0]);
+    }
+
+    private static void assertInaccessible(int result) {
+        assertThat(Errno.name(result)).isIn("EINVAL", "EFAULT");
     }
 
     @Test

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
 import org.verbena.tests.conformance.EndOptions.Memory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEventType;
@@ -45,8 +46,14 @@ abstract class RemoteErrorConformance extends Conformance {
     }
 
     /** The request fails so at the requester, the next is flushed, both ends are in ERR, and no byte has moved. */
-    private void assertRefusedThere(Pair p, int status, Op bad) throws Exception {
-        assertPosted(p.near.post(bad, Op.write(1002, p.farAddress, 0).on(0, 8)));
+    private static void assertRefusedThere(Pair p, int status, Op bad) throws Exception {
+        Op next = Op.write(1002, p.farAddress, 0).on(0, 8);
+        if (p.near.posting == End.Posting.ALONE) {
+            assertPosted(p.near.post(bad));
+            assertPosted(p.near.post(next));
+        } else {
+            assertPosted(p.near.post(bad, next));
+        }
         assertStatus(status, bad.wrId(), p.near.awaitSend());
         assertStatus(WcStatus.WR_FLUSH_ERR, 1002, p.near.awaitSend());
         p.near.awaitState(QueuePairState.ERR);
@@ -78,9 +85,10 @@ abstract class RemoteErrorConformance extends Conformance {
         for (Memory memory : Memory.values()) {
             for (int length : new int[] {8, 4096}) {
                 int n = accesses(pair(memory), offset, length).size();
-                for (int i = 0; i < n; i++) {
+                for (int i = 0; i < 2 * n; i++) {
                     Pair p = pair(memory);
-                    assertRefusedThere(p, WcStatus.REM_ACCESS_ERR, accesses(p, offset, length).get(i));
+                    p.near.posting = i < n ? End.Posting.BATCH : End.Posting.ALONE;
+                    assertRefusedThere(p, WcStatus.REM_ACCESS_ERR, accesses(p, offset, length).get(i % n));
                 }
             }
         }
@@ -112,7 +120,8 @@ abstract class RemoteErrorConformance extends Conformance {
         for (int bit = 0; bit < 32; bit++) {
             Pair p = pair(Memory.ALLOCATED);
             assertRefusedThere(p, WcStatus.REM_ACCESS_ERR,
-                    Op.write(1001, p.farAddress, 0).on(0, 8).at(p.farAddress.rkey() ^ 1 << bit, p.farAddress.address()));
+                    Op.write(1001, p.farAddress, 0).on(0, 8).at(p.farAddress.rkey() ^ 1 << bit, p.farAddress
+                            .address()));
         }
     }
 
@@ -122,6 +131,9 @@ abstract class RemoteErrorConformance extends Conformance {
         int allButWrite = LOCAL | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
         for (int access : new int[] {0, LOCAL, allButWrite}) {
             Pair p = pair(options(memory).access(access));
+            assertRefusedThere(p, WcStatus.REM_ACCESS_ERR, Op.write(1001, p.farAddress, 0).on(0, 8));
+            p = pair(options(memory).access(access));
+            p.near.posting = End.Posting.ALONE;
             assertRefusedThere(p, WcStatus.REM_ACCESS_ERR, Op.write(1001, p.farAddress, 0).on(0, 8));
         }
     }
@@ -166,7 +178,7 @@ abstract class RemoteErrorConformance extends Conformance {
     @Test
     void theQueuePairNeedsTheRightToo() throws Exception {
         int[] rights = {AccessFlags.REMOTE_WRITE, AccessFlags.REMOTE_READ, AccessFlags.REMOTE_ATOMIC,
-                AccessFlags.REMOTE_ATOMIC};
+            AccessFlags.REMOTE_ATOMIC};
         for (int i = 0; i < kinds(); i++) {
             Pair p = pair(options(Memory.ALLOCATED).queuePairAccess(AccessFlags.ALL & ~rights[i]));
             List<Op> ops = accesses(p, 0, 8);
@@ -193,7 +205,8 @@ abstract class RemoteErrorConformance extends Conformance {
             EndAddress gone = p.far.run(end -> {
                 MemoryRegion r = end.pd.allocate(4096, AccessFlags.ALL);
                 EndAddress a = end.address();
-                EndAddress of = new EndAddress(a.gid(), a.queuePairNumber(), a.psn(), r.rkey(), r.address(), r.length());
+                EndAddress of = new EndAddress(a.gid(), a.queuePairNumber(), a.psn(), r.rkey(), r.address(), r
+                        .length());
                 r.close();
                 return of;
             });

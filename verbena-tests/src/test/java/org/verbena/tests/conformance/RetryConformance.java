@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.WcOpcode;
@@ -58,7 +59,8 @@ abstract class RetryConformance extends Conformance {
         long start = System.nanoTime();
         assertPosted(p.near.post(Op.send(1).on(0, 8)));
         assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 1, p.near.awaitSend());
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(2 * 61), Duration.ofSeconds(5));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(2 * 61), Duration.ofSeconds(
+                5));
     }
 
     @Test
@@ -168,12 +170,14 @@ abstract class RetryConformance extends Conformance {
         List<Integer> seen = new ArrayList<>();
         Await.until("an error", () -> {
             if (p.near.state() != QueuePairState.ERR) {
-                assertPosted(p.near.post(Op.write(1, p.farAddress, 0).on(0, 8)));
+                p.near.post(Op.write(1, p.farAddress, 0).on(0, 8)); // refused while the queue is full
             }
             End.poll(p.near.sendCq, 64).forEach(c -> seen.add(c.status()));
             return seen.stream().anyMatch(s -> s != WcStatus.SUCCESS);
         }, p.near::describe);
-        assertThat(seen).contains(seen.contains(WcStatus.RETRY_EXC_ERR) ? WcStatus.RETRY_EXC_ERR : WcStatus.WR_FLUSH_ERR);
+        assertThat(seen).contains(seen.contains(WcStatus.RETRY_EXC_ERR)
+                ? WcStatus.RETRY_EXC_ERR
+                : WcStatus.WR_FLUSH_ERR);
         p.near.awaitState(QueuePairState.ERR);
     }
 

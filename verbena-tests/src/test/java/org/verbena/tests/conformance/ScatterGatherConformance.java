@@ -10,6 +10,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
 import org.verbena.linux.Errno;
 import org.verbena.tests.conformance.EndOptions.Memory;
 import org.verbena.verbs.AccessFlags;
@@ -34,8 +35,7 @@ abstract class ScatterGatherConformance extends Conformance {
     }
 
     /** A piece of a message in an end's region. */
-    private record Piece(int at, int length) implements java.io.Serializable {
-    }
+    private record Piece(int at, int length) implements java.io.Serializable {}
 
     /** Pieces that do not overlap, in an order that is not that of their addresses. */
     private static List<Piece> pieces(Random random, int count, int total) {

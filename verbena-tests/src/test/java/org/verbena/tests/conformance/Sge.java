@@ -8,5 +8,4 @@ import java.io.Serializable;
  * @param own whether {@code at} is an offset into the end's own region; else it is an address of the region of
  *        {@code lkey}
  */
-record Sge(boolean own, int lkey, long at, long length) implements Serializable {
-}
+record Sge(boolean own, int lkey, long at, long length) implements Serializable {}

@@ -13,7 +13,7 @@ class ShmConformanceTest extends VerbsConformance {
         }
 
         @Override
-        public boolean atomicsOnRegisteredMemoryOfOtherProcesses() {
+        public boolean atomicsOnRegisteredMemory() {
             return false;
         }
     }

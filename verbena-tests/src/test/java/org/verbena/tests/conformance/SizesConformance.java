@@ -1,23 +1,20 @@
 package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.List;
 
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
 import org.verbena.tests.conformance.EndOptions.Memory;
-import org.verbena.verbs.Context;
-import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.WcOpcode;
 
 /** Every operation in many sizes, at aligned and odd addresses, with the bytes beside the message looked at. */
 abstract class SizesConformance extends Conformance {
-    private static final long[] SMALL = {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 56, 63, 64, 65, 87, 88, 89,
-            104, 105, 127, 128, 129, 255, 256, 257, 511, 512, 1023, 1024, 1025, 4095, 4096, 4097, 65535, 65536, 65537};
+    private static final long[] SMALL = {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 56, 63, 64, 65, 87, 88,
+        89,
+        104, 105, 127, 128, 129, 255, 256, 257, 511, 512, 1023, 1024, 1025, 4095, 4096, 4097, 65535, 65536, 65537};
     private static final long MIB = 1 << 20;
     /** Bytes before and after each message, which it must not touch. */
     private static final int MARGIN = 32;
@@ -65,6 +62,14 @@ abstract class SizesConformance extends Conformance {
     }
 
     private void everyOperation(Pair p, long n, long from, long to) throws Exception {
+        for (End.Posting posting : new End.Posting[] {End.Posting.BATCH, End.Posting.ALONE}) {
+            p.near.posting = posting;
+            p.far.act(end -> end.posting = posting);
+            everyOperationSo(p, n, from, to);
+        }
+    }
+
+    private void everyOperationSo(Pair p, long n, long from, long to) throws Exception {
         long seed = n * 8;
         boolean inline = n <= p.near.device.maxInlineData();
         p.near.fill(from, n, seed);
@@ -126,33 +131,6 @@ abstract class SizesConformance extends Conformance {
         assertThat(p.far.mismatch(at, n, seed)).as(what + " of " + n + ": first wrong byte").isEqualTo(-1);
         boolean untouched = p.far.run(end -> beside(end, at, n));
         assertThat(untouched).as("bytes beside " + what + " of " + n).isTrue();
-    }
-
-    /** One gibibyte each way, in as few messages as the port allows. */
-    @Test
-    @Timeout(300)
-    void aGibibyteIsWrittenAndRead() throws Exception {
-        assumeTrue(topology == Topology.TWO_PROCESSES, "once is enough");
-        try (Context c = fixture.open()) {
-            long n = Math.min(fixture.largestTransfer(), c.queryDevice().maxMrSize());
-            PortAttributes port = c.queryPort(1);
-            long piece = Math.min(n, port.maxMessageSize());
-            Pair p = connected(EndOptions.defaults().bytes(n), EndOptions.defaults().bytes(n));
-            p.near.fill(0, n, 77);
-            for (long at = 0; at < n; at += piece) {
-                long length = Math.min(piece, n - at);
-                assertPosted(p.near.post(Op.write(at, p.farAddress, at).on(at, length)));
-                assertDone(WcOpcode.RDMA_WRITE, at, p.near.awaitSend());
-            }
-            assertThat(p.far.mismatch(0, n, 77)).isEqualTo(-1);
-            p.far.fill(0, n, 78);
-            for (long at = 0; at < n; at += piece) {
-                long length = Math.min(piece, n - at);
-                assertPosted(p.near.post(Op.read(at, p.farAddress, at).on(at, length)));
-                assertDone(WcOpcode.RDMA_READ, at, p.near.awaitSend());
-            }
-            assertThat(Pattern.mismatch(p.near.at(0, n), 78)).isEqualTo(-1);
-        }
     }
 
     /** Messages of all sizes in one stream, so that long and short ones meet. */

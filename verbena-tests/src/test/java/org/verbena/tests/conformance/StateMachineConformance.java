@@ -24,13 +24,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
-import org.verbena.verbs.QueuePairAttributes.Builder;
 import org.verbena.verbs.QueuePairState;
 
 /** The state machine of an RC queue pair, against a table of its own and not the one that the API checks by. */
@@ -61,8 +61,7 @@ abstract class StateMachineConformance extends Conformance {
 
     private static final Map<String, Rule> RULES = parse();
 
-    private record Rule(Set<String> required, Set<String> optional) {
-    }
+    private record Rule(Set<String> required, Set<String> optional) {}
 
     private static Map<String, Rule> parse() {
         Map<String, Rule> rules = new LinkedHashMap<>();
@@ -77,7 +76,7 @@ abstract class StateMachineConformance extends Conformance {
         return s.isBlank() ? Set.of() : new TreeSet<>(List.of(s.strip().split("\\s+", -1)));
     }
 
-    private final Map<String, BiConsumer<Builder, QueuePairState>> setters = new LinkedHashMap<>();
+    private final Map<String, BiConsumer<QueuePairAttributes.Builder, QueuePairState>> setters = new LinkedHashMap<>();
     private End end;
     private QueuePair partner;
 
@@ -92,7 +91,7 @@ abstract class StateMachineConformance extends Conformance {
         AddressVector av = end.address(partner).vector();
         int reads = end.reads();
         int mtu = end.context.queryPort(1).activeMtu();
-        setters.put("CUR_STATE", Builder::currentState);
+        setters.put("CUR_STATE", QueuePairAttributes.Builder::currentState);
         setters.put("EN_SQD_ASYNC_NOTIFY", (b, s) -> b.sqdAsyncNotify(true));
         setters.put("ACCESS_FLAGS", (b, s) -> b.accessFlags(AccessFlags.ALL));
         setters.put("PKEY_INDEX", (b, s) -> b.pkeyIndex(0));
@@ -113,7 +112,7 @@ abstract class StateMachineConformance extends Conformance {
 
     /** A modify with exactly these attributes. */
     private QueuePairAttributes attributes(QueuePairState from, QueuePairState to, Set<String> names) {
-        Builder b = QueuePairAttributes.to(to);
+        QueuePairAttributes.Builder b = QueuePairAttributes.to(to);
         names.forEach(n -> setters.get(n).accept(b, from));
         return b.build();
     }
@@ -174,7 +173,8 @@ abstract class StateMachineConformance extends Conformance {
         Rule rule = RULES.get(from + " " + to);
         if (rule == null) {
             assertRefused(qp, attributes(from, to, Set.of()), from.name(), to.name());
-            assertRefused(qp, attributes(from, to, Set.of("PKEY_INDEX", "PORT", "ACCESS_FLAGS")), from.name(), to.name());
+            assertRefused(qp, attributes(from, to, Set.of("PKEY_INDEX", "PORT", "ACCESS_FLAGS")), from.name(), to
+                    .name());
             return;
         }
         for (String name : rule.required) {
@@ -207,7 +207,7 @@ abstract class StateMachineConformance extends Conformance {
         }
         QueuePair qp = in(state);
         Rule rule = RULES.get(state + " " + state);
-        Builder b = QueuePairAttributes.builder();
+        QueuePairAttributes.Builder b = QueuePairAttributes.builder();
         if (rule == null) {
             assertErrno(Errno.EINVAL, () -> qp.modify(b.build()), state.name());
         } else {
@@ -223,7 +223,7 @@ abstract class StateMachineConformance extends Conformance {
         QueuePair qp = in(state);
         for (QueuePairState wrong : QueuePairState.values()) {
             if (wrong != state) {
-                Builder b = attributes(state, RTS, RULES.get(state + " RTS").required).toBuilder();
+                QueuePairAttributes.Builder b = attributes(state, RTS, RULES.get(state + " RTS").required).toBuilder();
                 assertRefused(qp, b.currentState(wrong).build(), "CUR_STATE");
             }
         }
@@ -232,39 +232,47 @@ abstract class StateMachineConformance extends Conformance {
     /** Everything that the caller may not choose freely, with values beyond its range. */
     @ParameterizedTest
     @MethodSource("wrongValues")
-    void aValueOutOfRangeIsRefusedAndNamed(String name, QueuePairState from, QueuePairState to, Consumer<Builder> wrong)
+    void aValueOutOfRangeIsRefusedAndNamed(String name, QueuePairState from, QueuePairState to,
+            Consumer<QueuePairAttributes.Builder> wrong)
             throws Exception {
         QueuePair qp = in(from);
-        Builder b = attributes(from, to, RULES.get(from + " " + to).required).toBuilder();
+        QueuePairAttributes.Builder b = attributes(from, to, RULES.get(from + " " + to).required).toBuilder();
         wrong.accept(b);
         assertRefused(qp, b.build(), name);
         bring(qp, RTS);
     }
 
     static Stream<Arguments> wrongValues() {
-        return Stream.of(wrong("PORT", RESET, INIT, Builder::port, 0, 2, 255, -1),
-                wrong("PKEY_INDEX", RESET, INIT, Builder::pkeyIndex, -1, 65536),
-                wrong("ACCESS_FLAGS", RESET, INIT, Builder::accessFlags, 1 << 12, Integer.MIN_VALUE),
-                wrong("PATH_MTU", INIT, RTR, Builder::pathMtu, 0, 1, 1000, 8192, -1, Integer.MIN_VALUE),
-                wrong("DEST_QPN", INIT, RTR, Builder::destinationQueuePair, -1, 1 << 24, Integer.MIN_VALUE),
-                wrong("RQ_PSN", INIT, RTR, Builder::rqPsn, -1, 1 << 24),
-                wrong("MAX_DEST_RD_ATOMIC", INIT, RTR, Builder::maxDestReadAtomic, -1, 1 << 20),
-                wrong("MIN_RNR_TIMER", INIT, RTR, Builder::minRnrTimer, -1, 32),
+        return Stream.of(wrong("PORT", RESET, INIT, QueuePairAttributes.Builder::port, 0, 2, 255, -1),
+                wrong("PKEY_INDEX", RESET, INIT, QueuePairAttributes.Builder::pkeyIndex, -1, 65536),
+                wrong("ACCESS_FLAGS", RESET, INIT, QueuePairAttributes.Builder::accessFlags, 1 << 12,
+                        Integer.MIN_VALUE),
+                wrong("PATH_MTU", INIT, RTR, QueuePairAttributes.Builder::pathMtu, 0, 1, 1000, 8192, -1,
+                        Integer.MIN_VALUE),
+                wrong("DEST_QPN", INIT, RTR, QueuePairAttributes.Builder::destinationQueuePair, -1, 1 << 24,
+                        Integer.MIN_VALUE),
+                wrong("RQ_PSN", INIT, RTR, QueuePairAttributes.Builder::rqPsn, -1, 1 << 24),
+                wrong("MAX_DEST_RD_ATOMIC", INIT, RTR, QueuePairAttributes.Builder::maxDestReadAtomic, -1, 1 << 20),
+                wrong("MIN_RNR_TIMER", INIT, RTR, QueuePairAttributes.Builder::minRnrTimer, -1, 32),
                 wrong("AV", INIT, RTR, (b, i) -> b.addressVector(vector(b, i, 1)), -1, 1 << 16),
                 wrong("AV", INIT, RTR, (b, port) -> b.addressVector(vector(b, 0, port)), 0, 99, -1),
-                wrong("TIMEOUT", RTR, RTS, Builder::timeout, -1, 32), wrong("RETRY_CNT", RTR, RTS, Builder::retryCount, -1, 8),
-                wrong("RNR_RETRY", RTR, RTS, Builder::rnrRetry, -1, 8), wrong("SQ_PSN", RTR, RTS, Builder::sqPsn, -1, 1 << 24),
-                wrong("MAX_QP_RD_ATOMIC", RTR, RTS, Builder::maxReadAtomic, -1, 1 << 20)).flatMap(s -> s);
+                wrong("TIMEOUT", RTR, RTS, QueuePairAttributes.Builder::timeout, -1, 32), wrong("RETRY_CNT", RTR, RTS,
+                        QueuePairAttributes.Builder::retryCount, -1, 8),
+                wrong("RNR_RETRY", RTR, RTS, QueuePairAttributes.Builder::rnrRetry, -1, 8), wrong("SQ_PSN", RTR, RTS,
+                        QueuePairAttributes.Builder::sqPsn, -1, 1 << 24),
+                wrong("MAX_QP_RD_ATOMIC", RTR, RTS, QueuePairAttributes.Builder::maxReadAtomic, -1, 1 << 20)).flatMap(
+                        s -> s);
     }
 
-    private static AddressVector vector(Builder b, int sourceIndex, int port) {
+    private static AddressVector vector(QueuePairAttributes.Builder b, int sourceIndex, int port) {
         AddressVector good = java.util.Objects.requireNonNull(b.build().addressVector());
         return new AddressVector(good.destination(), sourceIndex, 64, 0, 0, 0, port);
     }
 
     private static Stream<Arguments> wrong(String name, QueuePairState from, QueuePairState to,
-            BiConsumer<Builder, Integer> setter, Integer... values) {
-        return Stream.of(values).map(v -> Arguments.of(name, from, to, (Consumer<Builder>) b -> setter.accept(b, v)));
+            BiConsumer<QueuePairAttributes.Builder, Integer> setter, Integer... values) {
+        return Stream.of(values).map(v -> Arguments.of(name, from, to,
+                (Consumer<QueuePairAttributes.Builder>) b -> setter.accept(b, v)));
     }
 
     @Test

@@ -72,6 +72,13 @@ public abstract class VerbsConformance {
     }
 
     @Nested
+    class LargeTransfer extends LargeTransferConformance {
+        LargeTransfer() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
     @ParameterizedClass
     @EnumSource
     class ScatterGather extends ScatterGatherConformance {
@@ -148,6 +155,15 @@ public abstract class VerbsConformance {
     @EnumSource
     class Manager extends ConnectionManagerConformance {
         Manager(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Disconnect extends DisconnectConformance {
+        Disconnect(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
         }
     }

@@ -1,0 +1,146 @@
+package org.verbena.bench;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.CompletionChannel;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * Two queue pairs of two contexts in this process that are connected to each other, so that one thread can drive both
+ * ends. {@link #a} sends, {@link #b} receives; nothing prevents the other direction.
+ */
+public final class Loop implements AutoCloseable {
+    private static final int TIMEOUT_CODE = 20;
+    private static final int FOR_EVER = 7;
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    /** One end. */
+    public static final class End {
+        /** The queue pair. */
+        public final QueuePair qp;
+        /** Its completion queue for sends. */
+        public final CompletionQueue sendCq;
+        /** Its completion queue for receives. */
+        public final CompletionQueue receiveCq;
+        /** The channel of both; null if none was asked for. */
+        public final @Nullable CompletionChannel channel;
+        /** Memory with all rights. */
+        public final MemoryRegion region;
+
+        private End(ProtectionDomain pd, MemoryRegion region, int depth, boolean events) throws VerbsException {
+            this.region = region;
+            Context context = pd.context();
+            channel = events ? context.createCompletionChannel() : null;
+            sendCq = context.createCompletionQueue(queue(depth));
+            receiveCq = context.createCompletionQueue(queue(depth));
+            qp = pd.createQueuePair(QueuePairInitAttributes.builder(sendCq, receiveCq).maxSendWr(depth).maxReceiveWr(depth)
+                    .maxInlineData(64).build());
+        }
+
+        private CompletionQueueAttributes queue(int depth) {
+            CompletionQueueAttributes.Builder b = CompletionQueueAttributes.builder().cqe(depth);
+            return (channel == null ? b : b.channel(channel)).build();
+        }
+
+        private void close() throws VerbsException {
+            qp.close();
+            sendCq.close();
+            receiveCq.close();
+            if (channel != null) {
+                channel.close();
+            }
+        }
+    }
+
+    /** The end that sends. */
+    public final End a;
+    /** The end that receives. */
+    public final End b;
+
+    /**
+     * Makes and connects two queue pairs.
+     *
+     * @param bytes memory of each end
+     * @param depth entries of each queue
+     * @param events whether the completion queues have a channel
+     */
+    public Loop(ProtectionDomain first, ProtectionDomain second, long bytes, int depth, boolean events)
+            throws VerbsException {
+        a = new End(first, first.allocate(bytes, AccessFlags.ALL), depth, events);
+        b = new End(second, second.allocate(bytes, AccessFlags.ALL), depth, events);
+        connect();
+    }
+
+    /** Brings both queue pairs from RESET to RTS, and one message of 0 bytes each way. */
+    public void connect() throws VerbsException {
+        for (End e : new End[]{a, b}) {
+            e.qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(AccessFlags.ALL)
+                    .build());
+        }
+        ready(a.qp, b.qp);
+        ready(b.qp, a.qp);
+        warm(a, b);
+        warm(b, a);
+    }
+
+    private static void ready(QueuePair qp, QueuePair peer) throws VerbsException {
+        qp.modify(QueuePairAttributes.to(QueuePairState.RTR)
+                .addressVector(AddressVector.to(peer.protectionDomain().context().queryGid(1, 0))).pathMtu(4096)
+                .destinationQueuePair(peer.number()).rqPsn(0).maxDestReadAtomic(16).minRnrTimer(1).build());
+        qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(TIMEOUT_CODE).retryCount(FOR_EVER).rnrRetry(FOR_EVER)
+                .sqPsn(0).maxReadAtomic(16).build());
+    }
+
+    /** The first message makes the lane. */
+    private static void warm(End from, End to) {
+        check(to.qp.receiveQueue().post(0, to.region, 0, 0));
+        check(from.qp.sendQueue().start().send(0, org.verbena.verbs.SendFlags.SIGNALED).sge(from.region, 0, 0).complete());
+        take(to.receiveCq);
+        take(from.sendCq);
+    }
+
+    /** Waits for one completion, which must be a success. */
+    public static void take(CompletionQueue cq) {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (cq.startPoll() != 0) {
+            if (System.nanoTime() - end > 0) {
+                throw new IllegalStateException("no completion on " + cq.describe());
+            }
+            Thread.onSpinWait();
+        }
+        int status = cq.status();
+        cq.endPoll();
+        if (status != WcStatus.SUCCESS) {
+            throw new IllegalStateException("completed with " + WcStatus.toString(status));
+        }
+    }
+
+    /** Throws if {@code errno} is not 0. */
+    public static void check(int errno) {
+        if (errno != 0) {
+            throw new IllegalStateException("refused with errno " + errno);
+        }
+    }
+
+    @Override
+    public void close() throws VerbsException {
+        a.close();
+        b.close();
+        a.region.close();
+        b.region.close();
+    }
+}

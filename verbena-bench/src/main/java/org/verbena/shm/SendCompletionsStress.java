@@ -1,0 +1,49 @@
+package org.verbena.shm;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+import org.verbena.verbs.VerbsException;
+
+/** {@link SendCompletions}: what the executor adds, the poller sees whole, once and in order. */
+@JCStressTest
+@Outcome(id = {"0, 0", "1, 0", "2, 0"}, expect = Expect.ACCEPTABLE, desc = "so many, all as they were added")
+@Outcome(expect = Expect.FORBIDDEN, desc = "torn or out of order")
+@State
+public class SendCompletionsStress {
+    private static final ShmCompletionQueue CURSOR = cursor();
+    private final SendCompletions completions = new SendCompletions(2, false);
+
+    private static ShmCompletionQueue cursor() {
+        try {
+            return (ShmCompletionQueue) ShmDevice.INSTANCE.open().createCompletionQueue(1);
+        } catch (VerbsException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Whoever executes the queue. */
+    @Actor
+    public void executor() {
+        completions.add(11, 1, 2, 3, 4, 5);
+        completions.add(12, 2, 3, 4, 5, 6);
+    }
+
+    /** The poller. */
+    @Actor
+    public void poller(II_Result r) {
+        for (int i = 0; i < 2; i++) {
+            long freed = completions.poll(CURSOR, 7, 8);
+            if (freed >= 0) {
+                int k = r.r1++;
+                boolean whole = freed == 5 + k && CURSOR.wrId() == 11 + k && CURSOR.opcode() == 1 + k
+                        && CURSOR.status() == 2 + k && CURSOR.vendorError() == 3 + k && CURSOR.byteLength() == 4 + k;
+                r.r2 += whole ? 0 : 1;
+            }
+        }
+    }
+}

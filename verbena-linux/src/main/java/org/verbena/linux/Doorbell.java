@@ -1,0 +1,112 @@
+package org.verbena.linux;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+import org.verbena.linux.spi.Native;
+import org.verbena.linux.spi.SyscallNumber;
+
+/**
+ * A descriptor that becomes readable when anybody who knows its name rings: a datagram socket with an abstract name,
+ * unix(7). Unlike an eventfd(2) that is passed around, nothing is shared but the name: nobody can silence a doorbell for
+ * others, and a ringer is never made to wait, whatever the owner does. Thread-safe.
+ */
+public final class Doorbell implements AutoCloseable {
+    private static final int AF_UNIX = 1;
+    private static final int SOCK_DGRAM = 2;
+    private static final int SOCK_CLOEXEC = 0x80000;
+    private static final int MSG_DONTWAIT = 0x40;
+    private static final int MSG_NOSIGNAL = 0x4000;
+    private static final int MAX_NAME = 107;
+    private static final int HEADER = 3;
+
+    private final Fd fd;
+
+    private Doorbell(Fd fd) {
+        this.fd = fd;
+    }
+
+    /**
+     * Takes a name and waits to be rung.
+     *
+     * @param abstractName 1 to 107 bytes of UTF-8, without the leading NUL
+     * @throws LinuxException {@code EADDRINUSE}, {@code EMFILE}, {@code ENFILE}
+     */
+    public static Doorbell bind(String abstractName) throws LinuxException {
+        return open(SyscallNumber.BIND, abstractName, "bind");
+    }
+
+    /**
+     * Gets ready to ring a doorbell.
+     *
+     * @throws LinuxException {@code ECONNREFUSED} (nobody has the name), {@code EMFILE}, {@code ENFILE}
+     */
+    public static Doorbell connect(String abstractName) throws LinuxException {
+        return open(SyscallNumber.CONNECT, abstractName, "connect");
+    }
+
+    private static Doorbell open(int call, String abstractName, String verb) throws LinuxException {
+        byte[] name = Args.name(abstractName, MAX_NAME, "the name of a doorbell");
+        Fd fd = Fd.ofResult(Native.call(SyscallNumber.SOCKET, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+                "socket(AF_UNIX, SOCK_DGRAM)");
+        try {
+            MemorySegment memory = Native.scratch().memory();
+            memory.set(ValueLayout.JAVA_SHORT, 0, (short) AF_UNIX);
+            memory.set(ValueLayout.JAVA_BYTE, 2, (byte) 0);
+            MemorySegment.copy(name, 0, memory, ValueLayout.JAVA_BYTE, HEADER, name.length);
+            Args.check(Native.call(call, fd.value(), Native.scratch().address(), HEADER + name.length),
+                    verb + "(unix datagram \"@" + abstractName + "\")");
+            return new Doorbell(fd);
+        } catch (LinuxException e) {
+            fd.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Rings; for the data path: throws nothing, allocates nothing, never waits.
+     *
+     * @return 0 if it rings, also when it had been rung already and the owner has not looked; or an errno:
+     *     {@code ECONNREFUSED} (the owner is gone), {@code EBADF} (closed here)
+     */
+    public int ring() {
+        if (fd.isClosed()) {
+            return Errno.EBADF;
+        }
+        long result;
+        do {
+            Native.Scratch scratch = Native.scratch();
+            result = Native.call(SyscallNumber.SENDTO, number(), scratch.address(), 1, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+        } while (result == -Errno.EINTR);
+        return result >= 0 || result == -Errno.EAGAIN ? 0 : (int) -result;
+    }
+
+    private int number() {
+        try {
+            return fd.value();
+        } catch (IllegalStateException closedMeanwhile) {
+            return -1;
+        }
+    }
+
+    /** Takes all rings, without waiting; the descriptor is not readable any more. */
+    public void silence() {
+        long result;
+        do {
+            Native.Scratch scratch = Native.scratch();
+            result = Native.call(SyscallNumber.RECVFROM, number(), scratch.address(), Native.SCRATCH_BYTES, MSG_DONTWAIT, 0,
+                    0);
+        } while (result >= 0 || result == -Errno.EINTR);
+    }
+
+    /** The descriptor, to wait for with {@link Poll} or {@link Epoll}. */
+    public Fd fd() {
+        return fd;
+    }
+
+    /** Gives the name back, or stops ringing. */
+    @Override
+    public void close() {
+        fd.close();
+    }
+}

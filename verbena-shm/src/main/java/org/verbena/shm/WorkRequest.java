@@ -1,0 +1,144 @@
+package org.verbena.shm;
+
+import java.lang.foreign.MemorySegment;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.SendFlags;
+
+/**
+ * A send work request: one slot of a send queue, filled by {@link ShmSendQueue} and carried out by {@link SendExecutor}.
+ * All fields are written before the slot's number is published. The first buffer, as a rule the only one, has fields of
+ * its own.
+ */
+final class WorkRequest {
+    /** Beside the application's flags: inline data are complete, no further buffer may follow. */
+    private static final int INLINE_GIVEN = 1 << 8;
+
+    private final int maxSge;
+    private final int maxInline;
+    /** Address of the slot's inline buffer. */
+    final long inlineBuffer;
+
+    long wrId;
+    int opcode;
+    int flags;
+    int rkey;
+    int immediate;
+    long remoteAddress;
+    long compare;
+    long swap;
+    /** Bytes of all buffers. */
+    long total;
+
+    int sgeCount;
+    private int lkey;
+    private long address;
+    private long length;
+    private final int[] moreKeys;
+    private final long[] moreAddresses;
+    private final long[] moreLengths;
+
+    WorkRequest(int maxSge, int maxInline, long inlineBuffer) {
+        this.maxSge = maxSge;
+        this.maxInline = maxInline;
+        this.inlineBuffer = inlineBuffer;
+        int more = Math.max(0, maxSge - 1);
+        moreKeys = new int[more];
+        moreAddresses = new long[more];
+        moreLengths = new long[more];
+    }
+
+    /** Starts a request that has no buffers yet. */
+    void set(int op, long id, int sendFlags, int key, long remote, int imm) {
+        wrId = id;
+        opcode = op;
+        flags = sendFlags;
+        rkey = key;
+        remoteAddress = remote;
+        immediate = imm;
+        sgeCount = 0;
+        total = 0;
+    }
+
+    boolean isInline() {
+        return (flags & SendFlags.INLINE) != 0;
+    }
+
+    boolean isSignaled() {
+        return (flags & SendFlags.SIGNALED) != 0;
+    }
+
+    boolean isSolicited() {
+        return (flags & SendFlags.SOLICITED) != 0;
+    }
+
+    int lkey(int i) {
+        return i == 0 ? lkey : moreKeys[i - 1];
+    }
+
+    long address(int i) {
+        return i == 0 ? address : moreAddresses[i - 1];
+    }
+
+    long length(int i) {
+        return i == 0 ? length : moreLengths[i - 1];
+    }
+
+    /** Adds a buffer; answers 0 or an errno. */
+    int addSge(int key, long at, long bytes, KeyTable keys, int pd) {
+        if (sgeCount == 0 && maxSge > 0 && bytes >= 0 && !isInline()) {
+            lkey = key;
+            address = at;
+            length = bytes;
+            total = bytes;
+            sgeCount = 1;
+            return 0;
+        }
+        return addFurther(key, at, bytes, keys, pd);
+    }
+
+    private int addFurther(int key, long at, long bytes, KeyTable keys, int pd) {
+        if (isInline()) {
+            return takeInline(key, at, bytes, keys, pd);
+        }
+        if (sgeCount == maxSge || bytes < 0 || total + bytes < 0) {
+            return Errno.EINVAL;
+        }
+        moreKeys[sgeCount - 1] = key;
+        moreAddresses[sgeCount - 1] = at;
+        moreLengths[sgeCount - 1] = bytes;
+        sgeCount++;
+        total += bytes;
+        return 0;
+    }
+
+    /** The flag INLINE with a registered buffer: takes the data now. */
+    private int takeInline(int key, long at, long bytes, KeyTable keys, int pd) {
+        if ((flags & INLINE_GIVEN) != 0 || bytes < 0 || bytes > maxInline - total) {
+            return Errno.EINVAL;
+        }
+        Region r = keys.find(key, pd, at, bytes, 0);
+        if (r == null || !r.copyOut(at, inlineBuffer + total, bytes)) {
+            return Errno.EINVAL;
+        }
+        total += bytes;
+        return 0;
+    }
+
+    /** Takes inline data; answers 0 or an errno. */
+    int setInline(MemorySegment data, long offset, long bytes) {
+        if (bytes < 0 || bytes > maxInline || offset < 0 || offset > data.byteSize() - bytes || sgeCount != 0 || total != 0
+                || (flags & INLINE_GIVEN) != 0 || opcode > Opcode.SEND_IMM) {
+            return Errno.EINVAL;
+        }
+        try {
+            MemorySegment.copy(data, offset, RawMemory.segment(inlineBuffer, bytes), 0, bytes);
+        } catch (IllegalStateException | WrongThreadException e) {
+            return Errno.EFAULT;
+        }
+        flags |= SendFlags.INLINE | INLINE_GIVEN;
+        total = bytes;
+        return 0;
+    }
+}
