@@ -16,6 +16,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
@@ -41,8 +42,9 @@ public final class Loop implements AutoCloseable {
         /** Memory with all rights. */
         public final MemoryRegion region;
 
-        private End(ProtectionDomain pd, MemoryRegion region, int depth, boolean events) throws VerbsException {
+        private End(MemoryRegion region, int depth, boolean events) throws VerbsException {
             this.region = region;
+            ProtectionDomain pd = region.protectionDomain();
             Context context = pd.context();
             channel = events ? context.createCompletionChannel() : null;
             sendCq = context.createCompletionQueue(queue(depth));
@@ -72,21 +74,21 @@ public final class Loop implements AutoCloseable {
     public final End b;
 
     /**
-     * Makes and connects two queue pairs.
+     * Makes and connects two queue pairs in the domains of two regions.
      *
-     * @param bytes memory of each end
+     * @param first memory of the end that sends, with all rights; at least 8 bytes; stays the caller's
+     * @param second memory of the end that receives, likewise
      * @param depth entries of each queue
      * @param events whether the completion queues have a channel
      */
-    public Loop(ProtectionDomain first, ProtectionDomain second, long bytes, int depth, boolean events)
-            throws VerbsException {
-        a = new End(first, first.allocate(bytes, AccessFlags.ALL), depth, events);
-        b = new End(second, second.allocate(bytes, AccessFlags.ALL), depth, events);
+    public Loop(MemoryRegion first, MemoryRegion second, int depth, boolean events) throws VerbsException {
+        a = new End(first, depth, events);
+        b = new End(second, depth, events);
         connect();
     }
 
-    /** Brings both queue pairs from RESET to RTS, and one message of 0 bytes each way. */
-    public void connect() throws VerbsException {
+    /** Brings both queue pairs from RESET to RTS, and moves some bytes each way: from then on nothing is made anew. */
+    private void connect() throws VerbsException {
         for (End e : new End[]{a, b}) {
             e.qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(AccessFlags.ALL)
                     .build());
@@ -105,11 +107,12 @@ public final class Loop implements AutoCloseable {
                 .sqPsn(0).maxReadAtomic(16).build());
     }
 
-    /** The first message makes the lane. */
     private static void warm(End from, End to) {
         check(to.qp.receiveQueue().post(0, to.region, 0, 0));
-        check(from.qp.sendQueue().start().send(0, org.verbena.verbs.SendFlags.SIGNALED).sge(from.region, 0, 0).complete());
+        check(from.qp.sendQueue().start().send(0, SendFlags.SIGNALED).sge(from.region, 0, 0)
+                .write(0, SendFlags.SIGNALED, to.region.rkey(), to.region.address()).sge(from.region, 0, 8).complete());
         take(to.receiveCq);
+        take(from.sendCq);
         take(from.sendCq);
     }
 
@@ -140,7 +143,5 @@ public final class Loop implements AutoCloseable {
     public void close() throws VerbsException {
         a.close();
         b.close();
-        a.region.close();
-        b.region.close();
     }
 }

@@ -1,17 +1,16 @@
 package org.verbena.shm;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 import org.verbena.bench.Loop;
 import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
-import org.verbena.verbs.QueuePairAttributes;
-import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -19,20 +18,23 @@ import org.verbena.verbs.VerbsException;
  * Made once per JVM that jcstress forks.
  */
 final class StressPairs {
-    static final int BYTES = 4096;
-    static final int DEPTH = 8;
+    private static final int BYTES = 4096;
+    private static final int DEPTH = 8;
+    private static final int MOST = 1024;
 
     /** Two connected queue pairs of two contexts. */
     static final class Pair {
-        final Loop loop;
+        private final Loop loop;
+        private final int slice;
         final Loop.End a;
         final Loop.End b;
         final ShmQueuePair sender;
         final ShmQueuePair receiver;
         final ShmSendQueue sendQueue;
 
-        Pair(Loop loop) {
+        private Pair(Loop loop, int slice) {
             this.loop = loop;
+            this.slice = slice;
             a = loop.a;
             b = loop.b;
             sender = (ShmQueuePair) a.qp;
@@ -49,24 +51,14 @@ final class StressPairs {
         void receive(int id, int offset, int length) {
             Loop.check(b.qp.receiveQueue().post(id, b.region, offset, length));
         }
-
-        /** Connects anew. */
-        void reset() {
-            try {
-                a.qp.modify(QueuePairAttributes.to(QueuePairState.RESET).build());
-                b.qp.modify(QueuePairAttributes.to(QueuePairState.RESET).build());
-                loop.connect();
-            } catch (VerbsException e) {
-                throw new IllegalStateException(e);
-            }
-        }
     }
 
     private final Deque<Pair> free = new ArrayDeque<>();
+    private final Deque<Integer> slices = new ArrayDeque<>();
     private final ShmContext first;
     private final ShmContext second;
-    private final ProtectionDomain pdA;
-    private final ProtectionDomain pdB;
+    private final MemoryRegion[] regionsA = new MemoryRegion[MOST];
+    private final MemoryRegion[] regionsB = new MemoryRegion[MOST];
     private final boolean events;
 
     /** Starts with {@code n} pairs; {@code events}: with completion channels. */
@@ -75,25 +67,46 @@ final class StressPairs {
         try {
             first = (ShmContext) ShmDevice.INSTANCE.open();
             second = (ShmContext) ShmDevice.INSTANCE.open();
-            pdA = first.allocateProtectionDomain();
-            pdB = second.allocateProtectionDomain();
-            List<Pair> made = new ArrayList<>();
-            for (int i = 0; i < n; i++) {
-                made.add(make());
+            slice(first, regionsA);
+            slice(second, regionsB);
+            for (int i = 0; i < MOST; i++) {
+                slices.add(i);
             }
-            free.addAll(made);
+            for (int i = 0; i < n; i++) {
+                free.add(make());
+            }
         } catch (VerbsException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    private Pair make() throws VerbsException {
-        return new Pair(new Loop(pdA, pdB, BYTES, DEPTH, events));
+    /** One allocation for all pairs, so that peers map memory once. */
+    private static void slice(ShmContext context, MemoryRegion[] into) throws VerbsException {
+        ProtectionDomain pd = context.allocateProtectionDomain();
+        MemoryRegion all = pd.allocate((long) MOST * BYTES, AccessFlags.ALL);
+        for (int i = 0; i < MOST; i++) {
+            into[i] = pd.register(all.segment().asSlice((long) i * BYTES, BYTES), AccessFlags.ALL);
+        }
     }
 
-    /** The domain of the receiving ends. */
-    ProtectionDomain receivers() {
-        return pdB;
+    private Pair make() throws VerbsException {
+        int i = slices.remove();
+        return new Pair(new Loop(regionsA[i], regionsB[i], DEPTH, events), i);
+    }
+
+    /** The context of the sending ends. */
+    ShmContext senders() {
+        return first;
+    }
+
+    /** The context of the receiving ends. */
+    ShmContext receivers() {
+        return second;
+    }
+
+    /** The index of the protection domain of the receiving ends. */
+    int domain() {
+        return ((ShmProtectionDomain) regionsB[0].protectionDomain()).index();
     }
 
     /** Keeps both engines from doing anything, for ever: then a test can see what happens without their help. */
@@ -129,6 +142,16 @@ final class StressPairs {
     /** Takes back a pair on which nothing is outstanding. */
     synchronized void give(Pair p) {
         free.add(p);
+    }
+
+    /** Takes back a pair that is of no use any more. */
+    synchronized void discard(Pair p) {
+        try {
+            p.loop.close();
+        } catch (VerbsException e) {
+            throw new IllegalStateException(e);
+        }
+        slices.add(p.slice);
     }
 
     /** Polls until {@code n} completions came or the time is over; answers how many were as they should be. */

@@ -10,7 +10,6 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.verbs.CompletionQueue;
-import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
@@ -141,7 +140,7 @@ final class CopyChannel implements AutoCloseable {
 
     /** Memory for the chunks of a sender, {@code count} of them on their way at once. */
     void allocateChunks(int count) throws VerbsException {
-        endpoint.chunks = endpoint.pd.allocate((long) count * CopyProtocol.CHUNK, 0);
+        endpoint.allocateChunks(count);
         for (int i = 0; i < count; i++) {
             freeChunks.add(i);
         }
@@ -162,23 +161,16 @@ final class CopyChannel implements AutoCloseable {
 
     /** The memory of a buffer. */
     ByteBuffer chunkBuffer(int buffer) {
-        return chunkMemory().segment().asSlice((long) buffer * CopyProtocol.CHUNK, CopyProtocol.CHUNK).asByteBuffer();
+        return endpoint.chunks().segment().asSlice((long) buffer * CopyProtocol.CHUNK, CopyProtocol.CHUNK)
+                .asByteBuffer();
     }
 
     /** Writes a chunk; the buffer comes back by itself. */
     void write(int buffer, int length, int rkey, long remoteAddress, int index) throws CopyFailure {
         post(endpoint.qp.sendQueue().start().writeImmediate(WRITE | buffer, SendFlags.SIGNALED, rkey, remoteAddress,
                 index)
-                .sge(chunkMemory(), (long) buffer * CopyProtocol.CHUNK, length));
+                .sge(endpoint.chunks(), (long) buffer * CopyProtocol.CHUNK, length));
         lastSent = System.nanoTime();
-    }
-
-    private MemoryRegion chunkMemory() {
-        MemoryRegion m = endpoint.chunks;
-        if (m == null) {
-            throw new IllegalStateException("no memory for chunks");
-        }
-        return m;
     }
 
     private void post(SendQueue batch) throws CopyFailure {

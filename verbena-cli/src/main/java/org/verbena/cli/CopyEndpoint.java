@@ -42,8 +42,7 @@ final class CopyEndpoint implements AutoCloseable {
     final QueuePair qp;
     /** {@link #RECEIVES} slots for messages that come, then {@link #SENDS} slots for those that go. */
     final MemoryRegion messages;
-    /** What a sender reads its files into. */
-    @Nullable MemoryRegion chunks;
+    private @Nullable MemoryRegion chunks;
     private @Nullable Connection connection;
 
     private CopyEndpoint(Context context, int remoteAccess) throws VerbsException {
@@ -116,6 +115,19 @@ final class CopyEndpoint implements AutoCloseable {
     boolean isConnected() {
         Connection c = connection;
         return c != null && c.isConnected();
+    }
+
+    /** Makes the memory that a sender reads its files into. */
+    void allocateChunks(int count) throws VerbsException {
+        chunks = pd.allocate((long) count * CopyProtocol.CHUNK, 0);
+    }
+
+    MemoryRegion chunks() {
+        MemoryRegion m = chunks;
+        if (m == null) {
+            throw new IllegalStateException("no memory for chunks");
+        }
+        return m;
     }
 
     void postReceive(int slot) {

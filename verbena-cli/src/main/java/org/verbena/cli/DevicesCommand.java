@@ -11,6 +11,11 @@ import java.util.concurrent.Callable;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
 import org.verbena.verbs.AtomicCapability;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
@@ -18,10 +23,6 @@ import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code verbena devices}: what {@code ibv_devinfo} prints. */
 @Command(name = "devices", description = "Shows the RDMA devices and their ports.")
@@ -33,11 +34,9 @@ final class DevicesCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
-    @Option(names = {"-v", "--verbose"}, description = "Show all attributes.")
-    private boolean verbose;
+    @Option(names = {"-v", "--verbose"}, description = "Show all attributes.") private boolean verbose;
 
-    @Option(names = "--json", description = "Print JSON, with all attributes.")
-    private boolean json;
+    @Option(names = "--json", description = "Print JSON, with all attributes.") private boolean json;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
     @SuppressWarnings("UnusedVariable") // picocli looks at it

@@ -49,7 +49,7 @@ final class PerfClient implements AutoCloseable {
             throw new PerfException("the listener at " + show(address) + " is another version of verbena perf");
         }
         sameHost = hello.text("host").equals(PerfServer.host());
-        cpus = options.pin() ? PerfCpus.pair(PerfCpus.allowed()) : new int[]{PerfCpus.ANY, PerfCpus.ANY};
+        cpus = options.pin() ? PerfCpus.pair(PerfCpus.allowed()) : new int[] {PerfCpus.ANY, PerfCpus.ANY};
     }
 
     private static PerfControl connect(InetSocketAddress address) throws IOException {
@@ -116,7 +116,8 @@ final class PerfClient implements AutoCloseable {
         if (job.test().isTcp()) {
             return PerfTcp.of(job, server, PerfTcp.connect(address(ready)), true);
         }
-        return job.test() == PerfTest.LIMIT_MEMCPY ? new PerfLimitMemcpy(job, server)
+        return job.test() == PerfTest.LIMIT_MEMCPY
+                ? new PerfLimitMemcpy(job, server)
                 : PerfLimitLatency.initiator(job, server, ready);
     }
 
@@ -145,8 +146,7 @@ final class PerfClient implements AutoCloseable {
     }
 
     /** Of one batch: its time, bytes allocated on both sides, and the time that both JVMs have ever compiled. */
-    private record Batch(long nanos, long allocated, long compiled) {
-    }
+    private record Batch(long nanos, long allocated, long compiled) {}
 
     private Batch batch(PerfLoop loop, long n) throws IOException {
         server.send("GO n=" + n);
@@ -191,7 +191,8 @@ final class PerfClient implements AutoCloseable {
         long n = options.iterations() > 0 ? options.iterations() : Math.max(1, (long) (options.nanos() / nanosEach));
         Batch b = batch(loop, n);
         double perSecond = n * 1e9 / Math.max(1, b.nanos());
-        return new PerfResult(job.test(), job.size(), PerfResult.device(job), n, List.of(), perSecond * job.size(), perSecond,
+        return new PerfResult(job.test(), job.size(), PerfResult.device(job), n, List.of(), perSecond * job.size(),
+                perSecond,
                 (double) b.allocated() / n);
     }
 
@@ -202,7 +203,8 @@ final class PerfClient implements AutoCloseable {
         long done = 0;
         double each = nanosEach;
         do {
-            long wanted = options.iterations() > 0 ? options.iterations() - done
+            long wanted = options.iterations() > 0
+                    ? options.iterations() - done
                     : (long) ((options.nanos() - spent) / each) + 1;
             int n = Math.clamp(wanted, 1, BATCH - SKIP);
             Batch b = batch(loop, n + SKIP);
@@ -218,7 +220,8 @@ final class PerfClient implements AutoCloseable {
         for (double rank : PerfResult.RANKS) {
             rtt.add((double) histogram.getValueAtPercentile(rank));
         }
-        return new PerfResult(job.test(), job.size(), PerfResult.device(job), done, rtt, 0, 0, (double) allocated / done);
+        return new PerfResult(job.test(), job.size(), PerfResult.device(job), done, rtt, 0, 0, (double) allocated
+                / done);
     }
 
     @Override

@@ -28,10 +28,10 @@ import picocli.CommandLine.Spec;
         description = "Measures the machine's limits, verbs and TCP over loopback side by side, between two processes "
                 + "that it starts itself.",
         footer = {"",
-                "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, send-lat, read-lat, atomic-lat, write-bw, "
-                        + "send-bw, read-bw, tcp-lat-spin, tcp-lat-block, tcp-bw. All of them if none is named.",
-                "",
-                "In two terminals: 'verbena perf --listen' in one, 'verbena perf --connect HOST:PORT TEST…' in the other."})
+            "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, send-lat, read-lat, atomic-lat, write-bw, "
+                    + "send-bw, read-bw, tcp-lat-spin, tcp-lat-block, tcp-bw. All of them if none is named.",
+            "",
+            "In two terminals: 'verbena perf --listen' in one, 'verbena perf --connect HOST:PORT TEST…' in the other."})
 final class PerfCommand implements Callable<Integer> {
     /** perftest's port. */
     private static final String DEFAULT_PORT = "18515";
@@ -42,69 +42,59 @@ final class PerfCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "TEST", arity = "0..*", description = "What to measure.")
-    private List<String> names = new ArrayList<>();
+    @Parameters(paramLabel = "TEST", arity = "0..*",
+            description = "What to measure.") private List<String> names = new ArrayList<>();
 
     private List<PerfTest> tests = List.of();
 
-    @Option(names = {"-d", "--device"}, paramLabel = "NAME", description = "Verbs device (default: the first).")
-    private String device = "";
+    @Option(names = {"-d", "--device"}, paramLabel = "NAME",
+            description = "Verbs device (default: the first).") private String device = "";
 
     @Option(names = {"-s", "--size"}, paramLabel = "BYTES", split = ",", converter = PerfUnits.Size.class,
-            description = "Message sizes, for instance 8,4k,1m (default: 8,32,64,4k,64k,1m).")
-    private @Nullable List<Long> sizes;
+            description = "Message sizes, for instance 8,4k,1m (default: 8,32,64,4k,64k,1m).") private @Nullable List<Long> sizes;
 
-    @Option(names = {"-n", "--iterations"}, paramLabel = "N", description = "Operations of each test (default: by time).")
-    private @Nullable Long iterations;
+    @Option(names = {"-n", "--iterations"}, paramLabel = "N",
+            description = "Operations of each test (default: by time).") private @Nullable Long iterations;
 
     @Option(names = {"-D", "--duration"}, paramLabel = "TIME", converter = PerfUnits.Time.class,
-            description = "Time of each test and size, for instance 2s or 100ms (default: 300ms).")
-    private @Nullable Long duration;
+            description = "Time of each test and size, for instance 2s or 100ms (default: 300ms).") private @Nullable Long duration;
 
     @Option(names = "--warm-up", paramLabel = "TIME", converter = PerfUnits.Time.class, defaultValue = "150ms",
-            description = "Time to warm up before each (default: ${DEFAULT-VALUE}).")
-    private long warmUp;
+            description = "Time to warm up before each (default: ${DEFAULT-VALUE}).") private long warmUp;
 
     @Option(names = {"-I", "--inline"}, paramLabel = "BYTES", converter = PerfUnits.Bytes.class, defaultValue = "0",
-            description = "Post messages up to this size inline (default: none).")
-    private long inline;
+            description = "Post messages up to this size inline (default: none).") private long inline;
 
     @Option(names = {"-q", "--qps"}, paramLabel = "N", defaultValue = "1",
-            description = "Queue pairs of bandwidth tests (default: ${DEFAULT-VALUE}).")
-    private int qps;
+            description = "Queue pairs of bandwidth tests (default: ${DEFAULT-VALUE}).") private int qps;
 
-    @Option(names = {"-e", "--events"}, description = "Sleep in the completion channel instead of spinning.")
-    private boolean events;
+    @Option(names = {"-e", "--events"},
+            description = "Sleep in the completion channel instead of spinning.") private boolean events;
 
-    @Option(names = "--consume", description = "In bandwidth tests the consumer reads every byte.")
-    private boolean consume;
+    @Option(names = "--consume",
+            description = "In bandwidth tests the consumer reads every byte.") private boolean consume;
 
-    @Option(names = "--verify", description = "Compare the contents of every message; the figures then mean little.")
-    private boolean verify;
+    @Option(names = "--verify",
+            description = "Compare the contents of every message; the figures then mean little.") private boolean verify;
 
     @Option(names = "--runs", paramLabel = "N", defaultValue = "1",
-            description = "Fresh pairs of processes; medians are reported (default: ${DEFAULT-VALUE}).")
-    private int runs;
+            description = "Fresh pairs of processes; medians are reported (default: ${DEFAULT-VALUE}).") private int runs;
 
-    @Option(names = "--no-pin", description = "Do not bind the two measuring threads to two CPUs.")
-    private boolean noPin;
+    @Option(names = "--no-pin",
+            description = "Do not bind the two measuring threads to two CPUs.") private boolean noPin;
 
     @Option(names = {"-l", "--listen"}, paramLabel = "PORT", arity = "0..1", fallbackValue = DEFAULT_PORT,
             description = "Only be measured against: wait for --connect (default port: " + DEFAULT_PORT
-                    + "; HOST:PORT to listen elsewhere than on 127.0.0.1).")
-    private @Nullable String listen;
+                    + "; HOST:PORT to listen elsewhere than on 127.0.0.1).") private @Nullable String listen;
 
-    @Option(names = "--once", description = "With --listen: end after one session.")
-    private boolean once;
+    @Option(names = "--once", description = "With --listen: end after one session.") private boolean once;
 
-    @Option(names = {"-c", "--connect"}, paramLabel = "HOST:PORT", description = "Measure against a process that listens.")
-    private @Nullable String connect;
+    @Option(names = {"-c", "--connect"}, paramLabel = "HOST:PORT",
+            description = "Measure against a process that listens.") private @Nullable String connect;
 
-    @Option(names = "--json", description = "Print JSON.")
-    private boolean json;
+    @Option(names = "--json", description = "Print JSON.") private boolean json;
 
-    @Option(names = "--worker", hidden = true)
-    private boolean worker;
+    @Option(names = "--worker", hidden = true) private boolean worker;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
     @SuppressWarnings("UnusedVariable") // picocli looks at it
@@ -163,7 +153,8 @@ final class PerfCommand implements Callable<Integer> {
                 .map(a -> a.isOption() ? ((picocli.CommandLine.Model.OptionSpec) a).longestName() : "TEST")
                 .filter(n -> !List.of("--listen", "--once", "--worker").contains(n)).toList();
         if (!tooMuch.isEmpty()) {
-            throw usage("--listen goes with --once only, the tests and options come from the client: drop " + tooMuch.getFirst());
+            throw usage("--listen goes with --once only, the tests and options come from the client: drop " + tooMuch
+                    .getFirst());
         }
         InetSocketAddress address = address(where, "--listen");
         try (ServerSocket socket = new ServerSocket(); PerfDevices devices = new PerfDevices()) {
@@ -239,9 +230,14 @@ final class PerfCommand implements Callable<Integer> {
         if (device.chars().anyMatch(c -> c <= ' ' || c > '~')) {
             throw usage("--device '" + device + "' is not the name of a device");
         }
-        return new PerfOptions(tests.isEmpty() ? Arrays.asList(PerfTest.values()) : tests.stream().distinct().sorted().toList(),
-                sizes == null ? List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L) : sizes.stream().distinct().sorted().toList(),
-                device, iterations == null ? 0 : iterations, duration == null ? 300_000_000L : duration, warmUp, (int) inline, qps,
+        return new PerfOptions(tests.isEmpty()
+                ? Arrays.asList(PerfTest.values())
+                : tests.stream().distinct().sorted().toList(),
+                sizes == null
+                        ? List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L)
+                        : sizes.stream().distinct().sorted().toList(),
+                device, iterations == null ? 0 : iterations, duration == null ? 300_000_000L : duration, warmUp,
+                (int) inline, qps,
                 events, consume, verify, !noPin);
     }
 
@@ -265,7 +261,8 @@ final class PerfCommand implements Callable<Integer> {
         if (cpus.cardinality() < 2) {
             for (PerfTest t : options.tests()) {
                 if (t.spins(options.events())) {
-                    throw new PerfException(t.title() + " needs two CPUs, one for each process, but this process may use CPU "
+                    throw new PerfException(t.title()
+                            + " needs two CPUs, one for each process, but this process may use CPU "
                             + cpus + " only: see taskset and the container's CPU set");
                 }
             }

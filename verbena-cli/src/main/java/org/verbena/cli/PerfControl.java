@@ -79,7 +79,8 @@ final class PerfControl implements AutoCloseable {
     }
 
     /** The next line, or null if the peer has ended. */
-    @Nullable String next(long timeoutSeconds) throws PerfException {
+    @Nullable
+    String next(long timeoutSeconds) throws PerfException {
         try {
             String line = lines.poll(timeoutSeconds, TimeUnit.SECONDS);
             if (line == null) {

@@ -13,8 +13,7 @@ final class PerfCpus {
     /** Leave it to the kernel. */
     static final int ANY = -1;
 
-    private PerfCpus() {
-    }
+    private PerfCpus() {}
 
     /** Two processors that share no core, if there are such: first the initiator's, then the target's. */
     static int[] pair(BitSet allowed) {
@@ -23,16 +22,17 @@ final class PerfCpus {
         BitSet siblings = siblings(first);
         for (int i = second; i >= 0; i = allowed.nextSetBit(i + 1)) {
             if (!siblings.get(i)) {
-                return new int[]{first, i};
+                return new int[] {first, i};
             }
         }
-        return new int[]{first, second};
+        return new int[] {first, second};
     }
 
     private static BitSet siblings(int cpu) {
         BitSet set = new BitSet();
         try {
-            String list = Files.readString(Path.of("/sys/devices/system/cpu/cpu" + cpu + "/topology/thread_siblings_list"));
+            String list = Files.readString(Path.of("/sys/devices/system/cpu/cpu" + cpu
+                    + "/topology/thread_siblings_list"));
             for (String range : list.strip().split(",", -1)) {
                 String[] ends = range.split("-", -1);
                 set.set(Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]) + 1);
@@ -72,7 +72,8 @@ final class PerfCpus {
         try {
             CpuAffinity.set(cpus);
         } catch (LinuxException e) {
-            throw new PerfException("cannot bind the measuring thread: " + e.getMessage() + " (--no-pin measures without)", e);
+            throw new PerfException("cannot bind the measuring thread: " + e.getMessage()
+                    + " (--no-pin measures without)", e);
         }
     }
 }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionChannel;
@@ -110,7 +111,9 @@ final class PerfEndpoint implements AutoCloseable {
         receiveQueues = new ReceiveQueue[job.qps()];
         for (int i = 0; i < job.qps(); i++) {
             QueuePair qp = add(pd.createQueuePair(QueuePairInitAttributes.builder(sendCq, receiveCq).maxSendWr(depth)
-                    .maxReceiveWr(receives ? (slots + job.qps() - 1) / job.qps() : 1).maxInlineData(inline ? job.inline() : 0)
+                    .maxReceiveWr(receives ? (slots + job.qps() - 1) / job.qps() : 1).maxInlineData(inline
+                            ? job.inline()
+                            : 0)
                     .build()));
             qps.add(qp);
             sendQueues[i] = qp.sendQueue();
@@ -175,7 +178,8 @@ final class PerfEndpoint implements AutoCloseable {
             while (request == null) {
                 peer.look(false);
                 if (System.nanoTime() > deadline) {
-                    throw new PerfException("the peer did not connect its queue pairs within " + CONNECT_SECONDS + " seconds");
+                    throw new PerfException("the peer did not connect its queue pairs within " + CONNECT_SECONDS
+                            + " seconds");
                 }
                 request = listener.awaitRequest(WAIT);
             }

@@ -98,17 +98,20 @@ final class PerfJvm implements AutoCloseable {
     }
 
     /** The next line that it prints, or null if it has ended. */
-    @Nullable String line() throws IOException {
+    @Nullable
+    String line() throws IOException {
         return lines.readLine();
     }
 
     /** The sentence that says which signal has ended it, or null if none did. */
-    @Nullable String killed() {
+    @Nullable
+    String killed() {
         return !process.isAlive() && process.exitValue() > SIGNAL ? verdict() : null;
     }
 
     /** Waits for the end; the sentence that says how it ended badly, or null if it ended well. */
-    @Nullable String verdict() {
+    @Nullable
+    String verdict() {
         try {
             if (!process.waitFor(EXIT_SECONDS, TimeUnit.SECONDS)) {
                 return null;
@@ -125,7 +128,8 @@ final class PerfJvm implements AutoCloseable {
         synchronized (errors) {
             said = String.join(System.lineSeparator(), errors).strip();
         }
-        return "the " + role + " process " + (code > SIGNAL ? "was killed by signal " + (code - SIGNAL)
+        return "the " + role + " process " + (code > SIGNAL
+                ? "was killed by signal " + (code - SIGNAL)
                 : "ended with exit code " + code)
                 + (said.isEmpty() ? "" : "; it said: " + said);
     }

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
@@ -71,7 +72,8 @@ final class PerfLimitLatency extends PerfLoop {
                 if (c.size() != BYTES) {
                     throw new PerfException(path + " is not the peer's memory");
                 }
-                return new PerfLimitLatency(job, peer, c.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, Arena.ofAuto()), null);
+                return new PerfLimitLatency(job, peer, c.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, Arena.ofAuto()),
+                        null);
             }
         } catch (java.nio.file.FileSystemException e) {
             throw new PerfException(job.test().title() + " needs the peer's memory, but " + path

@@ -34,8 +34,7 @@ abstract class PerfLoop implements AutoCloseable {
     protected abstract void burst(int n) throws IOException;
 
     /** Waits for what is outstanding. */
-    protected void finish() throws IOException {
-    }
+    protected void finish() throws IOException {}
 
     /** True if this side only receives: its time starts with the first message. */
     protected boolean receives() {
@@ -91,8 +90,7 @@ abstract class PerfLoop implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException {
-    }
+    public void close() throws IOException {}
 
     /** The side that has nothing to do. */
     static class Idle extends PerfLoop {
@@ -101,11 +99,9 @@ abstract class PerfLoop implements AutoCloseable {
         }
 
         @Override
-        void run(long n) {
-        }
+        void run(long n) {}
 
         @Override
-        protected void burst(int n) {
-        }
+        protected void burst(int n) {}
     }
 }

@@ -23,7 +23,9 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
                 name = device.isEmpty() ? PerfDevices.first() : device;
             }
             for (long size : t.fixedSize != 0 ? List.of(t.fixedSize) : sizes) {
-                jobs.add(new PerfJob(t, size, t.isVerbs() ? name : "-", t.takesInline() ? inline : 0, t.takesQps() ? qps : 1,
+                jobs.add(new PerfJob(t, size, t.isVerbs() ? name : "-", t.takesInline() ? inline : 0, t.takesQps()
+                        ? qps
+                        : 1,
                         events && t.takesEvents(), consume && t.takesConsume(), verify && t.takesVerify()));
             }
         }

@@ -19,15 +19,15 @@ final class PerfPair {
     private static final String FAILED = "FAILED ";
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private PerfPair() {
-    }
+    private PerfPair() {}
 
     /** Measures with two fresh processes. */
     static List<PerfResult> run(PerfOptions options, PerfClient.Watcher watcher) throws IOException {
         try (PerfJvm server = new PerfJvm("listening", List.of("--listen=0", "--once", "--worker"))) {
             String hello = server.line();
             if (hello == null || !hello.startsWith(LISTENING)) {
-                throw new PerfException(orElse(server.verdict(), "the listening process does not start: it said " + hello));
+                throw new PerfException(orElse(server.verdict(), "the listening process does not start: it said "
+                        + hello));
             }
             List<String> arguments = new ArrayList<>(options.arguments());
             arguments.addAll(List.of("--worker", "--connect=127.0.0.1:" + hello.substring(LISTENING.length())));

@@ -12,8 +12,7 @@ final class PerfPattern {
     private static final ValueLayout.OfLong ANY_LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final long GOLDEN = 0x9e3779b97f4a7c15L;
 
-    private PerfPattern() {
-    }
+    private PerfPattern() {}
 
     /** Bytes that the stamp of a message takes: as many as one store can write. */
     static int stampWidth(long size) {

@@ -41,8 +41,7 @@ final class PerfProgress implements PerfClient.Watcher {
     }
 
     @Override
-    public void ended(PerfResult result) {
-    }
+    public void ended(PerfResult result) {}
 
     void done() {
         show("");

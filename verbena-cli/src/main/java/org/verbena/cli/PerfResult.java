@@ -55,9 +55,11 @@ record PerfResult(PerfTest test, long size, String device, long iterations, List
 
     static PerfResult fromJson(JsonNode o) throws PerfException {
         JsonNode r = o.path("rtt_ns");
-        List<Double> rtt = r.isMissingNode() ? List.of()
+        List<Double> rtt = r.isMissingNode()
+                ? List.of()
                 : PERCENTILES.stream().map(p -> r.path(p).asDouble()).toList();
-        return new PerfResult(PerfTest.of(o.path("test").asText()), o.path("size").asLong(), o.path("device").asText(""),
+        return new PerfResult(PerfTest.of(o.path("test").asText()), o.path("size").asLong(), o.path("device").asText(
+                ""),
                 o.path("iterations").asLong(), rtt, o.path("bytes_per_second").asDouble(),
                 o.path("messages_per_second").asDouble(), o.path("allocated_bytes_per_op").asDouble());
     }
@@ -71,7 +73,8 @@ record PerfResult(PerfTest test, long size, String device, long iterations, List
             Arrays.setAll(m, i -> median(runs, r -> r.rtt.get(i)));
             rtt = List.of(m);
         }
-        return new PerfResult(first.test, first.size, first.device, Math.round(median(runs, PerfResult::iterations)), rtt,
+        return new PerfResult(first.test, first.size, first.device, Math.round(median(runs, PerfResult::iterations)),
+                rtt,
                 median(runs, PerfResult::bytesPerSecond), median(runs, PerfResult::messagesPerSecond),
                 median(runs, PerfResult::allocatedPerOperation));
     }

@@ -145,7 +145,9 @@ final class PerfServer {
             return switch (job.test()) {
                 case WRITE_LAT -> new PerfWriteLatency(end, false);
                 case SEND_LAT -> new PerfSendLatency(end, false);
-                case WRITE_BW -> job.followed() ? new PerfWriteBandwidth.Follower(end) : new PerfReadLatency.Target(end);
+                case WRITE_BW -> job.followed()
+                        ? new PerfWriteBandwidth.Follower(end)
+                        : new PerfReadLatency.Target(end);
                 case SEND_BW -> new PerfReceiveBandwidth(end);
                 default -> new PerfReadLatency.Target(end);
             };

@@ -23,7 +23,8 @@ final class PerfTable {
     private final Ansi ansi;
 
     PerfTable(List<PerfResult> results, PrintWriter out, Ansi ansi) {
-        this.results = results.stream().sorted(Comparator.comparingLong(PerfResult::size).thenComparing(PerfResult::test))
+        this.results = results.stream().sorted(Comparator.comparingLong(PerfResult::size).thenComparing(
+                PerfResult::test))
                 .toList();
         this.out = out;
         this.ansi = ansi;
@@ -32,12 +33,16 @@ final class PerfTable {
     void print(int runs) {
         section(false);
         section(true);
-        out.println(ansi.string("@|faint vs limit: divided by the figure of limit-cacheline (to 48 bytes), limit-twoline "
-                + "(to 64), limit-memcpy; vs tcp: times faster than tcp-lat-spin, tcp-bw.|@"));
+        note("vs limit: divided by the figure of limit-cacheline (to 48 bytes), limit-twoline (to 64), limit-memcpy.");
+        note("vs tcp: so many times faster than tcp-lat-spin, tcp-bw.");
         if (runs > 1) {
-            out.println(ansi.string("@|faint Each figure is the median of " + runs + " runs in fresh processes.|@"));
+            note("Each figure is the median of " + runs + " runs in fresh processes.");
         }
         out.flush();
+    }
+
+    private void note(String text) {
+        out.println(ansi.string("@|faint " + text + "|@"));
     }
 
     private void section(boolean bandwidth) {
@@ -45,9 +50,11 @@ final class PerfTable {
         if (rows.isEmpty()) {
             return;
         }
-        String figures = bandwidth ? format("%24s%24s", "BW average[GB/s]", "MsgRate[M/s]")
+        String figures = bandwidth
+                ? format("%24s%24s", "BW average[GB/s]", "MsgRate[M/s]")
                 : format("%12s%9s%9s%9s%9s", "t_typical", "p90", "p99", "p99.9", "p99.99") + format("%10s", "t_max");
-        out.println(ansi.string("@|bold " + (bandwidth ? "Bandwidth" : "Round trips, microseconds (t_typical is p50)") + "|@"));
+        out.println(ansi.string("@|bold " + (bandwidth ? "Bandwidth" : "Round trips, microseconds (t_typical is p50)")
+                + "|@"));
         out.println(ansi.string("@|bold " + format("%-16s%9s%13s%s%9s%10s%8s", "test", "#bytes", "#iterations",
                 figures + (bandwidth ? " ".repeat(10) : ""), "B/op", "vs limit", "vs tcp") + "|@"));
         long size = rows.getFirst().size();
@@ -65,9 +72,10 @@ final class PerfTable {
     }
 
     private void row(PerfResult r) {
-        String line = format("%-16s%9d%13d", r.test().title(), r.size(), r.iterations()) + figures(r)
-                + format("%9s%10s%8s", allocated(r.allocatedPerOperation()), limit(r), tcp(r));
-        out.println(r.test().isLimit() ? ansi.string("@|cyan " + line + "|@")
+        String end = format("%9s%10s%8s", allocated(r.allocatedPerOperation()), limit(r), tcp(r)).stripTrailing();
+        String line = format("%-16s%9d%13d", r.test().title(), r.size(), r.iterations()) + figures(r) + end;
+        out.println(r.test().isLimit()
+                ? ansi.string("@|cyan " + line + "|@")
                 : r.test().isTcp() ? ansi.string("@|faint " + line + "|@") : line);
     }
 
@@ -100,7 +108,8 @@ final class PerfTable {
             return ratio(r, find(PerfTest.LIMIT_MEMCPY, r.size()), false);
         }
         PerfTest limit = r.size() <= ONE_LINE ? PerfTest.LIMIT_CACHELINE : PerfTest.LIMIT_TWOLINE;
-        return r.size() > limit.fixedSize && limit == PerfTest.LIMIT_TWOLINE ? ""
+        return r.size() > limit.fixedSize && limit == PerfTest.LIMIT_TWOLINE
+                ? ""
                 : ratio(r, find(limit, limit.fixedSize), false);
     }
 
@@ -108,7 +117,8 @@ final class PerfTable {
         if (!r.test().isVerbs()) {
             return "";
         }
-        return r.test().isBandwidth() ? ratio(r, find(PerfTest.TCP_BW, r.size()), false)
+        return r.test().isBandwidth()
+                ? ratio(r, find(PerfTest.TCP_BW, r.size()), false)
                 : ratio(r, find(PerfTest.TCP_LAT_SPIN, r.size()), true);
     }
 

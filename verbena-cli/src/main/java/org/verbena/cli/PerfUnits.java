@@ -12,14 +12,14 @@ final class PerfUnits {
     private static final List<String> TIME_UNITS = List.of("ns", "us", "ms", "s");
     private static final double LONGEST_SECONDS = 86_400;
 
-    private PerfUnits() {
-    }
+    private PerfUnits() {}
 
     static long bytes(String text) {
         String t = text.strip().toLowerCase(Locale.ROOT);
         String digits = t.replaceFirst("[kmg]$", "");
         try {
-            return Math.multiplyExact(Long.parseLong(digits), 1L << (10 * BYTE_UNITS.indexOf(t.substring(digits.length()))));
+            return Math.multiplyExact(Long.parseLong(digits), 1L << (10 * BYTE_UNITS.indexOf(t.substring(digits
+                    .length()))));
         } catch (ArithmeticException | NumberFormatException e) {
             throw new TypeConversionException("'" + text + "' is not a number of bytes such as 64, 4k or 1m");
         }

@@ -6,8 +6,7 @@ import java.net.InetSocketAddress;
 
 /** What a process does that another {@code verbena perf} has started. */
 final class PerfWorker {
-    private PerfWorker() {
-    }
+    private PerfWorker() {}
 
     /** Ends this JVM at once when standard input ends, that is when the parent does. */
     static void endWithParent() {

@@ -76,7 +76,8 @@ public final class Doorbell implements AutoCloseable {
         long result;
         do {
             Native.Scratch scratch = Native.scratch();
-            result = Native.call(SyscallNumber.SENDTO, number(), scratch.address(), 1, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+            result = Native.call(SyscallNumber.SENDTO, number(), scratch.address(), 1, MSG_DONTWAIT | MSG_NOSIGNAL, 0,
+                    0);
         } while (result == -Errno.EINTR);
         return result >= 0 || result == -Errno.EAGAIN ? 0 : (int) -result;
     }
@@ -94,7 +95,8 @@ public final class Doorbell implements AutoCloseable {
         long result;
         do {
             Native.Scratch scratch = Native.scratch();
-            result = Native.call(SyscallNumber.RECVFROM, number(), scratch.address(), Native.SCRATCH_BYTES, MSG_DONTWAIT, 0,
+            result = Native.call(SyscallNumber.RECVFROM, number(), scratch.address(), Native.SCRATCH_BYTES,
+                    MSG_DONTWAIT, 0,
                     0);
         } while (result >= 0 || result == -Errno.EINTR);
     }

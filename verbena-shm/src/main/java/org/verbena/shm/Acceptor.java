@@ -1,6 +1,7 @@
 package org.verbena.shm;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Eventfd;
@@ -54,7 +55,8 @@ final class Acceptor {
                     throw e;
                 }
             } catch (LinuxException e) {
-                System.getLogger("org.verbena.shm").log(System.Logger.Level.WARNING, "cannot accept another process", e);
+                System.getLogger("org.verbena.shm").log(System.Logger.Level.WARNING, "cannot accept another process",
+                        e);
                 if (e.errno() == Errno.EMFILE || e.errno() == Errno.ENFILE) {
                     turnAway();
                 }

@@ -125,7 +125,8 @@ final class Adapter {
                 i = taken.nextClearBit(0);
             }
             if (i >= count) {
-                throw new VerbsException(verb, Errno.ENOMEM, "there are " + count + " " + what + " already, the most there can be");
+                throw new VerbsException(verb, Errno.ENOMEM, "there are " + count + " " + what
+                        + " already, the most there can be");
             }
             taken.set(i);
             next = i + 1;

@@ -95,8 +95,7 @@ final class AdapterLayout {
     static final long WQE_HEADER = 16;
     static final long WQE_SGE = 16;
 
-    private AdapterLayout() {
-    }
+    private AdapterLayout() {}
 
     /** Offset of a queue pair's directory entry. */
     static long qpEntry(int number) {

@@ -4,11 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -17,6 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
@@ -45,11 +44,9 @@ final class Control {
     private final UnixSocket listener;
     private final Acceptor acceptor;
     private final Map<Long, Session> sessions = new ConcurrentHashMap<>();
-    private final Map<Long, CompletableFuture<Session>> wanted = new ConcurrentHashMap<>();
+    private final Map<Long, Wish> wanted = new ConcurrentHashMap<>();
     /** Greetings on their way, engine's thread only; true for those that we began. */
     private final Set<Greeting> greetings = ConcurrentHashMap.newKeySet();
-    /** Wishes for which a refused greeting was repeated. */
-    private final Set<CompletableFuture<Session>> retried = Collections.newSetFromMap(new WeakHashMap<>());
     private final MemorySegment buffer = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
     private final int[] fds = new int[MAX_FDS];
 
@@ -61,6 +58,13 @@ final class Control {
 
     private static String name(long instance) {
         return "verbena-shm/" + Long.toHexString(instance);
+    }
+
+    /** A session that somebody waits for. */
+    private static final class Wish {
+        final CompletableFuture<Session> session = new CompletableFuture<>();
+        /** True once a refused greeting was repeated; engine's thread only. */
+        boolean repeated;
     }
 
     /** A socket on which no session stands yet. */
@@ -84,9 +88,9 @@ final class Control {
         if (s != null && !s.isDead()) {
             return s;
         }
-        CompletableFuture<Session> f = wanted.computeIfAbsent(instance, i -> new CompletableFuture<>());
-        context.engine().submit(() -> want(instance, f));
-        return get(verb, f, timeout, () -> "the process does not answer: is it stopped?");
+        Wish w = wanted.computeIfAbsent(instance, i -> new Wish());
+        context.engine().submit(() -> want(instance, w));
+        return get(verb, w.session, timeout, () -> "the process does not answer: is it stopped?");
     }
 
     /** Waits for an answer of the engine or a peer and unwraps its failure. */
@@ -104,7 +108,8 @@ final class Control {
             }
             throw new VerbsException(verb, Errno.EIO, String.valueOf(t));
         } catch (TimeoutException e) {
-            throw new VerbsException(verb, Errno.ETIMEDOUT, "no answer within " + timeout.toMillis() + " ms: " + late.get());
+            throw new VerbsException(verb, Errno.ETIMEDOUT, "no answer within " + timeout.toMillis() + " ms: " + late
+                    .get());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new VerbsException(verb, Errno.EINTR, "the thread was interrupted");
@@ -126,17 +131,18 @@ final class Control {
 
     private static Set<Integer> trustedUsers() {
         String list = System.getProperty("verbena.shm.trusted-uids", "");
-        return Arrays.stream(list.split(",")).map(String::trim).filter(s -> s.matches("[0-9]{1,9}")).map(Integer::valueOf)
+        return Arrays.stream(list.split(",")).map(String::trim).filter(s -> s.matches("[0-9]{1,9}")).map(
+                Integer::valueOf)
                 .collect(Collectors.toSet());
     }
 
     // ---- greeting, on the engine's thread
 
-    private void want(long instance, CompletableFuture<Session> f) {
+    private void want(long instance, Wish w) {
         Session s = sessions.get(instance);
         if (s != null) {
-            wanted.remove(instance, f);
-            f.complete(s);
+            wanted.remove(instance, w);
+            w.session.complete(s);
             return;
         }
         if (greetings.stream().anyMatch(g -> g.instance == instance)) {
@@ -233,11 +239,15 @@ final class Control {
      * greets us itself; whether it does, or has died, a second try shows.
      */
     private void refused(Greeting g, ProtocolException e) {
-        CompletableFuture<Session> f = wanted.get(g.instance);
-        boolean again = g.instance != 0 && g.instance < context.instance() && f != null && retried.add(f);
-        drop(g, again || sessions.containsKey(g.instance) || f != null && retried.contains(f) ? null : e);
-        if (again && f != null) {
-            want(g.instance, f);
+        Wish w = wanted.get(g.instance);
+        if (w == null || g.instance > context.instance()) {
+            drop(g, e);
+        } else {
+            drop(g, null);
+            if (!w.repeated) {
+                w.repeated = true;
+                want(g.instance, w);
+            }
         }
     }
 
@@ -265,7 +275,8 @@ final class Control {
         if (m.type() != ControlMessage.HELLO || version != ControlMessage.VERSION || count != 2 || pid != peer.pid()
                 || adapterSize != AdapterLayout.SIZE || arenaSize != LaneLayout.SIZE || instance == 0
                 || instance == context.instance() || g.instance != 0 && g.instance != instance) {
-            throw new ProtocolException("the other process speaks another version of the protocol (" + version + ", this is "
+            throw new ProtocolException("the other process speaks another version of the protocol (" + version
+                    + ", this is "
                     + ControlMessage.VERSION + ")");
         }
         boolean weGreet = greetings.stream().anyMatch(o -> o != g && o.instance == instance);
@@ -315,17 +326,18 @@ final class Control {
 
     private void established(Session s) {
         sessions.put(s.peerInstance(), s);
-        CompletableFuture<Session> f = wanted.remove(s.peerInstance());
-        if (f != null) {
-            f.complete(s);
+        Wish w = wanted.remove(s.peerInstance());
+        if (w != null) {
+            w.session.complete(s);
         }
     }
 
     private void fail(long instance, Exception e) {
-        CompletableFuture<Session> f = wanted.remove(instance);
-        if (f != null) {
-            f.completeExceptionally(e instanceof ProtocolException
-                    ? new VerbsException("connect to " + ShmContext.gid(instance), Errno.EPROTO, String.valueOf(e.getMessage()))
+        Wish w = wanted.remove(instance);
+        if (w != null) {
+            w.session.completeExceptionally(e instanceof ProtocolException
+                    ? new VerbsException("connect to " + ShmContext.gid(instance), Errno.EPROTO, String.valueOf(e
+                            .getMessage()))
                     : e);
         }
     }
@@ -342,9 +354,11 @@ final class Control {
                 return;
             }
             if (n <= 0) {
-                context.sessionEnded(s, n == 0 || n == -Errno.ECONNRESET ? s.peerName() + " has ended or closed the device"
+                context.sessionEnded(s, n == 0 || n == -Errno.ECONNRESET
+                        ? s.peerName() + " has ended or closed the device"
                         : "the control socket failed: " + Errno.describe(-n) + (n == -Errno.EMSGSIZE
-                                ? ", or this process is out of descriptors (ulimit -n)" : ""));
+                                ? ", or this process is out of descriptors (ulimit -n)"
+                                : ""));
                 return;
             }
             int count = s.socket().receivedFds();

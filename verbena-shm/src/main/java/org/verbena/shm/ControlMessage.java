@@ -40,8 +40,7 @@ final class ControlMessage {
     /** {connection, text}. */
     static final int CM_DISCONNECT = 20;
 
-    private ControlMessage() {
-    }
+    private ControlMessage() {}
 
     /** Builds a message. */
     static final class Writer {

@@ -14,8 +14,7 @@ final class Copy {
     /** Longer copies are cut, so that a garbage collection need not wait for one. */
     static final long CHUNK = 1 << 20;
 
-    private Copy() {
-    }
+    private Copy() {}
 
     static void bytes(long from, long to, long bytes) {
         if (bytes <= SMALL) {
@@ -37,7 +36,7 @@ final class Copy {
     static void small(long from, long to, int bytes) {
         if (bytes > 16) {
             if (bytes > 32) {
-                long last = bytes - 32;
+                long last = bytes - 32L;
                 for (long i = 0; i < last; i += 32) {
                     block32(from + i, to + i);
                 }

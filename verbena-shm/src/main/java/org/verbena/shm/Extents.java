@@ -21,18 +21,20 @@ final class Extents {
     /** Takes an extent of at least {@code bytes}; answers its offset, or -1 if there is none. */
     synchronized long take(long bytes) {
         long need = pages(bytes);
+        long at = -1;
         for (Map.Entry<Long, Long> e : free.entrySet()) {
             if (e.getValue() >= need) {
-                long at = e.getKey();
-                long rest = e.getValue() - need;
-                free.remove(at);
-                if (rest > 0) {
-                    free.put(at + need, rest);
-                }
-                return at;
+                at = e.getKey();
+                break;
             }
         }
-        return -1;
+        if (at >= 0) {
+            Long length = free.remove(at);
+            if (length != null && length > need) {
+                free.put(at + need, length - need);
+            }
+        }
+        return at;
     }
 
     /** Gives back what {@link #take} answered for the same number of bytes. */

@@ -16,8 +16,7 @@ final class Hazard {
     /** In place of a key: the peer's posted receives, or its lane. */
     static final int RECEIVES = 0x1000000;
 
-    private Hazard() {
-    }
+    private Hazard() {}
 
     /** Says that {@code what} is touched from now on. */
     static void enter(long address, int sequence, int what) {

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.VerbsException;
 
@@ -73,15 +74,17 @@ final class KeyTable {
     }
 
     /** The region of a key if {@code bytes} from {@code at} and {@code access} are allowed to {@code pd}, else null. */
-    @Nullable Region find(int key, int pd, long at, long bytes, int access) {
+    @Nullable
+    Region find(int key, int pd, long at, long bytes, int access) {
         int index = key >>> 8;
         if (index >= AdapterLayout.MAX_KEYS) {
             return null;
         }
         Region r = regions.getAcquire(index);
-        return r != null && r.key == key && r.valid && r.pd == pd && (r.access & access) == access && r.covers(at, bytes)
-                ? r
-                : null;
+        return r != null && r.key == key && r.valid && r.pd == pd && (r.access & access) == access && r.covers(at,
+                bytes)
+                        ? r
+                        : null;
     }
 
     /** A snapshot of all regions. */

@@ -55,8 +55,7 @@ final class LaneLayout {
     static final int HAS_TIMESTAMP = 16;
     static final int KNOWN_FLAGS = 31;
 
-    private LaneLayout() {
-    }
+    private LaneLayout() {}
 
     static long commit(long index, int opcode, int status, int flags) {
         return index + 1 & 0xffffffffL | (long) opcode << 32 | (long) status << 40 | (long) flags << 48;

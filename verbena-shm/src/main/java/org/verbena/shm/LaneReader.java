@@ -16,7 +16,7 @@ final class LaneReader {
 
     LaneReader(long base, int entries) {
         this.base = base;
-        this.mask = entries - 1;
+        this.mask = entries - 1L;
     }
 
     /** Moves to entry {@code index}; answers false if it is not committed yet. */

@@ -16,7 +16,7 @@ final class LaneWriter {
      */
     LaneWriter(long base, int entries, boolean timestamps) {
         this.base = base;
-        this.mask = entries - 1;
+        this.mask = entries - 1L;
         this.timestamps = timestamps;
     }
 

@@ -9,8 +9,7 @@ final class Link {
     /** The bits that an initiator expects to be unchanged; access may change in between. */
     static final long IDENTITY = ~0xff00L;
 
-    private Link() {
-    }
+    private Link() {}
 
     static long of(int number, int peerNumber, int access, int epoch) {
         return (long) (number & 0xffffff) << 40 | (long) (peerNumber & 0xffffff) << 16 | (long) (access & 0xff) << 8

@@ -12,8 +12,7 @@ final class Opcode {
     static final int CMP_SWP = 5;
     static final int FETCH_ADD = 6;
 
-    private Opcode() {
-    }
+    private Opcode() {}
 
     static int completion(int opcode) {
         return switch (opcode) {

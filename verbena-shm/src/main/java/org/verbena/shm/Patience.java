@@ -10,8 +10,9 @@ final class Patience {
     /** Values of {@code rnr_retry} and waiting times that mean for ever. */
     private static final int FOR_EVER = 7;
     /** The RNR timer's codes in units of 10 µs, InfiniBand specification volume 1, table 45. */
-    private static final int[] RNR_TIMER = {65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
-            768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+    private static final int[] RNR_TIMER = {65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384,
+        512,
+        768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
     private final ShmQueuePair qp;
     private volatile boolean waiting;
@@ -38,7 +39,9 @@ final class Patience {
         if (!waiting || !starving) {
             int code = RawMemory.getInt(r.entry + AdapterLayout.QP_RNR_TIMER) & 31;
             int retries = qp.rnrRetry();
-            until = retries == FOR_EVER ? Long.MAX_VALUE : System.nanoTime() + (retries + 1) * (RNR_TIMER[code] * 10_000L);
+            until = retries == FOR_EVER
+                    ? Long.MAX_VALUE
+                    : System.nanoTime() + (retries + 1) * (RNR_TIMER[code] * 10_000L);
             waiting = true;
             starving = true;
             qp.lookAfter();

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
@@ -62,7 +63,8 @@ final class PortDirectory {
             s.setNonBlocking(true);
             Control.checkUser(verb, s.peerCredentials());
             context.engine().watch(s.fd(), Epoll.IN, events -> asked(s, port, f));
-            return Control.get(verb, f, timeout, () -> "the process that listens there does not answer: is it stopped?");
+            return Control.get(verb, f, timeout,
+                    () -> "the process that listens there does not answer: is it stopped?");
         } catch (LinuxException e) {
             throw new VerbsException(verb, e);
         } finally {

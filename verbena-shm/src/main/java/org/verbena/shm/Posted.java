@@ -6,8 +6,7 @@ package org.verbena.shm;
  * without a look at the receive itself.
  */
 final class Posted {
-    private Posted() {
-    }
+    private Posted() {}
 
     static long of(long count, long shortest) {
         return count << 8 | Math.min(shortest, 255);

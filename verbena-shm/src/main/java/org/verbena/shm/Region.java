@@ -3,6 +3,7 @@ package org.verbena.shm;
 import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.spi.RawMemory;
 
 /**

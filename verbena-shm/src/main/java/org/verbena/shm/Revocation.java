@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 
@@ -18,8 +19,7 @@ final class Revocation {
     /** A peer gets this long to leave before it is taken for stopped. */
     static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private Revocation() {
-    }
+    private Revocation() {}
 
     /** Waits for all to leave a region; answers those who did not. */
     static List<Inside> revoke(Collection<ShmQueuePair> queuePairs, Collection<Inside> lingering, Region region) {
@@ -87,7 +87,8 @@ final class Revocation {
 
         /** True if the word has changed since, or the peer is dead. */
         boolean hasLeft() {
-            return word == 0 || (session == null ? qp.ownHazard() != word
+            return word == 0 || (session == null
+                    ? qp.ownHazard() != word
                     : session.isDead() || RawMemory.getLongAcquire(peerEntry + AdapterLayout.QP_HAZARD) != word);
         }
     }

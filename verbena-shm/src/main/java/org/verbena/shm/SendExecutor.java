@@ -3,6 +3,7 @@ package org.verbena.shm;
 import java.lang.invoke.VarHandle;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
@@ -128,7 +129,9 @@ final class SendExecutor {
             return false;
         }
         boolean solicited = (flags & SendFlags.SOLICITED) != 0;
-        l.putInline(sent++, from.address + offset, (int) length, 0, WcOpcode.RECV, solicited ? LaneLayout.IS_SOLICITED : 0);
+        l.putInline(sent++, from.address + offset, (int) length, 0, WcOpcode.RECV, solicited
+                ? LaneLayout.IS_SOLICITED
+                : 0);
         notify(r, solicited);
         Hazard.leave(hazard);
         if (signalAll || (flags & SendFlags.SIGNALED) != 0) {
@@ -163,7 +166,8 @@ final class SendExecutor {
     }
 
     private boolean isUsual(Region from, long offset, long length) {
-        return from.isRaw() && from.valid && from.pd == pd && length > 0 && offset >= 0 && offset <= from.length - length;
+        return from.isRaw() && from.valid && from.pd == pd && length > 0 && offset >= 0 && offset <= from.length
+                - length;
     }
 
     // ---- send
@@ -373,7 +377,8 @@ final class SendExecutor {
         for (int s = 0; s < w.sgeCount; s++) {
             long bytes = w.length(s);
             Region r = region(w.lkey(s), w.address(s), bytes, AccessFlags.LOCAL_WRITE);
-            int status = r == null ? WcStatus.LOC_PROT_ERR
+            int status = r == null
+                    ? WcStatus.LOC_PROT_ERR
                     : bytes == 0 ? Target.OK : t.read(r, w.address(s), from, bytes);
             if (status != Target.OK) {
                 return done(t, status);
@@ -404,7 +409,8 @@ final class SendExecutor {
         if ((a & 7) != 0) {
             return WcStatus.REM_INV_REQ_ERR;
         }
-        long old = op == Opcode.CMP_SWP ? RawMemory.compareAndExchangeLong(a, w.compare, w.swap)
+        long old = op == Opcode.CMP_SWP
+                ? RawMemory.compareAndExchangeLong(a, w.compare, w.swap)
                 : RawMemory.getAndAddLong(a, w.compare);
         RawMemory.putLong(scratch, old);
         long done = 0;

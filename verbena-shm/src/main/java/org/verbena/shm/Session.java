@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Doorbell;
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
@@ -56,8 +57,7 @@ final class Session {
     private final MemorySegment scratch = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
     private volatile boolean dead;
 
-    private record Outgoing(ControlMessage.Writer message, @Nullable Fd fd) {
-    }
+    private record Outgoing(ControlMessage.Writer message, @Nullable Fd fd) {}
 
     /** A lane that we write; its memory is free again when neither end uses it. */
     private static final class OwnLane {
@@ -191,7 +191,8 @@ final class Session {
     // ---- memory
 
     /** The peer's memory of that id, mapped here; null if it has not arrived, or is gone. */
-    @Nullable Mapping memory(long id) {
+    @Nullable
+    Mapping memory(long id) {
         if (isLoopback()) {
             Allocation a = context.allocation(id);
             return a == null ? null : a.mapping;
@@ -295,7 +296,8 @@ final class Session {
             }
         }
         if (error != 0) {
-            context.engine().submit(() -> context.sessionEnded(this, "the control socket failed: " + Errno.describe(error)));
+            context.engine().submit(() -> context.sessionEnded(this, "the control socket failed: " + Errno.describe(
+                    error)));
         }
     }
 
@@ -352,7 +354,8 @@ final class Session {
                     if ((Memfd.seals(fd) & seals) != seals || size <= 0 || Memfd.size(fd) != size) {
                         throw new ProtocolException("memory is not sealed or has a wrong size");
                     }
-                    if (memories.size() >= MAX_MEMORIES || memories.putIfAbsent(id, Mapping.map(fd, 0, size, true)) != null) {
+                    if (memories.size() >= MAX_MEMORIES || memories.putIfAbsent(id, Mapping.map(fd, 0, size,
+                            true)) != null) {
                         throw new ProtocolException("too many memories, or one of the same number twice");
                     }
                 }

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Doorbell;
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;

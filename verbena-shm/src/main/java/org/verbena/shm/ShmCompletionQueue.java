@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
@@ -81,7 +82,8 @@ final class ShmCompletionQueue extends CompletionQueue {
         return armIndex;
     }
 
-    @Nullable ShmCompletionChannel shmChannel() {
+    @Nullable
+    ShmCompletionChannel shmChannel() {
         return (ShmCompletionChannel) channel();
     }
 

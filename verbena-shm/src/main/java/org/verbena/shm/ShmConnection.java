@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionEvent;
 import org.verbena.verbs.VerbsException;

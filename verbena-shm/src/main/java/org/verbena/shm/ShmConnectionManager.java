@@ -12,6 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Connection;
@@ -42,11 +43,17 @@ final class ShmConnectionManager extends ConnectionManager {
     private final Map<Key, Half> halves = new ConcurrentHashMap<>();
 
     /** A connection's number is given by the end that connects; on a session with oneself both ends are here. */
-    private record Key(Session session, long id, boolean isActive) {
-    }
+    private record Key(Session session, long id, boolean isActive) {}
 
     /** What the other end's answer brings. */
-    record Answer(int queuePair, byte[] privateData) {
+    private static final class Answer {
+        final int queuePair;
+        final byte[] privateData;
+
+        Answer(int queuePair, byte[] privateData) {
+            this.queuePair = queuePair;
+            this.privateData = privateData;
+        }
     }
 
     /** One end of a connection, from the first message to the last. */
@@ -54,7 +61,7 @@ final class ShmConnectionManager extends ConnectionManager {
         final Session session;
         final long id;
         final boolean isActive;
-        final CompletableFuture<Answer> answer = new CompletableFuture<>();
+        private final CompletableFuture<Answer> answer = new CompletableFuture<>();
         volatile @Nullable ShmConnection connection;
 
         Half(Session session, long id, boolean isActive) {
@@ -93,7 +100,8 @@ final class ShmConnectionManager extends ConnectionManager {
     }
 
     private ConnectionListener listen(String verb, InetSocketAddress local, int port) throws VerbsException {
-        ShmConnectionListener l = new ShmConnectionListener(context, this, new InetSocketAddress(local.getAddress(), port));
+        ShmConnectionListener l = new ShmConnectionListener(context, this, new InetSocketAddress(local.getAddress(),
+                port));
         try {
             l.bind(context.ports().listen(verb, port));
         } catch (VerbsException e) {
@@ -119,7 +127,8 @@ final class ShmConnectionManager extends ConnectionManager {
         } catch (SocketException e) {
             throw new VerbsException(verb, errno, "the interfaces of this host cannot be read: " + e.getMessage());
         }
-        throw new VerbsException(verb, errno, a.isUnresolved() ? "the host name is not known"
+        throw new VerbsException(verb, errno, a.isUnresolved()
+                ? "the host name is not known"
                 : "the address is not one of this host, and shm0 reaches only processes of this host");
     }
 
@@ -144,8 +153,8 @@ final class ShmConnectionManager extends ConnectionManager {
                     .putInt(own.number()).putBytes(parameters.privateData()), null);
             failIfDead(half);
             Answer a = Control.get(verb, half.answer, left(deadline), () -> "the peer has not accepted yet");
-            ready(own, s, a.queuePair(), parameters);
-            ShmConnection c = new ShmConnection(this, half, own, a.privateData());
+            ready(own, s, a.queuePair, parameters);
+            ShmConnection c = new ShmConnection(this, half, own, a.privateData);
             half.connection = c;
             s.send(new ControlMessage.Writer(ControlMessage.CM_READY).putLong(id), null);
             context.adopt(c);
@@ -183,9 +192,11 @@ final class ShmConnectionManager extends ConnectionManager {
     /** Moves a queue pair to RTS towards the peer's. */
     private static void ready(ShmQueuePair qp, Session s, int peer, ConnectionParameters p) throws VerbsException {
         if (qp.state() == QueuePairState.RESET) {
-            qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(p.accessFlags()).build());
+            qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(p.accessFlags())
+                    .build());
         }
-        qp.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(AddressVector.to(ShmContext.gid(s.peerInstance())))
+        qp.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(AddressVector.to(ShmContext.gid(s
+                .peerInstance())))
                 .pathMtu(MTU).destinationQueuePair(peer).rqPsn(0).maxDestReadAtomic(p.responderResources())
                 .minRnrTimer(RNR_TIMER).build());
         qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(TIMEOUT).retryCount(p.retryCount())
@@ -229,7 +240,9 @@ final class ShmConnectionManager extends ConnectionManager {
 
     void reject(Half half, int reason, byte[] privateData, String text) {
         halves.remove(new Key(half.session, half.id, half.isActive));
-        half.session.send(new ControlMessage.Writer(ControlMessage.CM_REJECT).putLong(half.id).putInt(half.isActive ? 1 : 0)
+        half.session.send(new ControlMessage.Writer(ControlMessage.CM_REJECT).putLong(half.id).putInt(half.isActive
+                ? 1
+                : 0)
                 .putInt(reason).putBytes(privateData).putText(text), null);
     }
 
@@ -310,7 +323,8 @@ final class ShmConnectionManager extends ConnectionManager {
         String text = m.getText();
         m.end();
         Half h = halves.remove(new Key(s, id, !byActive));
-        if (h != null && !h.answer.completeExceptionally(byActive ? died(s, text)
+        if (h != null && !h.answer.completeExceptionally(byActive
+                ? died(s, text)
                 : new ConnectionRejectedException("connect to " + s.peerName(), reason, data, text))) {
             ended(h, text);
         }

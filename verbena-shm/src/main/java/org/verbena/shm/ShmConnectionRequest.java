@@ -18,7 +18,8 @@ final class ShmConnectionRequest extends ConnectionRequest {
     private final byte[] privateData;
     private final AtomicBoolean answered = new AtomicBoolean();
 
-    ShmConnectionRequest(ShmConnectionManager manager, ShmConnectionManager.Half half, int queuePair, byte[] privateData) {
+    ShmConnectionRequest(ShmConnectionManager manager, ShmConnectionManager.Half half, int queuePair,
+            byte[] privateData) {
         this.manager = manager;
         this.half = half;
         this.queuePair = queuePair;
@@ -60,7 +61,8 @@ final class ShmConnectionRequest extends ConnectionRequest {
 
     private void answerOnce(String verb) throws VerbsException {
         if (!answered.compareAndSet(false, true)) {
-            throw new VerbsException(verb + " a connection of " + peer(), Errno.EINVAL, "the request was answered already");
+            throw new VerbsException(verb + " a connection of " + peer(), Errno.EINVAL,
+                    "the request was answered already");
         }
     }
 }

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Prctl;
@@ -57,7 +58,8 @@ final class ShmContext extends Context {
     private final AtomicLong nextMemory = new AtomicLong();
     private final AtomicInteger nextChannel = new AtomicInteger();
 
-    private ShmContext(ShmDevice device, long instance, Adapter adapter, Engine engine) throws VerbsException, LinuxException {
+    private ShmContext(ShmDevice device, long instance, Adapter adapter, Engine engine) throws VerbsException,
+            LinuxException {
         this.device = device;
         this.instance = instance;
         this.adapter = adapter;
@@ -141,7 +143,8 @@ final class ShmContext extends Context {
     @Override
     public PortAttributes queryPort(int port) throws VerbsException {
         checkPort("query port " + port, port);
-        return new PortAttributes(PortAttributes.STATE_ACTIVE, 4096, 4096, 1, 1, ShmDevice.MAX_MESSAGE, "shared memory");
+        return new PortAttributes(PortAttributes.STATE_ACTIVE, 4096, 4096, 1, 1, ShmDevice.MAX_MESSAGE,
+                "shared memory");
     }
 
     @Override
@@ -173,7 +176,8 @@ final class ShmContext extends Context {
     @Override
     public boolean supports(String feature) {
         return switch (feature) {
-            case Feature.RC, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP, Feature.QUERY_VALUES, Feature.CONNECTION_MANAGER,
+            case Feature.RC, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP, Feature.QUERY_VALUES,
+                    Feature.CONNECTION_MANAGER,
                     Feature.ALLOCATE ->
                 true;
             default -> false;
@@ -268,7 +272,8 @@ final class ShmContext extends Context {
     // ---- memory
 
     Allocation allocate(String owner, int pd, long bytes) throws VerbsException {
-        Allocation a = Allocation.make("allocate " + bytes + " bytes on " + owner, nextMemory.incrementAndGet(), pd, bytes);
+        Allocation a = Allocation.make("allocate " + bytes + " bytes on " + owner, nextMemory.incrementAndGet(), pd,
+                bytes);
         allocations.put(a.id, a);
         for (Session s : control.sessions()) {
             s.allocated(a);
@@ -284,7 +289,8 @@ final class ShmContext extends Context {
         a.free();
     }
 
-    @Nullable Allocation allocation(long id) {
+    @Nullable
+    Allocation allocation(long id) {
         return allocations.get(id);
     }
 
@@ -293,7 +299,8 @@ final class ShmContext extends Context {
     }
 
     /** The allocation of a protection domain that a segment lies in, if any. */
-    @Nullable Allocation allocationOf(int pd, MemorySegment segment) {
+    @Nullable
+    Allocation allocationOf(int pd, MemorySegment segment) {
         for (Allocation a : allocations.values()) {
             if (a.pd == pd && a.holds(segment)) {
                 return a;

@@ -21,8 +21,7 @@ final class ShmDevice extends Device {
 
     private static final long GUID = 0x0200_0073_686d_0000L; // locally administered, "shm"
 
-    private ShmDevice() {
-    }
+    private ShmDevice() {}
 
     static DeviceAttributes attributes() {
         return DeviceAttributes.builder().firmwareVersion("1").nodeGuid(GUID).maxMrSize(1L << 40).pageSizeCap(4096)

@@ -3,6 +3,7 @@ package org.verbena.shm;
 import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
@@ -38,7 +39,8 @@ final class ShmProtectionDomain extends ProtectionDomain {
         return region(memory, access, context.allocationOf(index, memory));
     }
 
-    private MemoryRegion region(MemorySegment memory, int access, @Nullable Allocation allocation) throws VerbsException {
+    private MemoryRegion region(MemorySegment memory, int access, @Nullable Allocation allocation)
+            throws VerbsException {
         if (allocation != null) {
             allocation.use();
         }

@@ -9,8 +9,7 @@ import org.verbena.verbs.spi.VerbsProvider;
 /** The provider of {@code shm0}; found by {@link java.util.ServiceLoader}. */
 public final class ShmProvider implements VerbsProvider {
     /** For the service loader. */
-    public ShmProvider() {
-    }
+    public ShmProvider() {}
 
     @Override
     public String name() {

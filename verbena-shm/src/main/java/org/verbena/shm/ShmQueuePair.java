@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
@@ -181,12 +182,13 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         }
         synchronized (stateLock) {
             if (state != from) {
-                throw new VerbsException("modify " + describe(), Errno.EINVAL, "it has failed meanwhile: " + errorReason);
+                throw new VerbsException("modify " + describe(), Errno.EINVAL, "it has failed meanwhile: "
+                        + errorReason);
             }
             attributes = attributes.with(a);
             RawMemory.putInt(entry + AdapterLayout.QP_RNR_TIMER, attributes.minRnrTimer());
             state = to;
-            if (to.ordinal() >= QueuePairState.RTR.ordinal()) {
+            if (to.receives()) {
                 link = Link.of(number, peerNumber, attributes.accessFlags(), epoch);
                 RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, link);
             }
@@ -385,7 +387,8 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         return receiveCq;
     }
 
-    @Nullable Session session() {
+    @Nullable
+    Session session() {
         return session;
     }
 
@@ -417,7 +420,8 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     }
 
     /** The far end, if it is connected to this one by now. */
-    @Nullable Remote findRemote() throws ProtocolException {
+    @Nullable
+    Remote findRemote() throws ProtocolException {
         Session s = session;
         return s == null || s.isDead() ? null : Remote.find(s, number, peerNumber);
     }
@@ -433,7 +437,8 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     }
 
     /** The lane that the peer made for this connection; null if there is none yet. */
-    @Nullable LaneReader findLane(int entries) throws ProtocolException {
+    @Nullable
+    LaneReader findLane(int entries) throws ProtocolException {
         Session s = session;
         if (s == null) {
             return null;

@@ -2,9 +2,9 @@ package org.verbena.shm;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.lang.ref.Reference;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
@@ -146,7 +146,8 @@ final class ShmReceiveQueue extends ReceiveQueue {
             return super.post(wrId, region, offset, length);
         }
         Region r = m.region();
-        if (!r.isRaw() || !r.valid || r.pd != pd || (r.access & AccessFlags.LOCAL_WRITE) == 0 || length < 0 || offset < 0
+        if (!r.isRaw() || !r.valid || r.pd != pd || (r.access & AccessFlags.LOCAL_WRITE) == 0 || length < 0
+                || offset < 0
                 || length > ShmDevice.MAX_MESSAGE || offset > r.length - length) {
             return super.post(wrId, region, offset, length);
         }
@@ -201,7 +202,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
                 qp.wakeStarvingPeer();
             }
         }
-        Reference.reachabilityFence(qp);
+        KeepAlive.until(qp);
     }
 
     /** Completes the entry that was staged last. */
@@ -287,7 +288,8 @@ final class ShmReceiveQueue extends ReceiveQueue {
             l = attach();
         }
         return l != null && l.read(completed)
-                || qp.state() == QueuePairState.ERR && completed < Posted.count(RawMemory.getLongAcquire(postedAddress)) && qp.peerHasLeft();
+                || qp.state() == QueuePairState.ERR && completed < Posted.count(RawMemory.getLongAcquire(postedAddress))
+                        && qp.peerHasLeft();
     }
 
     /** Completes a receive with the lane's current entry; answers false if the peer had no right to it. */

@@ -3,7 +3,6 @@ package org.verbena.shm;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.lang.ref.Reference;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.MemoryRegion;
@@ -47,9 +46,12 @@ final class ShmSendQueue extends SendQueue {
     private final SendCompletions completions;
     private final int depth;
 
+    @SuppressWarnings("unused") // EXECUTED
     private long executed;
     private long tail;
+    @SuppressWarnings("unused") // FREED
     private long freed;
+    @SuppressWarnings("unused") // BUSY
     private boolean busy;
 
     private boolean open;
@@ -185,7 +187,7 @@ final class ShmSendQueue extends SendQueue {
             return error;
         }
         QueuePairState s = qp.state();
-        if (s != QueuePairState.RTS && (s.ordinal() < QueuePairState.RTS.ordinal() || qp.isClosed())) {
+        if (s != QueuePairState.RTS && (!s.acceptsSends() || qp.isClosed())) {
             return Errno.EINVAL;
         }
         long from = tail;
@@ -201,7 +203,7 @@ final class ShmSendQueue extends SendQueue {
             TAIL.setRelease(this, to);
             progress();
         }
-        Reference.reachabilityFence(qp);
+        KeepAlive.until(qp);
         return 0;
     }
 
@@ -251,7 +253,7 @@ final class ShmSendQueue extends SendQueue {
         EXECUTED.setRelease(this, k + 1);
         TAIL.setRelease(this, k + 1);
         open = false;
-        Reference.reachabilityFence(qp);
+        KeepAlive.until(qp);
     }
 
     /**

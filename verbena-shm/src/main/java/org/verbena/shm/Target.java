@@ -1,6 +1,7 @@
 package org.verbena.shm;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.Mapping;
 import org.verbena.linux.spi.RawMemory;
@@ -50,7 +51,8 @@ final class Target {
             }
         }
         long offset = at - address;
-        return (KeyTable.access(w) & access) == access && offset >= 0 && offset <= length && bytes <= length - offset ? OK
+        return (KeyTable.access(w) & access) == access && offset >= 0 && offset <= length && bytes <= length - offset
+                ? OK
                 : WcStatus.REM_ACCESS_ERR;
     }
 
@@ -127,10 +129,12 @@ final class Target {
         try {
             int pid = session.peerPid();
             if (write) {
-                return local.isRaw() ? RawProcessVm.write(pid, here, at, bytes)
+                return local.isRaw()
+                        ? RawProcessVm.write(pid, here, at, bytes)
                         : RawProcessVm.write(local.segment, pid, here, at, bytes);
             }
-            return local.isRaw() ? RawProcessVm.read(pid, here, at, bytes)
+            return local.isRaw()
+                    ? RawProcessVm.read(pid, here, at, bytes)
                     : RawProcessVm.read(local.segment, pid, here, at, bytes);
         } catch (IllegalStateException | WrongThreadException e) {
             return -Errno.EFAULT;

@@ -128,7 +128,8 @@ final class WorkRequest {
 
     /** Takes inline data; answers 0 or an errno. */
     int setInline(MemorySegment data, long offset, long bytes) {
-        if (bytes < 0 || bytes > maxInline || offset < 0 || offset > data.byteSize() - bytes || sgeCount != 0 || total != 0
+        if (bytes < 0 || bytes > maxInline || offset < 0 || offset > data.byteSize() - bytes || sgeCount != 0
+                || total != 0
                 || (flags & INLINE_GIVEN) != 0 || opcode > Opcode.SEND_IMM) {
             return Errno.EINVAL;
         }

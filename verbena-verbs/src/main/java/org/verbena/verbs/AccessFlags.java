@@ -26,11 +26,11 @@ public final class AccessFlags {
     /** {@link #LOCAL_WRITE} and all three remote rights. */
     public static final int ALL = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;
 
-    private static final Flags FLAGS = new Flags("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC", "MW_BIND",
+    private static final Flags FLAGS = new Flags("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC",
+            "MW_BIND",
             "ZERO_BASED", "ON_DEMAND", "HUGETLB").and(RELAXED_ORDERING, "RELAXED_ORDERING");
 
-    private AccessFlags() {
-    }
+    private AccessFlags() {}
 
     /** The flags by name, for instance {@code "LOCAL_WRITE|REMOTE_READ"}; unknown bits as a hexadecimal number. */
     public static String toString(int flags) {

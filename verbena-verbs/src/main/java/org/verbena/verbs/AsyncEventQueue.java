@@ -7,21 +7,17 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 
 /** The events of a context, oldest first. Nobody may ever fetch them, so only the newest {@value #LIMIT} are kept. */
 final class AsyncEventQueue {
     private static final int LIMIT = 4096;
 
-    private final Context context;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrived = lock.newCondition();
     private final ArrayDeque<AsyncEvent> events = new ArrayDeque<>();
     private boolean closed;
-
-    AsyncEventQueue(Context context) {
-        this.context = context;
-    }
 
     void add(AsyncEvent event) {
         lock.lock();
@@ -36,13 +32,14 @@ final class AsyncEventQueue {
         }
     }
 
-    @Nullable AsyncEvent await(Duration timeout) throws VerbsException {
+    @Nullable
+    AsyncEvent await(String context, Duration timeout) throws VerbsException {
         long left = timeout.compareTo(Duration.ofDays(365)) > 0 ? TimeUnit.DAYS.toNanos(365) : timeout.toNanos();
         lock.lock();
         try {
             while (events.isEmpty()) {
                 if (closed) {
-                    throw new VerbsException("get async event", Errno.EINVAL, context.describe() + " is closed");
+                    throw new VerbsException("get async event", Errno.EINVAL, context + " is closed");
                 }
                 if (left <= 0) {
                     return null;

@@ -43,8 +43,7 @@ public final class AsyncEventType {
     /** A work queue failed. */
     public static final int WQ_FATAL = 19;
 
-    private AsyncEventType() {
-    }
+    private AsyncEventType() {}
 
     /** The value's name, or its number if this version does not know it. */
     public static String toString(int value) {

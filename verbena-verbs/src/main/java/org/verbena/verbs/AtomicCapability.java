@@ -9,8 +9,7 @@ public final class AtomicCapability {
     /** Towards the CPU and other devices too. */
     public static final int GLOB = 2;
 
-    private AtomicCapability() {
-    }
+    private AtomicCapability() {}
 
     /** The value's name, or its number if this version does not know it. */
     public static String toString(int value) {

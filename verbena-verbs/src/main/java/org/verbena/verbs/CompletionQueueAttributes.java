@@ -56,8 +56,7 @@ public final class CompletionQueueAttributes {
         private @Nullable CompletionChannel channel;
         private int fields = STANDARD_FIELDS;
 
-        private Builder() {
-        }
+        private Builder() {}
 
         /** The least number of entries. */
         public Builder cqe(int entries) {

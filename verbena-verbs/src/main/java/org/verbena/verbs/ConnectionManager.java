@@ -13,8 +13,7 @@ import java.net.InetSocketAddress;
  */
 public abstract class ConnectionManager {
     /** For providers. */
-    protected ConnectionManager() {
-    }
+    protected ConnectionManager() {}
 
     /**
      * Listens, {@code rdma_bind_addr} and {@code rdma_listen}.

@@ -82,8 +82,7 @@ public final class ConnectionParameters {
         private int accessFlags = AccessFlags.ALL;
         private Duration timeout = Duration.ofSeconds(10);
 
-        private Builder() {
-        }
+        private Builder() {}
 
         /**
          * Data for the peer's application.

@@ -6,8 +6,7 @@ package org.verbena.verbs;
  */
 public abstract class ConnectionRequest {
     /** For providers. */
-    protected ConnectionRequest() {
-    }
+    protected ConnectionRequest() {}
 
     /** What the peer's application sent along. */
     public abstract byte[] privateData();

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 
 /**
@@ -19,12 +20,11 @@ import org.verbena.linux.Errno;
  */
 public abstract class Context extends VerbsObject {
     private final Set<ChildReference> children = ConcurrentHashMap.newKeySet();
-    private final AsyncEventQueue asyncEvents;
+    private final AsyncEventQueue asyncEvents = new AsyncEventQueue();
 
     /** For providers. */
     protected Context() throws VerbsException {
         super(List.of());
-        asyncEvents = new AsyncEventQueue(this);
     }
 
     /** The device that was opened. */
@@ -55,7 +55,8 @@ public abstract class Context extends VerbsObject {
      * @throws VerbsException {@code EOPNOTSUPP} for a bit that this provider does not know
      */
     public Values queryValues(int mask) throws VerbsException {
-        throw new VerbsException("query values of " + describe(), Errno.EOPNOTSUPP, "the provider has no clock to read");
+        throw new VerbsException("query values of " + describe(), Errno.EOPNOTSUPP,
+                "the provider has no clock to read");
     }
 
     /**
@@ -127,7 +128,7 @@ public abstract class Context extends VerbsObject {
      * @throws VerbsException {@code EINVAL} if the context is or gets closed
      */
     public final @Nullable AsyncEvent awaitAsyncEvent(Duration timeout) throws VerbsException {
-        return asyncEvents.await(timeout);
+        return asyncEvents.await(describe(), timeout);
     }
 
     /** For providers: raises an asynchronous event. */
@@ -151,7 +152,8 @@ public abstract class Context extends VerbsObject {
     @Override
     public void close() throws VerbsException {
         VerbsException failure = null;
-        for (VerbsObject child : children().stream().sorted(Comparator.comparingInt(VerbsObject::closeOrder)).toList()) {
+        for (VerbsObject child : children().stream().sorted(Comparator.comparingInt(VerbsObject::closeOrder))
+                .toList()) {
             try {
                 child.close();
             } catch (VerbsException e) {

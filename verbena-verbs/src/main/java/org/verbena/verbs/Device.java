@@ -6,8 +6,7 @@ package org.verbena.verbs;
  */
 public abstract class Device {
     /** For providers. */
-    protected Device() {
-    }
+    protected Device() {}
 
     /** The device's name, unique on this host, for instance {@code "shm0"}. */
     public abstract String name();

@@ -141,8 +141,7 @@ public final class DeviceAttributes {
         private OptionalLong completionTimestampMask = OptionalLong.empty();
         private OptionalLong coreClockKilohertz = OptionalLong.empty();
 
-        private Builder() {
-        }
+        private Builder() {}
 
         private Builder(Builder o) {
             firmwareVersion = o.firmwareVersion;

@@ -19,6 +19,5 @@ public final class Feature {
     /** {@link ProtectionDomain#allocate}. */
     public static final String ALLOCATE = "mr.allocate";
 
-    private Feature() {
-    }
+    private Feature() {}
 }

@@ -37,7 +37,8 @@ public record Gid(long high, long low) {
     @Override
     public String toString() {
         try {
-            return InetAddress.getByAddress(bytes()) instanceof Inet6Address a ? a.getHostAddress()
+            return InetAddress.getByAddress(bytes()) instanceof Inet6Address a
+                    ? a.getHostAddress()
                     : "::ffff:" + InetAddress.getByAddress(bytes()).getHostAddress();
         } catch (UnknownHostException e) {
             throw new AssertionError(e);

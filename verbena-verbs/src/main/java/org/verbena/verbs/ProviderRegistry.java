@@ -15,14 +15,12 @@ import org.verbena.verbs.spi.VerbsProvider;
  */
 final class ProviderRegistry {
     /** What one look found. */
-    record Scan(List<Device> devices, List<String> problems) {
-    }
+    record Scan(List<Device> devices, List<String> problems) {}
 
     /** Guards against a service file whose errors never end. */
     private static final int MAX_PROVIDERS = 1000;
 
-    private ProviderRegistry() {
-    }
+    private ProviderRegistry() {}
 
     /** A method, so that no caller has the number compiled in. */
     static int apiLevel() {
@@ -46,7 +44,8 @@ final class ProviderRegistry {
                 name = "provider " + provider.name();
                 ApiRange range = provider.apiRange();
                 if (!range.contains(apiLevel())) {
-                    problems.add(name + " was built for API levels " + range.minimum() + " to " + range.maximum() + ", this is "
+                    problems.add(name + " was built for API levels " + range.minimum() + " to " + range.maximum()
+                            + ", this is "
                             + apiLevel() + ": it is skipped");
                     continue;
                 }

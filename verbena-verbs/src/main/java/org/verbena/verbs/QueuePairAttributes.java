@@ -296,8 +296,10 @@ public final class QueuePairAttributes {
         return NAMES.toString(mask);
     }
 
-    private static final Flags NAMES = new Flags("STATE", "CUR_STATE", "EN_SQD_ASYNC_NOTIFY", "ACCESS_FLAGS", "PKEY_INDEX",
-            "PORT", "QKEY", "AV", "PATH_MTU", "TIMEOUT", "RETRY_CNT", "RNR_RETRY", "RQ_PSN", "MAX_QP_RD_ATOMIC", "ALT_PATH",
+    private static final Flags NAMES = new Flags("STATE", "CUR_STATE", "EN_SQD_ASYNC_NOTIFY", "ACCESS_FLAGS",
+            "PKEY_INDEX",
+            "PORT", "QKEY", "AV", "PATH_MTU", "TIMEOUT", "RETRY_CNT", "RNR_RETRY", "RQ_PSN", "MAX_QP_RD_ATOMIC",
+            "ALT_PATH",
             "MIN_RNR_TIMER", "SQ_PSN", "MAX_DEST_RD_ATOMIC", "PATH_MIG_STATE", "CAP", "DEST_QPN").and(RATE_LIMIT,
                     "RATE_LIMIT");
 
@@ -328,8 +330,7 @@ public final class QueuePairAttributes {
         private int maxDestReadAtomic;
         private int destinationQueuePair;
 
-        private Builder() {
-        }
+        private Builder() {}
 
         /** The state to move to. */
         public Builder state(QueuePairState value) {

@@ -15,5 +15,21 @@ public enum QueuePairState {
     /** The send queue failed (UC and UD); receiving goes on. */
     SQE,
     /** Failed: all work is flushed with {@link WcStatus#WR_FLUSH_ERR}. */
-    ERR
+    ERR;
+
+    /** True if send work requests may be posted: RTS, SQD, SQE, and ERR, where they are flushed. */
+    public boolean acceptsSends() {
+        return switch (this) {
+            case RESET, INIT, RTR -> false;
+            case RTS, SQD, SQE, ERR -> true;
+        };
+    }
+
+    /** True if messages of the peer are taken: RTR, RTS, SQD and SQE. */
+    public boolean receives() {
+        return switch (this) {
+            case RESET, INIT, ERR -> false;
+            case RTR, RTS, SQD, SQE -> true;
+        };
+    }
 }

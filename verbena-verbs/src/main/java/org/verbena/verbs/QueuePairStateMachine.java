@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 
 /**
@@ -16,8 +17,7 @@ import org.verbena.linux.Errno;
  */
 final class QueuePairStateMachine {
     /** The attributes of one transition. */
-    private record Rule(int required, int optional) {
-    }
+    private record Rule(int required, int optional) {}
 
     private static final Map<Integer, Map<QueuePairState, Map<QueuePairState, Rule>>> TABLES = new HashMap<>();
 
@@ -39,13 +39,13 @@ final class QueuePairStateMachine {
         connected(QueuePairType.XRC_RECV, RC_RTR, TIMEOUT | SQ_PSN, MIN_RNR_TIMER,
                 UC_SQD | PORT | TIMEOUT | MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER);
         rule(QueuePairType.UC, SQE, RTS, 0, CUR_STATE | ACCESS_FLAGS);
-        datagram(QueuePairType.UD, PKEY_INDEX | PORT | QKEY, PKEY_INDEX | QKEY, SQ_PSN, CUR_STATE | QKEY, PKEY_INDEX | QKEY);
+        datagram(QueuePairType.UD, PKEY_INDEX | PORT | QKEY, PKEY_INDEX | QKEY, SQ_PSN, CUR_STATE | QKEY, PKEY_INDEX
+                | QKEY);
         datagram(QueuePairType.RAW_PACKET, PORT, 0, 0, RATE_LIMIT, 0);
         rule(QueuePairType.UD, SQE, RTS, 0, CUR_STATE | QKEY);
     }
 
-    private QueuePairStateMachine() {
-    }
+    private QueuePairStateMachine() {}
 
     private static void connected(int type, int rtr, int rts, int rtsExtra, int sqd) {
         rule(type, RESET, INIT, CONNECTED_INIT, 0);

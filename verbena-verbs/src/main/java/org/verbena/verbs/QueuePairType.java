@@ -15,8 +15,7 @@ public final class QueuePairType {
     /** Extended reliable connection, receiving side. */
     public static final int XRC_RECV = 10;
 
-    private QueuePairType() {
-    }
+    private QueuePairType() {}
 
     /** The value's name, or its number if this version does not know it. */
     public static String toString(int value) {

@@ -6,8 +6,7 @@ package org.verbena.verbs;
  */
 public abstract class ReceiveQueue {
     /** For providers. */
-    protected ReceiveQueue() {
-    }
+    protected ReceiveQueue() {}
 
     /** Opens a batch; one that was left open is dropped. */
     public abstract ReceiveQueue start();

@@ -17,8 +17,7 @@ public final class SendFlags {
 
     private static final Flags FLAGS = new Flags("FENCE", "SIGNALED", "SOLICITED", "INLINE");
 
-    private SendFlags() {
-    }
+    private SendFlags() {}
 
     /** The flags by name; unknown bits as a hexadecimal number. */
     public static String toString(int flags) {

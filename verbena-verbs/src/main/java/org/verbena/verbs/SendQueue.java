@@ -21,8 +21,7 @@ import org.verbena.linux.Errno;
  */
 public abstract class SendQueue {
     /** For providers. */
-    protected SendQueue() {
-    }
+    protected SendQueue() {}
 
     /** Opens a batch, {@code ibv_wr_start}; one that was left open is dropped. */
     public abstract SendQueue start();

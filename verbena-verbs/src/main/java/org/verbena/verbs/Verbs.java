@@ -14,8 +14,7 @@ public final class Verbs {
      */
     public static final int API_LEVEL = 1;
 
-    private Verbs() {
-    }
+    private Verbs() {}
 
     /** The API level of the jar that runs. */
     public static int apiLevel() {
@@ -30,8 +29,10 @@ public final class Verbs {
      */
     public static void require(int level) throws VerbsException {
         if (level > apiLevel()) {
-            throw new VerbsException("require API level " + level, Errno.EOPNOTSUPP, "the program needs Verbena's API level "
-                    + level + ", but the verbena-verbs jar that runs has " + apiLevel() + ": put a newer one on the path");
+            throw new VerbsException("require API level " + level, Errno.EOPNOTSUPP,
+                    "the program needs Verbena's API level "
+                            + level + ", but the verbena-verbs jar that runs has " + apiLevel()
+                            + ": put a newer one on the path");
         }
     }
 
@@ -58,7 +59,8 @@ public final class Verbs {
             }
         }
         List<String> rest = new ArrayList<>(scan.problems());
-        rest.addFirst(scan.devices().isEmpty() ? "there is no device at all"
+        rest.addFirst(scan.devices().isEmpty()
+                ? "there is no device at all"
                 : "the devices are " + scan.devices().stream().map(Device::name).collect(Collectors.joining(", ")));
         throw new VerbsException("open device '" + name + "'", Errno.ENODEV, String.join("; ", rest));
     }

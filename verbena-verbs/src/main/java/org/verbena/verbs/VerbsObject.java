@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 
 /**
@@ -77,7 +78,8 @@ public abstract class VerbsObject implements AutoCloseable {
         }
         if (n > 0) {
             throw new VerbsException("close " + describe(), Errno.EBUSY,
-                    n + (n == 1 ? " object still uses" : " objects still use") + " it: close what was made from it first");
+                    n + (n == 1 ? " object still uses" : " objects still use")
+                            + " it: close what was made from it first");
         }
         try {
             implClose();
@@ -155,7 +157,8 @@ public abstract class VerbsObject implements AutoCloseable {
         public void run() {
             String n = name;
             if (!n.isEmpty()) {
-                LOG.log(Level.WARNING, "{0} was dropped without close(): what it holds stays until the process ends", n);
+                LOG.log(Level.WARNING, "{0} was dropped without close(): what it holds stays until the process ends",
+                        n);
             }
         }
     }

@@ -9,8 +9,7 @@ public final class WcFlags {
     /** A remote key was invalidated. */
     public static final int WITH_INV = 8;
 
-    private WcFlags() {
-    }
+    private WcFlags() {}
 
     /** The value's name, or its number if this version does not know it. */
     public static String toString(int value) {

@@ -27,8 +27,7 @@ public final class WcOpcode {
     /** A write with immediate took a receive. */
     public static final int RECV_RDMA_WITH_IMM = 129;
 
-    private WcOpcode() {
-    }
+    private WcOpcode() {}
 
     /** The value's name, or its number if this version does not know it. */
     public static String toString(int value) {

@@ -47,8 +47,7 @@ public final class WcStatus {
     /** Any other failure. */
     public static final int GENERAL_ERR = 21;
 
-    private WcStatus() {
-    }
+    private WcStatus() {}
 
     /** The value's name, or its number if this version does not know it. */
     public static String toString(int value) {

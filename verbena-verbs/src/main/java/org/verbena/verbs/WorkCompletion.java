@@ -16,8 +16,7 @@ public final class WorkCompletion {
     private int flags;
 
     /** An empty holder. */
-    public WorkCompletion() {
-    }
+    public WorkCompletion() {}
 
     /** An array of empty holders. */
     public static WorkCompletion[] array(int length) {

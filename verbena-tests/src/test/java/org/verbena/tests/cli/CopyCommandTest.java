@@ -58,7 +58,7 @@ class CopyCommandTest {
         Files.setPosixFilePermissions(tree.resolve("d0"), PosixFilePermissions.fromString("r-xr-x---"));
         Files.setLastModifiedTime(tree.resolve("d1/f1"), FileTime.from(Instant.ofEpochSecond(1, 23456789)));
         Files.setLastModifiedTime(tree.resolve("empty"), FileTime.from(Instant.ofEpochSecond(86_400, 5)));
-        Files.createSymbolicLink(tree.resolve("link"), Path.of("/etc/passwd"));
+        Files.createSymbolicLink(tree.resolve("link"), Path.of("a b"));
         try (CopyProcess listener = CopyProcess.listen(to);
                 CopyProcess sender = CopyProcess.copy("--json", tree, listener.address())) {
             sender.expect(0);

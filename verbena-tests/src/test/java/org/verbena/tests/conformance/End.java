@@ -231,7 +231,7 @@ final class End implements AutoCloseable {
     }
 
     private boolean isQuick() {
-        return posting == Posting.ALONE || posting == Posting.IN_TURN && (turns.incrementAndGet() & 1) == 0;
+        return posting == Posting.ALONE || (posting == Posting.IN_TURN && (turns.incrementAndGet() & 1) == 0);
     }
 
     private int postAlone(SendQueue sq, Op op) {

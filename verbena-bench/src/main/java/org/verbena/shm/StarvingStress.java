@@ -1,0 +1,119 @@
+package org.verbena.shm;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+import org.verbena.bench.Loop;
+import org.verbena.linux.Eventfd;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.SendFlags;
+
+/**
+ * The starving word. A send waits for a receive, for ever, and its engine goes to sleep: either whoever posts the
+ * receive sees the word and wakes the engine, or the engine's last look sees the receive. The engines themselves do
+ * nothing here.
+ */
+public class StarvingStress {
+    private StarvingStress() {
+    }
+
+    /** A pair on which a send waits for a receive. */
+    static class Waiting {
+        private static final StressPairs PAIRS = new StressPairs(150, false).withoutEngines();
+        final StressPairs.Pair pair = PAIRS.take();
+        private final long starving = PAIRS.senders().adapter().base() + AdapterLayout.qpEntry(pair.sender.number())
+                + AdapterLayout.QP_STARVING;
+
+        Waiting() {
+            pair.send(1, SendFlags.SIGNALED, 0, 8);
+        }
+
+        /** Whether the sender's engine was woken since the last call. */
+        final boolean wasWoken() {
+            Fd wake = PAIRS.senders().engine().wakeFd();
+            try {
+                return Eventfd.drain(wake) > 0;
+            } catch (LinuxException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        /** r2: whether the send still waits; r3: the starving word when it does no more. */
+        final void judge(III_Result r) {
+            r.r2 = pair.sendQueue.isPending() ? 1 : 0;
+            pair.sendQueue.progress();
+            r.r3 = (int) RawMemory.getLongAcquire(starving);
+            Loop.take(pair.b.receiveCq);
+            Loop.take(pair.a.sendCq);
+            if (r.r3 == 0) {
+                pair.sender.wake(); // as the engine would, which then no more looks after it
+                PAIRS.give(pair);
+            }
+        }
+    }
+
+    /** The receive is posted while the engine says that it starves. */
+    @JCStressTest
+    @Outcome(id = {"0, 0, 0", "1, 0, 0", "1, 1, 0"}, expect = Expect.ACCEPTABLE, desc = "woken, or seen")
+    @Outcome(id = "0, 1, 0", expect = Expect.FORBIDDEN, desc = "neither: the send waits for ever")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "the word stays set: each later receive costs a system call")
+    @State
+    public static class Wake extends Waiting {
+        /** The peer; r1: whether it woke the engine. */
+        @Actor
+        public void receiver(III_Result r) {
+            wasWoken();
+            pair.receive(1, 0, 64);
+            r.r1 = wasWoken() ? 1 : 0;
+        }
+
+        /** The engine, before it sleeps. */
+        @Actor
+        public void engine() {
+            pair.sender.tick();
+        }
+
+        /** Looks at the queue and the word. */
+        @Arbiter
+        public void end(III_Result r) {
+            judge(r);
+        }
+    }
+
+    /** A poll executes the request while the engine is about to say that it starves. */
+    @JCStressTest
+    @Outcome(id = "0, 0, 0", expect = Expect.ACCEPTABLE, desc = "executed, nothing left")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "still waiting, or the word stays set")
+    @State
+    public static class Fed extends Waiting {
+        /** For jcstress. */
+        public Fed() {
+            pair.receive(1, 0, 64);
+        }
+
+        /** The application. */
+        @Actor
+        public void poll() {
+            pair.sendQueue.progress();
+        }
+
+        /** The engine. */
+        @Actor
+        public void engine() {
+            pair.sender.tick();
+        }
+
+        /** Looks at the queue and the word. */
+        @Arbiter
+        public void end(III_Result r) {
+            judge(r);
+        }
+    }
+}

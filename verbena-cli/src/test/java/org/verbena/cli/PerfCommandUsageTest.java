@@ -1,0 +1,101 @@
+package org.verbena.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine.Help.Ansi;
+
+/** Command lines of {@code verbena perf}, and the table that it prints. */
+class PerfCommandUsageTest {
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "nonsense                            | unknown test 'nonsense': the tests are limit-cacheline",
+        "--size=0                            | a size must be 1 byte to 1g, not '0'",
+        "--size=-8                           | a size must be 1 byte to 1g, not '-8'",
+        "--size=2g                           | a size must be 1 byte to 1g, not '2g'",
+        "--size=99999999999999999999         | is not a number of bytes",
+        "--size=8q                           | '8q' is not a number of bytes",
+        "--duration=soon                     | 'soon' is not a time",
+        "--duration=0                        | '0' is not a time",
+        "--iterations=0                      | --iterations 0: must be 1",
+        "--iterations=5 --duration=1s        | --iterations and --duration exclude each other",
+        "--runs=0                            | --runs 0: must be 1",
+        "--runs=2 --connect=127.0.0.1:1      | does not go with --connect",
+        "--qps=0                             | --qps 0: must be 1",
+        "--inline=-1                         | --inline -1: must be 0",
+        "--once                              | --once goes with --listen only",
+        "--listen=x                          | --listen x: not a PORT",
+        "--listen=70000                      | --listen 70000: not a PORT",
+        "--listen=0 --json                   | drop --json",
+        "--listen=0 --size=8                 | drop --size",
+        "--connect=127.0.0.1:x               | --connect 127.0.0.1:x: not a PORT",
+        "write-lat --events                  | write-lat does not take --events",
+        "tcp-bw --qps=2                      | tcp-bw does not take --qps",
+        "read-lat --inline=8                 | read-lat does not take --inline",
+        "send-lat --consume                  | send-lat does not take --consume",
+        "tcp-bw --verify                     | tcp-bw does not take --verify",
+        "write-bw --verify --qps=2           | --verify works with one queue pair only",
+        "--sizes=8                           | Unknown option: '--sizes",
+    })
+    void wrongUsage(String arguments, String sentence) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int code = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true))
+                .execute(("perf " + arguments).split(" "));
+        assertThat(code).as(err.toString()).isEqualTo(Main.USAGE);
+        assertThat(err.toString()).contains(sentence).contains("Try 'verbena perf --help'");
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1,1", "64,64", "4k,4096", "1M,1048576", "1g,1073741824"})
+    void sizes(String text, long bytes) {
+        assertThat(new PerfUnits.Size().convert(text)).isEqualTo(bytes);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1ns,1", "2us,2000", "300ms,300000000", "0.5s,500000000", "2,2000000000"})
+    void times(String text, long nanos) {
+        assertThat(new PerfUnits.Time().convert(text)).isEqualTo(nanos);
+    }
+
+    private static PerfResult latency(PerfTest test, long size, double p50) {
+        return new PerfResult(test, size, "", 1000, List.of(p50, 400.0, 500.0, 600.0, 700.0, 5e6), 0, 0, 0);
+    }
+
+    private static PerfResult bandwidth(PerfTest test, double bytesPerSecond) {
+        return new PerfResult(test, 4096, "", 1000, List.of(), bytesPerSecond, bytesPerSecond / 4096, 0.5);
+    }
+
+    @Test
+    void tableComparesWithTheLimitOfTheSize() {
+        StringWriter out = new StringWriter();
+        new PerfTable(List.of(latency(PerfTest.WRITE_LAT, 32, 300), latency(PerfTest.SEND_LAT, 64, 440),
+                latency(PerfTest.SEND_LAT, 4096, 900), latency(PerfTest.TCP_LAT_SPIN, 32, 6000),
+                latency(PerfTest.LIMIT_CACHELINE, 8, 250), latency(PerfTest.LIMIT_TWOLINE, 64, 400),
+                bandwidth(PerfTest.WRITE_BW, 18e9), bandwidth(PerfTest.LIMIT_MEMCPY, 20e9), bandwidth(PerfTest.TCP_BW,
+                        2e9)),
+                new PrintWriter(out), Ansi.OFF).print(3);
+        assertThat(out.toString()).containsPattern(
+                "write-lat +32 +1000 +0\\.300 +0\\.400 .* 5000\\.0 +0 +1\\.20x +20\\.0x\n")
+                .containsPattern("send-lat +64 .* 1\\.10x *\n").containsPattern("send-lat +4096 .* 0 *\n")
+                .containsPattern("tcp-lat-spin +32 .* 24\\.0x *\n")
+                .containsPattern("write-bw +4096 +1000 +18\\.000 +4\\.3945 +0\\.50 +0\\.90x +9\\.00x\n")
+                .contains("median of 3 runs").doesNotContain("@|");
+    }
+
+    @Test
+    void mediansAreTakenFigureByFigure() {
+        PerfResult m = PerfResult.median(List.of(latency(PerfTest.WRITE_LAT, 8, 300), latency(PerfTest.WRITE_LAT, 8,
+                700),
+                latency(PerfTest.WRITE_LAT, 8, 310)));
+        assertThat(m.rtt().getFirst()).isEqualTo(310);
+        assertThat(m.iterations()).isEqualTo(1000);
+    }
+}

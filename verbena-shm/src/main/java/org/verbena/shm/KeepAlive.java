@@ -1,0 +1,18 @@
+package org.verbena.shm;
+
+import java.lang.ref.Reference;
+
+/**
+ * Keeps an object, and with it the memory that it maps, reachable up to the end of a call that touches the memory by
+ * address. A call that throws touches nothing any more, so this stands at the end and not in a {@code finally} block,
+ * which the hot path would pay for.
+ */
+final class KeepAlive {
+    private KeepAlive() {
+    }
+
+    @SuppressWarnings("ReachabilityFenceUsage")
+    static void until(Object o) {
+        Reference.reachabilityFence(o);
+    }
+}

@@ -1,0 +1,231 @@
+package org.verbena.tests.faults;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Pidfd;
+
+/**
+ * Another JVM of a fault test: talks in lines, see {@link Peer}, and is killed, stopped and continued by its own handle.
+ * Unlike the conformance suite's second JVM it may run under other users, limits and namespaces, and may die.
+ */
+final class Child implements AutoCloseable {
+    /** Long enough for a loaded machine; reached only when a test fails. */
+    static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private static final int SIGCONT = 18;
+    private static final int SIGSTOP = 19;
+    private static final String END = "\u0000end";
+
+    private final String name;
+    private final Path folder;
+    private final Process process;
+    private final Fd handle;
+    private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+    private final CompletableFuture<String> errors;
+    private boolean stopped;
+
+    private Child(String name, Path folder, Process process) throws LinuxException {
+        this.name = name;
+        this.folder = folder;
+        this.process = process;
+        handle = Pidfd.open((int) process.pid());
+        Thread.ofPlatform().daemon().name("lines of " + name).start(() -> {
+            try (Stream<String> all = process.inputReader(StandardCharsets.UTF_8).lines()) {
+                all.forEach(lines::add);
+            } catch (java.io.UncheckedIOException killed) {
+                // the end of the lines, as any other
+            }
+            lines.add(END);
+        });
+        errors = CompletableFuture.supplyAsync(
+                () -> process.errorReader(StandardCharsets.UTF_8).lines().collect(Collectors.joining("\n")),
+                task -> Thread.ofPlatform().daemon().start(task));
+    }
+
+    /** How to start a child. */
+    static final class Builder {
+        private final Class<?> main;
+        private final List<String> before = new ArrayList<>();
+        private final List<String> options = new ArrayList<>();
+        private String classPath = System.getProperty("java.class.path");
+
+        private Builder(Class<?> main) {
+            this.main = main;
+        }
+
+        /** A command that starts the JVM, for instance {@code prlimit --nofile=64}. */
+        Builder under(String... command) {
+            before.addAll(List.of(command));
+            return this;
+        }
+
+        Builder option(String... jvmOptions) {
+            options.addAll(List.of(jvmOptions));
+            return this;
+        }
+
+        Builder classPath(String path) {
+            classPath = path;
+            return this;
+        }
+
+        Child start(Object... arguments) throws IOException {
+            List<String> command = new ArrayList<>(before);
+            command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"));
+            command.addAll(options);
+            command.addAll(List.of("-cp", classPath, main.getName()));
+            Arrays.stream(arguments).map(String::valueOf).forEach(command::add);
+            Path folder = Files.createTempDirectory("verbena-fault");
+            Process p = new ProcessBuilder(command).directory(folder.toFile()).start();
+            return new Child(main.getSimpleName() + " " + p.pid(), folder, p);
+        }
+    }
+
+    static Builder of(Class<?> main) {
+        return new Builder(main);
+    }
+
+    static Child start(Class<?> main, Object... arguments) throws IOException {
+        return of(main).start(arguments);
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Waits for a line that starts with {@code word} and answers the rest of it; other lines are passed over. */
+    String await(String word) throws InterruptedException {
+        return await(word, LIMIT);
+    }
+
+    String await(String word, Duration limit) throws InterruptedException {
+        List<String> seen = new ArrayList<>();
+        long end = System.nanoTime() + limit.toNanos();
+        while (true) {
+            String line = lines.poll(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+            if (line == null) {
+                throw new AssertionError(name + " did not say " + word + " within " + limit + ", but " + seen);
+            }
+            if (line.equals(END)) {
+                lines.add(END);
+                throw new AssertionError(name + " ended before it said " + word + ": " + seen + "\n" + errors());
+            }
+            if (line.equals(word) || line.startsWith(word + " ")) {
+                return line.substring(word.length()).trim();
+            }
+            seen.add(line);
+        }
+    }
+
+    int awaitInt(String word) throws InterruptedException {
+        return Integer.parseInt(await(word));
+    }
+
+    /** Sends it a line. */
+    Child tell(String line) throws IOException {
+        OutputStream out = process.getOutputStream();
+        out.write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        out.flush();
+        return this;
+    }
+
+    /** {@code kill -9}; does not wait. */
+    void kill() {
+        process.destroyForcibly();
+    }
+
+    /** {@code kill -STOP}; waits until all its threads stand still. */
+    void stop() throws IOException, InterruptedException {
+        Pidfd.sendSignal(handle, SIGSTOP);
+        stopped = true;
+        Wait.until(LIMIT, () -> threadsAre("T"), () -> name + " does not stop");
+    }
+
+    /** {@code kill -CONT}. */
+    void proceed() throws LinuxException {
+        stopped = false;
+        Pidfd.sendSignal(handle, SIGCONT);
+    }
+
+    private boolean threadsAre(String state) {
+        try (Stream<Path> tasks = Files.list(Path.of("/proc/" + pid() + "/task"))) {
+            return tasks.allMatch(t -> state.equals(Proc.state(t.resolve("stat"))));
+        } catch (IOException gone) {
+            return false;
+        }
+    }
+
+    /** What it wrote to standard error; it has ended. */
+    private String errors() {
+        try {
+            process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            return "exit code " + process.exitValue() + "\n" + errors.get(5, TimeUnit.SECONDS);
+        } catch (InterruptedException | java.util.concurrent.ExecutionException
+                | java.util.concurrent.TimeoutException e) {
+            return "(standard error: " + e + ")";
+        }
+    }
+
+    /** Waits until it is gone, whatever the code. */
+    int awaitExit() throws InterruptedException {
+        if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+            throw new AssertionError(name + " does not end");
+        }
+        return process.exitValue();
+    }
+
+    /** Tells it to end, and fails unless it does so in order, with neither a crash nor a Java exception. */
+    void end() throws IOException, InterruptedException {
+        process.getOutputStream().close();
+        int code = awaitExit();
+        if (code != 0 || crashed()) {
+            throw new AssertionError(name + (crashed() ? " crashed" : " failed") + ": " + errors());
+        }
+    }
+
+    /** True if the JVM left an error file. */
+    boolean crashed() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.anyMatch(f -> f.getFileName().toString().startsWith("hs_err"));
+        }
+    }
+
+    @Override
+    public void close() throws IOException, InterruptedException {
+        process.destroyForcibly();
+        if (stopped) {
+            proceed();
+        }
+        awaitExit();
+        handle.close();
+        try (Stream<Path> files = Files.walk(folder)) {
+            files.sorted(java.util.Comparator.reverseOrder()).forEach(f -> f.toFile().delete());
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,75 @@
+package org.verbena.tests.faults;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** What a test looks up in /proc and /dev/shm. */
+final class Proc {
+    private Proc() {}
+
+    /** A process's descriptors of the kinds that shm0 uses, counted by kind. */
+    static Map<String, Integer> descriptors(String pid) throws IOException {
+        Map<String, Integer> count = new TreeMap<>();
+        try (Stream<Path> fds = Files.list(Path.of("/proc/" + pid + "/fd"))) {
+            fds.map(Proc::link).map(l -> l.replaceAll("\\[[0-9]+\\]|[0-9]+$", ""))
+                    .filter(l -> l.contains("memfd:") || l.contains("socket:") || l.contains("anon_inode:"))
+                    .forEach(l -> count.merge(l, 1, Integer::sum));
+        }
+        return count;
+    }
+
+    private static String link(Path fd) {
+        try {
+            return Files.readSymbolicLink(fd).toString();
+        } catch (IOException gone) {
+            return "";
+        }
+    }
+
+    /** Mappings of a process. */
+    static long mappings(String pid) throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/" + pid + "/maps"))) {
+            return lines.count();
+        }
+    }
+
+    /** A number of /proc/PID/status, for instance {@code Threads} or {@code VmRSS} (in KiB). */
+    static long status(String pid, String field) throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/" + pid + "/status"))) {
+            return lines.filter(l -> l.startsWith(field + ":")).mapToLong(l -> Long.parseLong(l.replaceAll("\\D", "")))
+                    .findFirst().orElseThrow();
+        }
+    }
+
+    /** The state letter of a stat file; empty if the task is gone. */
+    static String state(Path stat) {
+        String[] f = fields(stat);
+        return f.length == 0 ? "" : f[0];
+    }
+
+    /** Processor time of a process so far, all threads, in milliseconds. */
+    static long cpuMillis(long pid) {
+        String[] f = fields(Path.of("/proc/" + pid + "/stat"));
+        return (Long.parseLong(f[11]) + Long.parseLong(f[12])) * 10; // USER_HZ is 100 on Linux
+    }
+
+    /** The fields behind the name, which may have spaces in it. */
+    private static String[] fields(Path stat) {
+        try {
+            String s = Files.readString(stat);
+            return s.substring(s.lastIndexOf(')') + 2).split(" ", -1);
+        } catch (IOException gone) {
+            return new String[0];
+        }
+    }
+
+    static long sharedMemoryFiles() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
+            return files.count();
+        }
+    }
+}

@@ -1,0 +1,223 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionListener;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/** Peers are stopped, often in the middle of a copy of a mebibyte, and continued when their memory rights are gone. */
+class StoppedPeerTest {
+    private static final int ROUNDS = Integer.getInteger("verbena.faults.stops", 8);
+    private static final Duration REVOKED = Duration.ofMillis(1500);
+    private static final int MEMORY = 1 << 20;
+    private static final long CANARY = 4711;
+
+    private final Random random = new Random(Long.getLong("verbena.faults.seed", System.nanoTime()));
+    private final Arena arena = Arena.ofShared();
+    private Node node;
+    private Child peer;
+    private ConnectionListener listener;
+    private QueuePair qp;
+    private Connection connection;
+
+    @BeforeEach
+    void open() throws Exception {
+        node = Node.open();
+        listener = node.listen();
+        peer = Child.start(ToolPeer.class);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        peer.close();
+        node.close();
+        arena.close();
+    }
+
+    private void connect(MemoryRegion memory, int rnrRetry) throws Exception {
+        peer.tell("connect " + listener.localAddress().getPort());
+        ConnectionRequest r = Node.await(listener);
+        qp = node.queuePair();
+        byte[] data = ByteBuffer.allocate(12).putLong(memory.address()).putInt(memory.rkey()).array();
+        connection = r.accept(qp, ConnectionParameters.builder().privateData(data).rnrRetry(rnrRetry).build());
+        peer.await("CONNECTED");
+    }
+
+    /** Has the peer write a region without end, and stops it somewhere. */
+    private void stopWhileWriting() throws Exception {
+        peer.tell("writes").await("WRITING");
+        LockSupport.parkNanos(random.nextInt(5_000_000)); // any moment is as good as another
+        peer.stop();
+    }
+
+    private static Duration time(ThrowingAction action) throws Exception {
+        long start = System.nanoTime();
+        action.run();
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
+    @FunctionalInterface
+    private interface ThrowingAction {
+        void run() throws Exception;
+    }
+
+    private static void assertUntouched(String what, MemorySegment s) {
+        assertThat(Traffic.mismatch(s, CANARY, 0)).as("the byte of %s that a revoked peer changed", what).isEqualTo(-1);
+    }
+
+    /** What was allocated can be taken away from anybody; the peer's bytes go to pages that nobody sees. */
+    @Test
+    void allocatedMemoryIsRevokedInASecondAndNeverChangesAgain() throws Exception {
+        int inside = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            MemoryRegion before = node.allocate(MEMORY);
+            MemoryRegion target = node.allocate(MEMORY);
+            MemoryRegion after = node.allocate(MEMORY);
+            MemorySegment segment = target.segment();
+            connect(target, 7);
+            stopWhileWriting();
+            Duration took = time(target::close);
+            assertThat(took).as("round %d", round).isLessThan(REVOKED);
+            inside += took.toMillis() > 400 ? 1 : 0;
+            Traffic.fill(segment, CANARY, 0);
+            Traffic.fill(before.segment(), CANARY, 0);
+            Traffic.fill(after.segment(), CANARY, 0);
+            MemoryRegion reused = node.allocate(MEMORY);
+            Traffic.fill(reused.segment(), CANARY, 0);
+            peer.proceed();
+            String written = peer.await("WRITTEN");
+            assertThat(written).doesNotContain("SUCCESS");
+            assertUntouched("the revoked memory", segment);
+            assertUntouched("a neighbour", before.segment());
+            assertUntouched("a neighbour", after.segment());
+            assertUntouched("memory allocated later", reused.segment());
+            peer.tell("disconnect").await("DISCONNECTED");
+            connection.close();
+            qp.close();
+            before.close();
+            after.close();
+            reused.close();
+        }
+        System.out.println("StoppedPeerTest: " + inside + " of " + ROUNDS + " stops were inside a copy");
+    }
+
+    /** Registered memory stays the application's: either nobody is inside, or the close says who is. */
+    @Test
+    void registeredMemoryIsRevokedOrTheCloseNamesTheProcess() throws Exception {
+        for (int round = 0; round < ROUNDS; round++) {
+            MemorySegment whole = arena.allocate(3L * MEMORY, 4096);
+            MemorySegment own = whole.asSlice(MEMORY, MEMORY);
+            MemoryRegion target = node.pd.register(own, AccessFlags.ALL);
+            connect(target, 7);
+            stopWhileWriting();
+            if (round % 2 == 1) { // closing the queue pair first must not hide who is inside
+                connection.close();
+                qp.close();
+            }
+            VerbsException busy = catchThrowableOfType(VerbsException.class, target::close);
+            if (busy == null) {
+                Traffic.fill(whole, CANARY, 0);
+                peer.proceed();
+                peer.await("WRITTEN");
+                assertUntouched("the revoked memory and its neighbours", whole);
+            } else {
+                assertThat(busy.errno()).isEqualTo(Errno.EBUSY);
+                assertThat(busy).hasMessageContaining("process " + peer.pid());
+                peer.proceed();
+                peer.await("WRITTEN");
+                Wait.until(REVOKED, () -> catchThrowableOfType(VerbsException.class, target::close) == null,
+                        () -> "the region stays busy");
+            }
+            peer.tell("disconnect").await("DISCONNECTED");
+            connection.close();
+            qp.close();
+        }
+    }
+
+    @Test
+    void sendsGoOnWhileCreditsLastAndThenFailAsConfigured() throws Exception {
+        MemoryRegion m = node.allocate(MEMORY);
+        connect(m, 2);
+        peer.tell("receives 5").await("POSTED");
+        peer.stop();
+        for (int i = 0; i < 5; i++) {
+            assertThat(send(m, 100_000 * i)).as("send %d", i).isEqualTo(WcStatus.SUCCESS);
+        }
+        assertThat(send(m, 8)).isEqualTo(WcStatus.RNR_RETRY_EXC_ERR);
+        assertThat(qp.state()).isEqualTo(QueuePairState.ERR);
+        assertThat(qp.errorReason()).contains("posted no receive");
+    }
+
+    private int send(MemoryRegion m, int length) {
+        assertThat(qp.sendQueue().start().send(1, SendFlags.SIGNALED).sge(m, 0, length).complete()).isZero();
+        Wait.until(REVOKED, () -> node.cq.startPoll() == 0, () -> Node.describe(qp));
+        int status = node.cq.status();
+        node.cq.endPoll();
+        return status;
+    }
+
+    @Test
+    void movingToErrorFlushesEverythingAndAllCanBeClosed() throws Exception {
+        for (int round = 0; round < ROUNDS / 2; round++) {
+            MemoryRegion m = node.allocate(MEMORY);
+            connect(m, 7);
+            for (int i = 0; i < 10; i++) {
+                assertThat(qp.receiveQueue().post(i, m, 0, 4096)).isZero();
+                assertThat(qp.sendQueue().start().send(100 + i, SendFlags.SIGNALED).sge(m, 0, 8).complete()).isZero();
+            }
+            stopWhileWriting();
+            qp.modify(QueuePairAttributes.to(QueuePairState.ERR).build());
+            int[] flushed = new int[1];
+            Wait.until(REVOKED, () -> {
+                while (node.cq.startPoll() == 0) {
+                    assertThat(node.cq.status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
+                    node.cq.endPoll();
+                    flushed[0]++;
+                }
+                return flushed[0] == 20;
+            }, () -> flushed[0] + " flushed; " + Node.describe(qp));
+            assertThat(time(connection::close)).isLessThan(REVOKED);
+            assertThat(time(qp::close)).isLessThan(REVOKED);
+            assertThat(time(m::close)).isLessThan(REVOKED);
+            peer.proceed();
+            peer.await("WRITTEN");
+            peer.tell("disconnect").await("DISCONNECTED");
+        }
+    }
+
+    @Test
+    void aContextClosesWhileItsPeerIsStopped() throws Exception {
+        MemoryRegion m = node.allocate(MEMORY);
+        MemorySegment segment = m.segment();
+        connect(m, 7);
+        stopWhileWriting();
+        assertThat(time(node::close)).isLessThan(REVOKED.multipliedBy(2));
+        Traffic.fill(segment, CANARY, 0);
+        peer.proceed();
+        peer.await("WRITTEN");
+        assertUntouched("the memory of a closed context", segment);
+    }
+}

@@ -1,0 +1,41 @@
+package org.verbena.tests.faults;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+/** Waiting with a limit. */
+public final class Wait {
+    private static final long PAUSE_NANOS = 50_000;
+
+    private Wait() {}
+
+    /** A condition. */
+    @FunctionalInterface
+    public interface Condition {
+        /** Whether it holds by now. */
+        boolean holds() throws Exception;
+    }
+
+    /** Waits until the condition holds and answers how long that took; fails when the limit has passed. */
+    public static Duration until(Duration limit, Condition condition, Supplier<String> state) {
+        long start = System.nanoTime();
+        while (!holds(condition)) {
+            if (System.nanoTime() - start > limit.toNanos()) {
+                throw new AssertionError("not within " + limit + ": " + state.get());
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
+    private static boolean holds(Condition condition) {
+        try {
+            return condition.holds();
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+}
