@@ -57,8 +57,8 @@ final class StressPairs {
     private final Deque<Integer> slices = new ArrayDeque<>();
     private final ShmContext first;
     private final ShmContext second;
-    private final MemoryRegion[] regionsA = new MemoryRegion[MOST];
-    private final MemoryRegion[] regionsB = new MemoryRegion[MOST];
+    private final MemoryRegion[] regionsA = new MemoryRegion[MOST + 1];
+    private final MemoryRegion[] regionsB = new MemoryRegion[MOST + 1];
     private final boolean events;
 
     /** Starts with {@code n} pairs; {@code events}: with completion channels. */
@@ -84,6 +84,7 @@ final class StressPairs {
     private static void slice(ShmContext context, MemoryRegion[] into) throws VerbsException {
         ProtectionDomain pd = context.allocateProtectionDomain();
         MemoryRegion all = pd.allocate((long) MOST * BYTES, AccessFlags.ALL);
+        into[MOST] = all;
         for (int i = 0; i < MOST; i++) {
             into[i] = pd.register(all.segment().asSlice((long) i * BYTES, BYTES), AccessFlags.ALL);
         }

@@ -129,7 +129,8 @@ final class Control {
         }
     }
 
-    private static Set<Integer> trustedUsers() {
+    /** Users named by configuration whose processes may connect, beside our own. */
+    static Set<Integer> trustedUsers() {
         String list = System.getProperty("verbena.shm.trusted-uids", "");
         return Arrays.stream(list.split(",")).map(String::trim).filter(s -> s.matches("[0-9]{1,9}")).map(
                 Integer::valueOf)

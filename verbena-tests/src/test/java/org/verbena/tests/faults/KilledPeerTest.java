@@ -41,7 +41,8 @@ class KilledPeerTest {
         System.out.println("KilledPeerTest: seed " + seed);
         Random random = new Random(seed);
         Deque<Child> next = new ArrayDeque<>();
-        try (Node node = Node.open(); ConnectionListener listener = node.listen();
+        try (Node node = Node.open();
+                ConnectionListener listener = node.listen();
                 Child healthy = Child.start(TrafficPeer.class, port(listener), seed, "gently")) {
             try {
                 Traffic good = connect(node, listener, healthy, seed + 1);

@@ -96,7 +96,8 @@ public final class Node implements AutoCloseable {
 
     /** Moves a queue pair to RTR towards a queue pair of the context with that GID. */
     static void toRtr(QueuePair qp, String gid, int peer) throws VerbsException {
-        qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(AccessFlags.ALL).build());
+        qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(AccessFlags.ALL)
+                .build());
         qp.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(AddressVector.to(Gid.parse(gid)))
                 .pathMtu(4096).destinationQueuePair(peer).rqPsn(0).maxDestReadAtomic(16).minRnrTimer(12).build());
     }

@@ -112,7 +112,8 @@ class SetUpFaultsTest {
             ConnectionRequest r = Node.await(l);
             peer.stop();
             QueuePair qp = node.queuePair();
-            assertThatThrownBy(() -> r.accept(qp, ConnectionParameters.builder().timeout(Duration.ofMillis(300)).build()))
+            assertThatThrownBy(() -> r.accept(qp, ConnectionParameters.builder().timeout(Duration.ofMillis(300))
+                    .build()))
                     .isInstanceOf(VerbsException.class).hasMessageContaining("ETIMEDOUT").hasMessageContaining(
                             "not ready");
             peer.proceed();

@@ -75,7 +75,9 @@ final class ToolPeer {
             }
             case "connect" -> {
                 prepare();
-                connection = node.connect(qp, number(words, 1), parameters(words.length > 2 ? number(words, 2) : 10_000));
+                connection = node.connect(qp, number(words, 1), parameters(words.length > 2
+                        ? number(words, 2)
+                        : 10_000));
                 peer = connection.privateData();
                 return "CONNECTED";
             }
@@ -162,7 +164,8 @@ final class ToolPeer {
 
     private void prepare() throws VerbsException {
         qp = node.queuePair();
-        memory = Boolean.getBoolean("registered") ? node.pd.register(registered(), AccessFlags.ALL)
+        memory = Boolean.getBoolean("registered")
+                ? node.pd.register(registered(), AccessFlags.ALL)
                 : node.allocate(MEMORY);
     }
 

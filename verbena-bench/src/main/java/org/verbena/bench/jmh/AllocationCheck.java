@@ -1,0 +1,74 @@
+package org.verbena.bench.jmh;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * Proves that no call of the data path allocates: runs {@link DataPath} for a short time with JMH's GC profiler and
+ * fails if a benchmark allocates more than {@value #LIMIT} bytes per operation. What fails, for instance because the
+ * machine was too busy to compile in time, gets a second and longer chance.
+ *
+ * <pre>
+ * java --enable-native-access=ALL-UNNAMED -cp 'verbena-bench/target/lib/*' org.verbena.bench.jmh.AllocationCheck
+ * </pre>
+ */
+public final class AllocationCheck {
+    private static final double LIMIT = 0.1;
+    private static final String NORM = "gc.alloc.rate.norm";
+
+    private AllocationCheck() {
+    }
+
+    /** Exit code 0: nothing allocates. */
+    public static void main(String[] args) throws RunnerException {
+        Collection<RunResult> results = run(List.of(DataPath.class.getName() + "\\..*"), 400, 200);
+        List<String> suspects = results.stream().filter(r -> !(bytes(r) <= LIMIT)).map(AllocationCheck::pattern).toList();
+        Collection<RunResult> again = suspects.isEmpty() ? List.of() : run(suspects, 3000, 1000);
+        int failed = 0;
+        for (RunResult r : results) {
+            RunResult last = again.stream().filter(a -> pattern(a).equals(pattern(r))).findFirst().orElse(r);
+            boolean good = bytes(last) <= LIMIT;
+            failed += good ? 0 : 1;
+            System.out.printf(Locale.ROOT, "%-20s %10.4f B/op %8.0f ns %s%n", name(last), bytes(last),
+                    last.getPrimaryResult().getScore(), good ? "" : "ALLOCATES");
+        }
+        System.out.printf(Locale.ROOT, "%d passed, %d failed%n", results.size() - failed, failed);
+        if (failed > 0 || results.isEmpty()) {
+            System.exit(1);
+        }
+    }
+
+    private static Collection<RunResult> run(List<String> benchmarks, int warmUpMillis, int millis) throws RunnerException {
+        OptionsBuilder o = new OptionsBuilder();
+        benchmarks.forEach(o::include);
+        o.warmupIterations(2).warmupTime(TimeValue.milliseconds(warmUpMillis)).measurementIterations(1)
+                .measurementTime(TimeValue.milliseconds(millis)).addProfiler(GCProfiler.class).shouldFailOnError(true)
+                .verbosity(VerboseMode.SILENT);
+        return new Runner(o.build()).run();
+    }
+
+    private static double bytes(RunResult r) {
+        Result<?> norm = r.getSecondaryResults().get(NORM);
+        return norm == null ? Double.NaN : norm.getScore();
+    }
+
+    private static String pattern(RunResult r) {
+        return Pattern.quote(r.getParams().getBenchmark()) + "$";
+    }
+
+    private static String name(RunResult r) {
+        String b = r.getParams().getBenchmark();
+        return b.substring(b.lastIndexOf('.') + 1);
+    }
+}
