@@ -1,5 +1,7 @@
 package org.verbena.shm;
 
+import java.lang.reflect.Field;
+
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -9,9 +11,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 import org.verbena.bench.Loop;
-import org.verbena.linux.Eventfd;
-import org.verbena.linux.Fd;
+import org.verbena.linux.Doorbell;
+import org.verbena.linux.Epoll;
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.Poll;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SendFlags;
 
@@ -27,6 +30,7 @@ public class StarvingStress {
     /** A pair on which a send waits for a receive. */
     static class Waiting {
         private static final StressPairs PAIRS = new StressPairs(150, false).withoutEngines();
+        private static final Doorbell BELL = bell(PAIRS.senders().engine());
         final StressPairs.Pair pair = PAIRS.take();
         private final long starving = PAIRS.senders().adapter().base() + AdapterLayout.qpEntry(pair.sender.number())
                 + AdapterLayout.QP_STARVING;
@@ -35,11 +39,23 @@ public class StarvingStress {
             pair.send(1, SendFlags.SIGNALED, 0, 8);
         }
 
+        /** What peers ring; the engine itself, which would answer, is held. */
+        private static Doorbell bell(Engine engine) {
+            try {
+                Field f = Engine.class.getDeclaredField("bell");
+                f.setAccessible(true);
+                return (Doorbell) f.get(engine);
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
         /** Whether the sender's engine was woken since the last call. */
         final boolean wasWoken() {
-            Fd wake = PAIRS.senders().engine().wakeFd();
             try {
-                return Eventfd.drain(wake) > 0;
+                boolean rung = Poll.await(BELL.fd(), Epoll.IN, 0) != 0;
+                BELL.silence();
+                return rung;
             } catch (LinuxException e) {
                 throw new IllegalStateException(e);
             }

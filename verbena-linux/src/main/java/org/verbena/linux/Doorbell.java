@@ -19,6 +19,7 @@ public final class Doorbell implements AutoCloseable {
     private static final int MSG_NOSIGNAL = 0x4000;
     private static final int MAX_NAME = 107;
     private static final int HEADER = 3;
+    private static final int AT_ONCE = 64;
 
     private final Fd fd;
 
@@ -90,15 +91,19 @@ public final class Doorbell implements AutoCloseable {
         }
     }
 
-    /** Takes all rings, without waiting; the descriptor is not readable any more. */
+    /**
+     * Takes the rings there are, without waiting, so that the descriptor is not readable any more; some are left if
+     * somebody rings without end.
+     */
     public void silence() {
         long result;
+        int taken = 0;
         do {
             Native.Scratch scratch = Native.scratch();
             result = Native.call(SyscallNumber.RECVFROM, number(), scratch.address(), Native.SCRATCH_BYTES,
                     MSG_DONTWAIT, 0,
                     0);
-        } while (result >= 0 || result == -Errno.EINTR);
+        } while ((result >= 0 || result == -Errno.EINTR) && ++taken < AT_ONCE);
     }
 
     /** The descriptor, to wait for with {@link Poll} or {@link Epoll}. */

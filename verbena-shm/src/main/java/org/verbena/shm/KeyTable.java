@@ -36,7 +36,7 @@ final class KeyTable {
             }
             key = index << 8 | generation & 0xff;
         }
-        Region r = new Region(key, pd, access, segment, allocation);
+        Region r = new Region(this, key, pd, access, segment, allocation);
         regions.set(index, r);
         long e = adapter.base() + AdapterLayout.keyEntry(key);
         RawMemory.putLong(e + AdapterLayout.KEY_ADDRESS, r.address);

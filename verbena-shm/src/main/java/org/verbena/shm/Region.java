@@ -11,6 +11,8 @@ import org.verbena.linux.spi.RawMemory;
  * {@link #valid}.
  */
 final class Region {
+    /** The table that the region stands in: one for each context. */
+    final KeyTable table;
     final int key;
     final int pd;
     final int access;
@@ -22,7 +24,8 @@ final class Region {
     /** False once deregistration has begun. */
     volatile boolean valid = true;
 
-    Region(int key, int pd, int access, MemorySegment segment, @Nullable Allocation allocation) {
+    Region(KeyTable table, int key, int pd, int access, MemorySegment segment, @Nullable Allocation allocation) {
+        this.table = table;
         this.key = key;
         this.pd = pd;
         this.access = access;

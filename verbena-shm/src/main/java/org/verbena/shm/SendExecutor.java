@@ -166,7 +166,7 @@ final class SendExecutor {
     }
 
     private boolean isUsual(Region from, long offset, long length) {
-        return from.isRaw() && from.valid && from.pd == pd && length > 0 && offset >= 0 && offset <= from.length
+        return from.isRaw() && from.valid && from.table == keys && from.pd == pd && length > 0 && offset >= 0 && offset <= from.length
                 - length;
     }
 

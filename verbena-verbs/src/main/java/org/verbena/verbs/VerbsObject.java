@@ -23,7 +23,7 @@ public abstract class VerbsObject implements AutoCloseable {
 
     private final AtomicInteger users = new AtomicInteger();
     private final List<VerbsObject> used;
-    private final DropReport report = new DropReport();
+    private final DropReport report;
     private volatile @Nullable Runnable onClose;
 
     /**
@@ -34,6 +34,7 @@ public abstract class VerbsObject implements AutoCloseable {
      */
     protected VerbsObject(List<? extends VerbsObject> used) throws VerbsException {
         this.used = List.copyOf(used);
+        report = new DropReport(this.used);
         for (int i = 0; i < this.used.size(); i++) {
             if (!this.used.get(i).acquire()) {
                 for (int j = 0; j < i; j++) {
@@ -151,14 +152,20 @@ public abstract class VerbsObject implements AutoCloseable {
     /** Kept apart from the object, which would otherwise never become unreachable. */
     private static final class DropReport implements Runnable {
         private static final Logger LOG = System.getLogger("org.verbena.verbs");
+        private final List<VerbsObject> used;
         private volatile String name = "";
+
+        DropReport(List<VerbsObject> used) {
+            this.used = used;
+        }
 
         @Override
         public void run() {
             String n = name;
             if (!n.isEmpty()) {
-                LOG.log(Level.WARNING, "{0} was dropped without close(): what it holds stays until the process ends",
+                LOG.log(Level.WARNING, "{0} was dropped without close(): what it holds stays until its context is closed",
                         n);
+                used.forEach(VerbsObject::release);
             }
         }
     }

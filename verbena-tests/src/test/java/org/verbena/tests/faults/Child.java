@@ -30,6 +30,7 @@ final class Child implements AutoCloseable {
 
     private static final int SIGCONT = 18;
     private static final int SIGSTOP = 19;
+    private static final int SHOWN = 20;
     private static final String END = "\u0000end";
 
     private final String name;
@@ -38,7 +39,6 @@ final class Child implements AutoCloseable {
     private final Fd handle;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private final CompletableFuture<String> errors;
-    private boolean stopped;
 
     private Child(String name, Path folder, Process process) throws LinuxException {
         this.name = name;
@@ -138,6 +138,17 @@ final class Child implements AutoCloseable {
         }
     }
 
+    /** Whether it has said a line that starts with {@code word} and was not taken yet. */
+    boolean has(String word) {
+        return lines.stream().anyMatch(l -> l.startsWith(word));
+    }
+
+    /** Its last lines that were not taken yet. */
+    List<String> lines() {
+        List<String> all = List.copyOf(lines);
+        return all.subList(Math.max(0, all.size() - SHOWN), all.size());
+    }
+
     int awaitInt(String word) throws InterruptedException {
         return Integer.parseInt(await(word));
     }
@@ -158,13 +169,11 @@ final class Child implements AutoCloseable {
     /** {@code kill -STOP}; waits until all its threads stand still. */
     void stop() throws IOException, InterruptedException {
         Pidfd.sendSignal(handle, SIGSTOP);
-        stopped = true;
         Wait.until(LIMIT, () -> threadsAre("T"), () -> name + " does not stop");
     }
 
     /** {@code kill -CONT}. */
     void proceed() throws LinuxException {
-        stopped = false;
         Pidfd.sendSignal(handle, SIGCONT);
     }
 
@@ -214,9 +223,6 @@ final class Child implements AutoCloseable {
     @Override
     public void close() throws IOException, InterruptedException {
         process.destroyForcibly();
-        if (stopped) {
-            proceed();
-        }
         awaitExit();
         handle.close();
         try (Stream<Path> files = Files.walk(folder)) {

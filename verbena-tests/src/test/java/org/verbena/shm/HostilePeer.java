@@ -1,0 +1,318 @@
+package org.verbena.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+import org.verbena.linux.Eventfd;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Mapping;
+import org.verbena.linux.Memfd;
+import org.verbena.linux.Sys;
+import org.verbena.linux.UnixSocket;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.tests.faults.Node;
+import org.verbena.tests.faults.Peer;
+import org.verbena.tests.faults.Traffic;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * A process that connects as others do and then writes nonsense into all that its victim reads, and sends nonsense on
+ * every socket that it has. One session a seed; what it does follows from the seed.
+ */
+final class HostilePeer {
+    private static final int FEW = 200;
+    private static final int MANY = 3000;
+
+    private final Random random;
+    private final int port;
+    private final long victim;
+    private final List<Fd> files = new ArrayList<>();
+
+    private HostilePeer(long seed, int port, long victim) {
+        this.random = new Random(seed);
+        this.port = port;
+        this.victim = victim;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Peer.begin();
+        int port = Integer.parseInt(args[0]);
+        long victim = Long.parseLong(args[1]);
+        while (true) {
+            Peer.say("READY");
+            String[] words = Peer.hear().split(" ", -1);
+            long first = Long.parseLong(words[0]);
+            long end = System.nanoTime() + Long.parseLong(words[1]) * 1_000_000;
+            long seed = first;
+            do {
+                Peer.say("SEED " + seed);
+                new HostilePeer(seed, port, victim).attack(seed);
+                seed++;
+            } while (System.nanoTime() - end < 0);
+            Peer.say("ATTACKED " + (seed - first));
+        }
+    }
+
+    private void attack(long seed) throws Exception {
+        if (random.nextInt(6) == 0) {
+            for (int i = 0; i < 10; i++) {
+                greet();
+            }
+            return;
+        }
+        try (Node node = Node.open()) {
+            QueuePair qp = node.queuePair();
+            MemoryRegion memory = node.allocate(Traffic.BYTES);
+            // an odd seed tells the victim not to check what it gets
+            Traffic t = new Traffic(qp, memory, seed * 2 + 1, false);
+            Connection c = node.connect(qp, port, t.address());
+            t.begin(c.privateData());
+            ShmContext context = (ShmContext) node.context;
+            Session session = context.control().sessions().getFirst();
+            for (int i = 0; i < random.nextInt(60); i++) { // some honest work first
+                t.step();
+                t.poll(node.cq);
+            }
+            switch (random.nextInt(6)) {
+                case 0 -> words(context, qp, FEW);
+                case 1 -> words(context, qp, MANY);
+                case 2 -> lane(session, context, qp);
+                case 3 -> messages(session);
+                case 4 -> flood(session);
+                default -> {
+                    lane(session, context, qp);
+                    words(context, qp, FEW);
+                    messages(session);
+                }
+            }
+        } catch (VerbsException | IllegalStateException e) {
+            // the victim has ended the session before we were through, which is its right
+        } finally {
+            files.forEach(Fd::close);
+        }
+    }
+
+    // ---- memory
+
+    /** A number as programs get them wrong. */
+    private long odd(long usual) {
+        return switch (random.nextInt(10)) {
+            case 0 -> 0;
+            case 1 -> -1;
+            case 2 -> Long.MIN_VALUE;
+            case 3 -> Long.MAX_VALUE;
+            case 4 -> usual + random.nextInt(5) - 2;
+            case 5 -> usual ^ 1L << random.nextInt(64);
+            case 6 -> random.nextInt(1 << 16);
+            case 7 -> (1L << 30) - random.nextInt(256);
+            case 8 -> random.nextLong() & ~15L;
+            default -> random.nextLong();
+        };
+    }
+
+    /** Writes into the adapter: where the victim looks, and elsewhere. */
+    private void words(ShmContext context, QueuePair qp, int count) {
+        long base = context.adapter().base();
+        long entry = base + AdapterLayout.qpEntry(qp.number());
+        long ring = base + RawMemory.getLong(entry + AdapterLayout.QP_RING) / 16 * 16;
+        for (int i = 0; i < count; i++) {
+            long at = switch (random.nextInt(5)) {
+                case 0 -> entry + 8L * random.nextInt(32);
+                case 1 -> entry + AdapterLayout.QP_POSTED;
+                case 2 -> base + AdapterLayout.HEAP + 8L * random.nextInt(512);
+                case 3 -> base + AdapterLayout.KEYS + 8L * random.nextInt(64);
+                default -> base + AdapterLayout.ARM_WORDS + 64L * random.nextInt(4);
+            };
+            if (at >= base && at < base + AdapterLayout.SIZE && ring != 0) {
+                RawMemory.putLongRelease(at, odd(RawMemory.getLong(at)));
+            }
+            if (i % 50 == 0) {
+                Thread.onSpinWait();
+                pause();
+            }
+        }
+    }
+
+    /** Commits what nobody has sent. */
+    private void lane(Session session, ShmContext context, QueuePair qp) {
+        long entry = context.adapter().base() + AdapterLayout.qpEntry(qp.number());
+        long offset = RawMemory.getLong(entry + AdapterLayout.QP_LANE);
+        long entries = RawMemory.getLong(entry + AdapterLayout.QP_LANE_ENTRIES);
+        long arena = arena(session).address();
+        if (offset == 0) {
+            return;
+        }
+        for (int i = 0; i < FEW; i++) {
+            long e = arena + offset + (random.nextInt((int) entries) << LaneLayout.ENTRY_SHIFT);
+            RawMemory.putLong(e + LaneLayout.LENGTH, odd(RawMemory.getLong(e + LaneLayout.LENGTH)));
+            long index = RawMemory.getLong(e + LaneLayout.COMMIT) & 0xffffffffL;
+            long next = random.nextBoolean() ? index + entries : random.nextInt(500);
+            RawMemory.putLong(e + LaneLayout.SECOND_SEQUENCE, random.nextInt(4) == 0 ? random.nextLong() : next);
+            RawMemory.putLongRelease(e + LaneLayout.COMMIT, next & 0xffffffffL | random.nextLong() << 32);
+            if (i % 20 == 0) {
+                pause();
+            }
+        }
+    }
+
+    private static SharedFile arena(Session session) {
+        try {
+            Field f = Session.class.getDeclaredField("arena");
+            f.setAccessible(true);
+            return (SharedFile) f.get(session);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void pause() {
+        java.util.concurrent.locks.LockSupport.parkNanos(1_000_000);
+    }
+
+    // ---- messages
+
+    private MemorySegment nonsense(int type) {
+        int bytes = 4 + random.nextInt(random.nextBoolean() ? 40 : ControlMessage.MAX_BYTES - 4);
+        MemorySegment m = Arena.ofAuto().allocate(bytes, 8);
+        for (int i = 0; i < bytes; i++) {
+            m.set(ValueLayout.JAVA_BYTE, i, (byte) (random.nextInt(3) == 0 ? random.nextInt() : 0));
+        }
+        m.set(ValueLayout.JAVA_INT, 0, type);
+        return m;
+    }
+
+    private void messages(Session session) throws Exception {
+        for (int i = 0; i < 20 && !session.isDead(); i++) {
+            send(session.socket(), message());
+        }
+    }
+
+    /** Of the right form as often as not, so that what is behind the form is reached too. */
+    private MemorySegment message() {
+        return switch (random.nextInt(9)) {
+            case 0 -> new ControlMessage.Writer(ControlMessage.MEMORY).putLong(random.nextInt(3)).putLong(odd(4096)).segment();
+            case 1 -> new ControlMessage.Writer(ControlMessage.MEMORY).putLong(random.nextLong()).putLong(8192).segment();
+            case 2 -> new ControlMessage.Writer(ControlMessage.MEMORY_GONE).putLong(random.nextInt(3)).segment();
+            case 3 -> new ControlMessage.Writer(ControlMessage.QP_ERROR).putInt(random.nextInt()).putInt(random.nextInt())
+                    .putInt(random.nextInt(30)).putText("\u20ac".repeat(random.nextInt(100))).segment();
+            case 4 -> new ControlMessage.Writer(ControlMessage.LANE_DONE).putLong(odd(0)).segment();
+            case 5 -> new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(odd(2)).putInt(
+                    random.nextBoolean() ? port : random.nextInt()).putInt(random.nextInt()).putBytes(new byte[random
+                            .nextInt(80)]).segment();
+            case 6 -> new ControlMessage.Writer(16 + random.nextInt(6)).putLong(odd(2)).putInt(random.nextInt(3)).segment();
+            default -> nonsense(random.nextInt(26));
+        };
+    }
+
+    private void send(UnixSocket socket, MemorySegment m) throws Exception {
+        int[] fds = new int[random.nextInt(3) == 0 ? random.nextInt(6) : random.nextInt(2)];
+        for (int i = 0; i < fds.length; i++) {
+            Fd f = file();
+            files.add(f);
+            fds[i] = f.value();
+        }
+        try {
+            socket.send(m, 0, m.byteSize(), fds);
+        } catch (IllegalStateException e) {
+            // closed by our own engine, as the victim has ended the session
+        }
+    }
+
+    private Fd file() throws LinuxException {
+        long size = 4096L << random.nextInt(3);
+        Fd f;
+        switch (random.nextInt(5)) {
+            case 0 -> f = Eventfd.create();
+            case 1 -> f = Memfd.create("hostile", size);
+            case 2 -> {
+                f = Memfd.create("hostile", size);
+                Memfd.addSeals(f, Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | Memfd.SEAL_SEAL | (random.nextBoolean()
+                        ? Memfd.SEAL_WRITE
+                        : 0));
+            }
+            case 3 -> {
+                f = Memfd.create("hostile", 1L << 40);
+                Memfd.addSeals(f, Memfd.SEAL_SHRINK | Memfd.SEAL_SEAL);
+            }
+            default -> {
+                UnixSocket[] pair = UnixSocket.pair();
+                files.add(pair[1].fd());
+                f = pair[0].fd();
+            }
+        }
+        return f;
+    }
+
+    /** More than the victim can take at once, without ever reading its answers. */
+    private void flood(Session session) {
+        int kind = random.nextInt(3);
+        long end = System.nanoTime() + 300_000_000L;
+        for (int i = 0; System.nanoTime() - end < 0 && !session.isDead(); i++) {
+            MemorySegment m = switch (kind) {
+                case 0 -> new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(i).putInt(1).putInt(1).putBytes(
+                        new byte[0]).segment();
+                case 1 -> new ControlMessage.Writer(ControlMessage.LANE_DONE).putLong(i).segment();
+                default -> new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(i).putInt(port).putInt(1)
+                        .putBytes(new byte[0]).segment();
+            };
+            try {
+                session.socket().send(m, 0, m.byteSize(), new int[0]);
+            } catch (IllegalStateException e) {
+                return;
+            }
+        }
+    }
+
+    // ---- greetings
+
+    /** Knocks at the victim's door with a wrong greeting. */
+    private void greet() throws Exception {
+        try (UnixSocket s = UnixSocket.connect("verbena-shm/" + Long.toHexString(victim))) {
+            s.setNonBlocking(true);
+            long instance = random.nextInt(4) == 0 ? victim : odd(1);
+            List<Fd> parts = new ArrayList<>();
+            for (int i = 0; i < random.nextInt(5); i++) {
+                parts.add(random.nextBoolean() ? file() : adapter(instance));
+            }
+            MemorySegment m = random.nextInt(3) == 0 ? nonsense(random.nextInt(3))
+                    : new ControlMessage.Writer(ControlMessage.HELLO).putInt(ControlMessage.VERSION).putLong(instance)
+                            .putInt(random.nextInt(5) == 0 ? 1 : Sys.pid()).putLong(random.nextInt(5) == 0 ? odd(0)
+                                    : AdapterLayout.SIZE)
+                            .putLong(LaneLayout.SIZE).segment();
+            s.send(m, 0, m.byteSize(), parts.stream().mapToInt(Fd::value).toArray());
+            if (random.nextInt(3) == 0) {
+                s.send(m, 0, m.byteSize(), new int[0]);
+            }
+            pause();
+            parts.forEach(Fd::close);
+        } finally {
+            files.forEach(Fd::close);
+            files.clear();
+        }
+    }
+
+    /** A file of an adapter's or arena's size and seals, or nearly, with garbage where a header should be. */
+    private Fd adapter(long instance) throws LinuxException {
+        Fd f = Memfd.create("hostile-adapter", AdapterLayout.SIZE);
+        Mapping m = Mapping.map(f, 0, 4096, true);
+        RawMemory.putLong(m.address(), random.nextBoolean() ? AdapterLayout.MAGIC : LaneLayout.MAGIC);
+        RawMemory.putLong(m.address() + AdapterLayout.HEADER_VERSION, AdapterLayout.VERSION);
+        RawMemory.putLong(m.address() + AdapterLayout.HEADER_INSTANCE, instance);
+        RawMemory.putLong(m.address() + LaneLayout.HEADER_READER, victim);
+        if (random.nextInt(3) > 0) {
+            Memfd.addSeals(f, Memfd.SEAL_SEAL | Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | (random.nextInt(3) > 0
+                    ? Memfd.SEAL_FUTURE_WRITE
+                    : 0));
+        }
+        return f;
+    }
+}

@@ -1,0 +1,88 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairState;
+
+/**
+ * A process that writes garbage into all it can, and sends garbage on all sockets it has, against a victim that serves a
+ * healthy peer (this process) meanwhile. {@code -Dverbena.faults.hostile-seconds=N} says how long,
+ * {@code -Dverbena.faults.seed=N} where to begin.
+ */
+class HostilePeerTest {
+    private static final int SECONDS = Integer.getInteger("verbena.faults.hostile-seconds", 20);
+    private static final Duration NO_HANG = Duration.ofSeconds(5);
+
+    @Test
+    @Timeout(3600)
+    void garbageEndsItsOwnConnectionAndNothingElse() throws Exception {
+        long seed = Long.getLong("verbena.faults.seed", System.nanoTime() & 0xffffffL);
+        System.out.println("HostilePeerTest: seeds from " + seed);
+        Class<?> victimMain = Class.forName("org.verbena.shm.VictimPeer");
+        Class<?> hostileMain = Class.forName("org.verbena.shm.HostilePeer");
+        try (Child victim = Child.of(victimMain).option("-Xmx128m").start(); Node node = Node.open()) {
+            String[] address = victim.await("PORT").split(" ", -1);
+            QueuePair qp = node.queuePair();
+            MemoryRegion memory = node.allocate(Traffic.BYTES);
+            Traffic healthy = new Traffic(qp, memory, 2);
+            Connection c = node.connect(qp, Integer.parseInt(address[0]), healthy.address());
+            healthy.begin(c.privateData());
+            try (Child hostile = Child.start(hostileMain, address[0], address[1])) {
+                hostile.await("READY");
+                hostile.tell(seed + " " + SECONDS * 1000L);
+                long[] last = {System.nanoTime(), 0};
+                Wait.until(Duration.ofSeconds(SECONDS + 60), () -> {
+                    serve(node, healthy, victim, last);
+                    return hostile.has("ATTACKED") || !hostile.isAlive();
+                }, () -> "attack at " + hostile.lines());
+                assertThat(hostile.isAlive()).as("hostile process: %s", hostile.lines()).isTrue();
+                String seeds = hostile.await("ATTACKED");
+                System.out.println("HostilePeerTest: " + seeds + " seeds");
+                assertHealthy(node, healthy, victim, last, Integer.parseInt(seeds),
+                        Integer.parseInt(address[0]));
+            }
+            c.close();
+            victim.tell("close").await("CLOSED");
+            victim.end();
+        }
+    }
+
+    /** The healthy peer goes on; a hang is a victim that does nothing for it for seconds. */
+    private static void serve(Node node, Traffic healthy, Child victim, long[] last) throws Exception {
+        healthy.step();
+        healthy.poll(node.cq);
+        if (healthy.done() != last[1]) {
+            last[1] = healthy.done();
+            last[0] = System.nanoTime();
+        }
+        if (System.nanoTime() - last[0] > NO_HANG.toNanos() || healthy.qp().state() != QueuePairState.RTS
+                || victim.has("DAMAGE") || victim.crashed()) {
+            throw new AssertionError("victim: " + victim.lines() + "; healthy peer: " + healthy);
+        }
+    }
+
+    private static void assertHealthy(Node node, Traffic healthy, Child victim, long[] last, int seeds, int port)
+            throws Exception {
+        long before = healthy.done();
+        Wait.until(NO_HANG, () -> {
+            serve(node, healthy, victim, last);
+            return healthy.done() > before + 100;
+        }, healthy::toString);
+        victim.tell("check");
+        assertThat(victim.await("SERVED")).as("after %d seeds", seeds).endsWith("intact");
+        // and there is room for one more
+        QueuePair qp = node.queuePair();
+        node.connect(qp, port, ConnectionParameters.builder().privateData(healthy.address()).build())
+                .close();
+        qp.close();
+    }
+}
