@@ -29,6 +29,8 @@ final class PerfClient implements AutoCloseable {
     private static final long WARM_OPERATIONS = 20_000;
     private static final int QUIET_PART = 3;
     private static final int WARM_AT_MOST = 4;
+    /** The first batch is small: nobody knows yet how slow this machine is. */
+    private static final int FIRST = 16;
     private static final long FIRST_BYTES = 64L << 20;
     private static final int DIGITS = 3;
 
@@ -167,7 +169,7 @@ final class PerfClient implements AutoCloseable {
     private double warmUp(PerfJob job, PerfLoop loop) throws IOException {
         long warmUp = options.warmUpNanos();
         long quietNanos = warmUp / QUIET_PART;
-        long n = Math.clamp(FIRST_BYTES / job.size(), 1, 256);
+        long n = Math.clamp(FIRST_BYTES / job.size(), 1, FIRST);
         long spent = 0;
         long quiet = 0;
         long operations = 0;

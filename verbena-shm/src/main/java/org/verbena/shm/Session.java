@@ -148,6 +148,9 @@ final class Session {
                     throw new VerbsException("make a lane to " + peerName(), Errno.ENOMEM, "the arena is full");
                 }
                 arena.reserve(at, bytes);
+            } catch (IllegalStateException e) {
+                lanes.give(at, bytes);
+                throw new VerbsException("make a lane to " + peerName(), Errno.ECONNRESET, peerName() + " has ended");
             } catch (LinuxException e) {
                 lanes.give(at, bytes);
                 throw new VerbsException("make a lane to " + peerName(), e);

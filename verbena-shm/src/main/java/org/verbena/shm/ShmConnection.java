@@ -32,8 +32,9 @@ final class ShmConnection extends Connection {
     void established() {
         events.add(new ConnectionEvent(ConnectionEvent.ESTABLISHED, "connected with " + peer()));
         opened();
-        if (half.session.isDead()) {
-            ended(peer() + " has ended");
+        String gone = half.endedBecause;
+        if (gone != null || half.session.isDead()) {
+            ended(gone == null ? peer() + " has ended" : gone);
         }
     }
 

@@ -63,6 +63,8 @@ final class ShmConnectionManager extends ConnectionManager {
         final boolean isActive;
         private final CompletableFuture<Answer> answer = new CompletableFuture<>();
         volatile @Nullable ShmConnection connection;
+        /** Why the other end is gone; set before anybody is told, for a connection that is only being made. */
+        volatile @Nullable String endedBecause;
 
         Half(Session session, long id, boolean isActive) {
             this.session = session;
@@ -332,6 +334,7 @@ final class ShmConnectionManager extends ConnectionManager {
 
     private static void ended(@Nullable Half h, String reason) {
         if (h != null) {
+            h.endedBecause = reason;
             h.answer.completeExceptionally(died(h.session, reason));
             ShmConnection c = h.connection;
             if (c != null) {

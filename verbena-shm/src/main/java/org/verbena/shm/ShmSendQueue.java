@@ -266,22 +266,30 @@ final class ShmSendQueue extends SendQueue {
             if (!BUSY.compareAndSet(this, false, true)) {
                 return false;
             }
-            long k = (long) EXECUTED.getAcquire(this);
-            long to = (long) TAIL.getAcquire(this);
-            boolean waits = false;
-            while (k < to && !waits) {
-                if (executor.execute(slots[(int) k & mask], k)) {
-                    k++;
-                    EXECUTED.setRelease(this, k);
-                } else {
-                    waits = true;
-                }
+            boolean waits;
+            try {
+                waits = !executePending();
+            } finally {
+                BUSY.setVolatile(this, false);
             }
-            BUSY.setVolatile(this, false);
             if (waits) {
                 return true;
             }
         } while (isPending());
+        return true;
+    }
+
+    /** Executes what waits, under the try-lock; answers false if it goes on waiting. */
+    private boolean executePending() {
+        long k = (long) EXECUTED.getAcquire(this);
+        long to = (long) TAIL.getAcquire(this);
+        while (k < to) {
+            if (!executor.execute(slots[(int) k & mask], k)) {
+                return false;
+            }
+            k++;
+            EXECUTED.setRelease(this, k);
+        }
         return true;
     }
 

@@ -307,7 +307,7 @@ abstract class LocalErrorConformance extends Conformance {
         }));
         assertPosted(p.near.post(Op.send(79).on(0, length)));
         assertStatus(WcStatus.LOC_PROT_ERR, 77, p.far.awaitReceive());
-        Completion sent = p.near.awaitSend(); // a short message may have been taken before the receiver looks at its buffer
+        Completion sent = p.near.awaitSend(); // a short message may have left before the receiver looks at its buffer
         assertThat(sent.statusName()).isIn(length == 8 ? List.of("REM_OP_ERR", "SUCCESS") : List.of("REM_OP_ERR"));
         assertUntouched(p.far);
     }

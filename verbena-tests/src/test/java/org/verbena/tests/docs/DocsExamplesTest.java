@@ -1,0 +1,133 @@
+package org.verbena.tests.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** The documents: examples run as they say, what they quote is in the examples, and links lead somewhere. */
+class DocsExamplesTest {
+    private static final Path EXAMPLES = Markdown.root().resolve("docs/examples");
+
+    /** The examples that run by themselves, and what each prints, as a regular expression. */
+    private static final Map<String, String> PRINTS = new TreeMap<>(Map.of(
+            "ByHand", """
+                    FETCH_ADD wrId=2 SUCCESS length=8 qp=0x[0-9a-f]+
+                    RDMA_READ wrId=3 SUCCESS length=24 qp=0x[0-9a-f]+
+                    SEND wrId=4 SUCCESS length=32 qp=0x[0-9a-f]+
+                    RECV wrId=7 SUCCESS length=32 qp=0x[0-9a-f]+
+                    old value 1, new value 42""",
+            "WriteAndPoll", """
+                    message 1 carries 1
+                    message 2 carries 4
+                    message 3 carries 9
+                    message 4 carries 16
+                    message 5 carries 25""",
+            "Events", """
+                    SUCCESS one
+                    SUCCESS two
+                    WR_FLUSH_ERR -
+                    WR_FLUSH_ERR -
+                    connection: ESTABLISHED
+                    connection: DISCONNECTED""",
+            "Errors", """
+                    EBUSY \\| close PD 0 of shm0: EBUSY: 1 object still uses it: close what was made from it first
+                    ENODEV \\| open device 'mlx5_0': ENODEV: .*
+                    in RESET: EINVAL
+                    posted: 0
+                    RDMA_WRITE wrId=2 REM_ACCESS_ERR length=8 qp=0x[0-9a-f]+
+                    RDMA_WRITE wrId=3 WR_FLUSH_ERR length=8 qp=0x[0-9a-f]+
+                    ERR: REM_ACCESS_ERR for wrId 2
+                    QP_ACCESS_ERR on QP 0x[0-9a-f]+ of shm0: the peer's request was refused: .*
+                    ERR: the peer's request was refused: REM_ACCESS_ERR for wrId 2"""));
+
+    private static Path example(String name) {
+        return EXAMPLES.resolve(name + ".java");
+    }
+
+    @TestFactory
+    Stream<DynamicTest> examplesRunAndPrintWhatTheySay() {
+        return PRINTS.entrySet().stream().map(e -> DynamicTest.dynamicTest(e.getKey(), () -> {
+            try (ExampleProcess p = ExampleProcess.onModulePath(example(e.getKey()), 0)) {
+                assertThat(p.rest()).matches(e.getValue());
+                assertThat(p.code()).isZero();
+            }
+        }));
+    }
+
+    @Test
+    void anExampleRunsOnTheClassPath() throws IOException {
+        try (ExampleProcess p = ExampleProcess.onClassPath(example("ByHand"))) {
+            assertThat(p.rest()).matches(PRINTS.get("ByHand"));
+            assertThat(p.code()).isZero();
+        }
+    }
+
+    @Test
+    void theFirstProgramRunsInTwoProcesses() throws IOException {
+        try (ExampleProcess server = ExampleProcess.onModulePath(example("HelloVerbs"), 0, "server")) {
+            String listening = server.line();
+            assertThat(listening).matches("listening on port [0-9]+");
+            int port = Integer.parseInt(listening.substring(listening.lastIndexOf(' ') + 1));
+            try (ExampleProcess client = ExampleProcess.onModulePath(example("HelloVerbs"), port, "client")) {
+                assertThat(client.rest()).isEqualTo("received: hello from the server");
+                assertThat(client.code()).isZero();
+            }
+            assertThat(server.rest()).matches("received: hello, this is process [0-9]+");
+            assertThat(server.code()).isZero();
+        }
+    }
+
+    @Test
+    void everyExampleIsTestedAndNamedInTheDocuments() throws IOException {
+        List<String> names;
+        try (Stream<Path> files = Files.list(EXAMPLES)) {
+            names = files.map(f -> f.getFileName().toString().replace(".java", "")).toList();
+        }
+        Stream<String> known = Stream.concat(Stream.of("HelloVerbs"), PRINTS.keySet().stream());
+        assertThat(names).containsExactlyInAnyOrderElementsOf(known.toList());
+        Markdown verbs = Markdown.read(EXAMPLES.resolveSibling("verbs.md"));
+        assertThat(names).allSatisfy(n -> assertThat(verbs.links()).contains("examples/" + n + ".java"));
+    }
+
+    @Test
+    void theReadmeShowsTheFirstProgramAsItIs() throws IOException {
+        assertThat(Markdown.read(Markdown.root().resolve("README.md")).snippets())
+                .contains(Files.readString(example("HelloVerbs")));
+    }
+
+    @Test
+    void snippetsAreTakenFromTheExamples() throws IOException {
+        StringBuilder all = new StringBuilder();
+        try (Stream<Path> files = Files.list(EXAMPLES)) {
+            for (Path f : files.toList()) {
+                all.append(flat(Files.readString(f)));
+            }
+        }
+        for (String document : List.of("README.md", "docs/verbs.md")) {
+            assertThat(Markdown.read(Markdown.root().resolve(document)).snippets()).as(document).isNotEmpty()
+                    .allSatisfy(s -> assertThat(all).contains(flat(s)));
+        }
+    }
+
+    /** Without indentation. */
+    private static String flat(String code) {
+        return code.lines().map(String::strip).collect(Collectors.joining("\n", "", "\n"));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> linksLeadToFilesAndHeadings() throws IOException {
+        return Markdown.all().stream().map(m -> DynamicTest.dynamicTest(m.file().getFileName().toString(),
+                () -> assertThat(m.brokenLinks()).isEmpty()));
+    }
+}

@@ -1,0 +1,79 @@
+package org.verbena.tests.docs;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/** An example in a JVM of its own, compiled and started by Java's source launcher as the documents say. */
+final class ExampleProcess implements AutoCloseable {
+    private static final int LONGEST_SECONDS = 90;
+
+    private final Process process;
+    private final BufferedReader out;
+
+    private ExampleProcess(List<String> options, Path example, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-XX:TieredStopAtLevel=1");
+        command.addAll(options);
+        command.add(example.toString());
+        command.addAll(arguments);
+        process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        out = process.inputReader(StandardCharsets.UTF_8);
+    }
+
+    /** Starts with modules, {@code port} as the property of that name. */
+    static ExampleProcess onModulePath(Path example, int port, String... arguments) throws IOException {
+        return new ExampleProcess(List.of("-p", path(), "--add-modules", "org.verbena.verbs",
+                "--enable-native-access=org.verbena.linux", "-Dport=" + port), example, List.of(arguments));
+    }
+
+    /** Starts with a class path. */
+    static ExampleProcess onClassPath(Path example) throws IOException {
+        return new ExampleProcess(List.of("-cp", path(), "--enable-native-access=ALL-UNNAMED"), example, List.of());
+    }
+
+    private static String path() {
+        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+                .filter(p -> p.matches(".*verbena-(linux|verbs|shm)\\b.*|.*/jspecify[^/]*"))
+                .collect(Collectors.joining(File.pathSeparator));
+    }
+
+    /** The next line that it prints. */
+    String line() throws IOException {
+        String line = out.readLine();
+        if (line == null) {
+            throw new AssertionError("ended with exit code " + code());
+        }
+        return line;
+    }
+
+    /** All other lines that it prints, up to its end. */
+    String rest() {
+        return out.lines().collect(Collectors.joining("\n"));
+    }
+
+    /** Waits for the end; answers the exit code. */
+    int code() {
+        try {
+            if (!process.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError("still running after " + LONGEST_SECONDS + " seconds");
+            }
+            return process.exitValue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}
