@@ -16,10 +16,10 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(name = "verbena", description = "RDMA verbs for the JVM.", mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class, synopsisSubcommandLabel = "COMMAND",
         subcommands = {
-        // One line a command.
-        CopyCommand.class,
-        DevicesCommand.class,
-        PerfCommand.class,
+            // One line a command.
+            CopyCommand.class,
+            DevicesCommand.class,
+            PerfCommand.class,
         })
 public final class Main implements Runnable {
     /** The work failed. */

@@ -5,7 +5,9 @@ import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 import org.HdrHistogram.Histogram;
 
@@ -29,6 +31,7 @@ final class PerfClient implements AutoCloseable {
     private static final long WARM_OPERATIONS = 20_000;
     private static final int QUIET_PART = 3;
     private static final int WARM_AT_MOST = 4;
+    private static final int FIRST_SIZE = 3;
     /** The first batch is small: nobody knows yet how slow this machine is. */
     private static final int FIRST = 16;
     private static final long FIRST_BYTES = 64L << 20;
@@ -40,6 +43,7 @@ final class PerfClient implements AutoCloseable {
     private final int[] cpus;
     private final boolean sameHost;
     private final int[] times = new int[BATCH];
+    private final Set<PerfTest> warm = EnumSet.noneOf(PerfTest.class);
 
     PerfClient(PerfOptions options, PerfDevices devices, InetSocketAddress address) throws IOException {
         this.options = options;
@@ -167,8 +171,9 @@ final class PerfClient implements AutoCloseable {
 
     /** Runs the loop until neither JVM compiles any more; answers nanoseconds per operation. */
     private double warmUp(PerfJob job, PerfLoop loop) throws IOException {
-        long warmUp = options.warmUpNanos();
-        long quietNanos = warmUp / QUIET_PART;
+        // The first size of a test compiles what the other sizes run.
+        long warmUp = warm.add(job.test()) ? FIRST_SIZE * options.warmUpNanos() : options.warmUpNanos();
+        long quietNanos = options.warmUpNanos() / QUIET_PART;
         long n = Math.clamp(FIRST_BYTES / job.size(), 1, FIRST);
         long spent = 0;
         long quiet = 0;

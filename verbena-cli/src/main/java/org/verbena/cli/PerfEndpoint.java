@@ -199,13 +199,17 @@ final class PerfEndpoint implements AutoCloseable {
 
     /** Posts a write; waits for room in the queue. */
     void write(int qp, long id, int flags, long remote, long offset, long length) throws IOException {
-        SendQueue q = sendQueues[qp].start().write(id, flags, remoteKey, remote);
-        int error = (inline ? q.inline(memory, offset, length) : q.sge(region, offset, length)).complete();
+        int error = postWrite(qp, id, flags, remote, offset, length);
         while (error != 0) {
             makeRoom(error);
-            q = sendQueues[qp].start().write(id, flags, remoteKey, remote);
-            error = (inline ? q.inline(memory, offset, length) : q.sge(region, offset, length)).complete();
+            error = postWrite(qp, id, flags, remote, offset, length);
         }
+    }
+
+    private int postWrite(int qp, long id, int flags, long remote, long offset, long length) {
+        SendQueue q = sendQueues[qp];
+        return inline ? q.start().write(id, flags, remoteKey, remote).inline(memory, offset, length).complete()
+                : q.postWrite(id, flags, region, offset, length, remoteKey, remote);
     }
 
     /** Writes this side's word to the peer's credit. */
@@ -218,26 +222,30 @@ final class PerfEndpoint implements AutoCloseable {
     }
 
     private int word(int flags) {
-        return sendQueues[0].start().write(0, flags, remoteKey, remoteWords + CREDIT).sge(region, WORD, 8).complete();
+        return sendQueues[0].postWrite(0, flags, region, WORD, 8, remoteKey, remoteWords + CREDIT);
     }
 
     /** Posts a send; waits for room in the queue. */
     void send(int qp, long id, int flags, long offset, long length) throws IOException {
-        SendQueue q = sendQueues[qp].start().send(id, flags);
-        int error = (inline ? q.inline(memory, offset, length) : q.sge(region, offset, length)).complete();
+        int error = postSend(qp, id, flags, offset, length);
         while (error != 0) {
             makeRoom(error);
-            q = sendQueues[qp].start().send(id, flags);
-            error = (inline ? q.inline(memory, offset, length) : q.sge(region, offset, length)).complete();
+            error = postSend(qp, id, flags, offset, length);
         }
+    }
+
+    private int postSend(int qp, long id, int flags, long offset, long length) {
+        SendQueue q = sendQueues[qp];
+        return inline ? q.start().send(id, flags).inline(memory, offset, length).complete()
+                : q.postSend(id, flags, region, offset, length);
     }
 
     /** Posts a read; waits for room in the queue. */
     void read(int qp, long id, int flags, long remote, long offset, long length) throws IOException {
-        int error = sendQueues[qp].start().read(id, flags, remoteKey, remote).sge(region, offset, length).complete();
+        int error = sendQueues[qp].postRead(id, flags, region, offset, length, remoteKey, remote);
         while (error != 0) {
             makeRoom(error);
-            error = sendQueues[qp].start().read(id, flags, remoteKey, remote).sge(region, offset, length).complete();
+            error = sendQueues[qp].postRead(id, flags, region, offset, length, remoteKey, remote);
         }
     }
 

@@ -8,7 +8,7 @@ package org.verbena.shm;
  * 0         header: magic, version, size, process id, instance
  * 1 Mi      queue pair directory: {@value #MAX_QP} entries of 256 bytes, by the number's low 12 bits
  * 2 Mi      arm words: one line of 64 bytes for each completion queue
- * 4 Mi      key table: {@value #MAX_KEYS} entries of 64 bytes, by the key's upper 24 bits
+ * 4 Mi      key table: {@value #MAX_KEYS} entries of 64 bytes, by the key's bits 8 to 23
  * 8 Mi      heap: receive rings, in pages
  *
  * queue pair entry               line

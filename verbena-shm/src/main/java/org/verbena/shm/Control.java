@@ -273,6 +273,10 @@ final class Control {
         long adapterSize = m.getLong();
         long arenaSize = m.getLong();
         m.end();
+        if (m.type() == ControlMessage.HELLO && version == ControlMessage.VERSION && pid != peer.pid()) {
+            throw new ProtocolException("process " + peer.pid() + " calls itself " + pid
+                    + ": it is in another process namespace, and shm0 does not reach across those");
+        }
         if (m.type() != ControlMessage.HELLO || version != ControlMessage.VERSION || count != 2 || pid != peer.pid()
                 || adapterSize != AdapterLayout.SIZE || arenaSize != LaneLayout.SIZE || instance == 0
                 || instance == context.instance() || g.instance != 0 && g.instance != instance) {

@@ -35,9 +35,9 @@ final class ControlMessage {
     static final int CM_REPLY = 17;
     /** {connection}. */
     static final int CM_READY = 18;
-    /** {connection, reason, private data, text}. */
+    /** {connection, 1 if the connecting end sends it, reason, private data, text}. */
     static final int CM_REJECT = 19;
-    /** {connection, text}. */
+    /** {connection, 1 if the connecting end sends it}. */
     static final int CM_DISCONNECT = 20;
 
     private ControlMessage() {}

@@ -8,21 +8,19 @@ package org.verbena.shm;
  * <pre>
  * arena
  *    0   header: magic, version, size, writer's instance, reader's instance
- *  512   ready bits, one for each of the writer's queue pairs: toggled by the writer
- * 1024   ready bits as the writer has seen them answered: toggled to match the other side's, for its lanes
  * 4096   lanes, in pages
  *
  * lane entry, 128 bytes
  *    0   payload, bytes 0..47
- *   48   int length of the message, 52 int immediate
- *   56   commit: sequence:32, opcode:8, status:8, flags:8
+ *   48   int length of the message unless it is inline, 52 int immediate
+ *   56   commit: sequence:32, opcode:8, status:8, flags:8, length of an inline message:8
  *   64   payload, bytes 48..87
  *  104   time stamp, ns
  *  120   sequence again, if the entry has a second line
  * </pre>
  *
- * Each line carries the sequence, the entry's number plus 1, so the reader can fetch both lines at once and needs no
- * order between them; a sequence that does not fit means "not yet". Messages of up to {@value #INLINE} bytes travel in
+ * Each line carries the sequence, the entry's number plus 1, so the reader needs no order between the two; a sequence
+ * that does not fit means "not yet". Messages of up to {@value #INLINE} bytes travel in
  * the entry, longer ones are copied into the posted receive before the commit.
  */
 final class LaneLayout {
@@ -34,15 +32,15 @@ final class LaneLayout {
     static final long HEADER_SIZE = 16;
     static final long HEADER_WRITER = 24;
     static final long HEADER_READER = 32;
-    static final long READY = 512;
-    static final long ANSWERED = 1024;
     static final long HEAP = 4096;
 
     static final int ENTRY_SHIFT = 7;
     static final int FIRST_LINE = 48;
     static final int INLINE = 88;
     static final long LENGTH = 48;
+    static final long IMMEDIATE = 52;
     static final long COMMIT = 56;
+    static final int INLINE_LENGTH_SHIFT = 56;
     static final long SECOND_PAYLOAD = 64;
     static final long TIMESTAMP = 104;
     static final long SECOND_SEQUENCE = 120;
@@ -69,7 +67,11 @@ final class LaneLayout {
         return (int) (commit >>> 40) & 0xff;
     }
 
+    static int inlineLength(long commit) {
+        return (int) (commit >>> INLINE_LENGTH_SHIFT);
+    }
+
     static int flags(long commit) {
-        return (int) (commit >>> 48);
+        return (int) (commit >>> 48) & 0xff;
     }
 }

@@ -12,7 +12,6 @@ final class LaneReader {
 
     private long commit;
     private long entry;
-    private long lengthAndImmediate;
 
     LaneReader(long base, int entries) {
         this.base = base;
@@ -22,19 +21,13 @@ final class LaneReader {
     /** Moves to entry {@code index}; answers false if it is not committed yet. */
     boolean read(long index) {
         long e = base + ((index & mask) << LaneLayout.ENTRY_SHIFT);
-        // both lines are asked for at once, so that a second one does not cost another trip
-        long second = RawMemory.getLongAcquire(e + LaneLayout.SECOND_SEQUENCE);
         long c = RawMemory.getLongAcquire(e + LaneLayout.COMMIT);
-        if ((int) c != (int) (index + 1)) {
-            return false;
-        }
-        if ((LaneLayout.flags(c) & LaneLayout.HAS_SECOND_LINE) != 0 && second != index + 1
+        if ((int) c != (int) (index + 1) || (LaneLayout.flags(c) & LaneLayout.HAS_SECOND_LINE) != 0
                 && RawMemory.getLongAcquire(e + LaneLayout.SECOND_SEQUENCE) != index + 1) {
             return false;
         }
         entry = e;
         commit = c;
-        lengthAndImmediate = RawMemory.getLong(e + LaneLayout.LENGTH);
         return true;
     }
 
@@ -52,11 +45,12 @@ final class LaneReader {
 
     /** Message length, at most 4 GiB - 1. */
     long length() {
-        return lengthAndImmediate & 0xffffffffL;
+        return (flags() & LaneLayout.IS_INLINE) != 0 ? LaneLayout.inlineLength(commit)
+                : RawMemory.getInt(entry + LaneLayout.LENGTH) & 0xffffffffL;
     }
 
     int immediate() {
-        return (int) (lengthAndImmediate >>> 32);
+        return RawMemory.getInt(entry + LaneLayout.IMMEDIATE);
     }
 
     long timestamp() {

@@ -57,12 +57,16 @@ final class ShmDevice extends Device {
             Sys.requireNativeAccess();
             if (!Membarrier.isSupported()) {
                 throw new VerbsException("open shm0", Errno.EOPNOTSUPP,
-                        "the kernel has no membarrier(2) with global expedited barriers: Linux 4.16 or newer is needed");
+                        "the kernel has no membarrier(2) with global expedited barriers: Linux 5.1 or newer is needed");
             }
             Membarrier.register();
             return ShmContext.open(this);
         } catch (LinuxException e) {
-            throw new VerbsException("open shm0", e);
+            throw e.errno() == Errno.EINVAL
+                    ? new VerbsException("open shm0", Errno.EOPNOTSUPP,
+                            "the kernel cannot seal memory files as shm0 needs it (" + e.getMessage()
+                                    + "): Linux 5.1 or newer is needed")
+                    : new VerbsException("open shm0", e);
         }
     }
 }

@@ -45,7 +45,7 @@ public abstract class ProtectionDomain extends VerbsObject {
 
     /**
      * Registers memory that exists already, {@code ibv_reg_mr}. The memory must be native and must stay allocated until
-     * the region is closed; if its arena is closed earlier, work requests on it fail with
+     * the region is closed; if its arena is closed earlier, work requests of this process on it fail with
      * {@link WcStatus#LOC_PROT_ERR}.
      *
      * @param memory a native segment of at least one byte; {@link AccessFlags#LOCAL_WRITE} needs a writable one

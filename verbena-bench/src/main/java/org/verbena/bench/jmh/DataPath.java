@@ -21,7 +21,8 @@ import org.verbena.verbs.WorkCompletion;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(value = 1, jvmArgsAppend = {"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC"})
+@Fork(value = 1, jvmArgsAppend = {"--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
+        "-XX:+UseSerialGC"})
 public class DataPath {
     private static final WorkCompletion[] ONE = WorkCompletion.array(1);
 

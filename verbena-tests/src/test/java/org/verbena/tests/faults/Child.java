@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -93,6 +94,7 @@ final class Child implements AutoCloseable {
             command.addAll(List.of("-cp", classPath, main.getName()));
             Arrays.stream(arguments).map(String::valueOf).forEach(command::add);
             Path folder = Files.createTempDirectory("verbena-fault");
+            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
             Process p = new ProcessBuilder(command).directory(folder.toFile()).start();
             return new Child(main.getSimpleName() + " " + p.pid(), folder, p);
         }
@@ -116,23 +118,29 @@ final class Child implements AutoCloseable {
 
     /** Waits for a line that starts with {@code word} and answers the rest of it; other lines are passed over. */
     String await(String word) throws InterruptedException {
-        return await(word, LIMIT);
+        return line(word).substring(word.length()).trim();
     }
 
-    String await(String word, Duration limit) throws InterruptedException {
+    /** Waits for a line that starts with one of two words and answers all of it. */
+    String awaitEither(String word, String other) throws InterruptedException {
+        return line(word, other);
+    }
+
+    private String line(String... words) throws InterruptedException {
         List<String> seen = new ArrayList<>();
-        long end = System.nanoTime() + limit.toNanos();
+        long end = System.nanoTime() + LIMIT.toNanos();
         while (true) {
             String line = lines.poll(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+            String wanted = name + " did not say " + String.join(" or ", words);
             if (line == null) {
-                throw new AssertionError(name + " did not say " + word + " within " + limit + ", but " + seen);
+                throw new AssertionError(wanted + " within " + LIMIT + ", but " + seen);
             }
             if (line.equals(END)) {
                 lines.add(END);
-                throw new AssertionError(name + " ended before it said " + word + ": " + seen + "\n" + errors());
+                throw new AssertionError(wanted + " before it ended: " + seen + "\n" + errors());
             }
-            if (line.equals(word) || line.startsWith(word + " ")) {
-                return line.substring(word.length()).trim();
+            if (Arrays.stream(words).anyMatch(w -> line.equals(w) || line.startsWith(w + " "))) {
+                return line;
             }
             seen.add(line);
         }

@@ -102,6 +102,11 @@ public final class Node implements AutoCloseable {
                 .pathMtu(4096).destinationQueuePair(peer).rqPsn(0).maxDestReadAtomic(16).minRnrTimer(12).build());
     }
 
+    static void toRts(QueuePair qp) throws VerbsException {
+        qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(14).retryCount(7).rnrRetry(7).sqPsn(0)
+                .maxReadAtomic(16).build());
+    }
+
     static String describe(QueuePair qp) {
         return qp.describe() + " is in " + qp.state() + (qp.errorReason().isEmpty() ? "" : ": " + qp.errorReason());
     }

@@ -29,6 +29,14 @@ public final class Wait {
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
+    /** Lets time pass, for what is measured over time. */
+    public static void during(Duration time) {
+        long end = System.nanoTime() + time.toNanos();
+        for (long left = time.toNanos(); left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+
     private static boolean holds(Condition condition) {
         try {
             return condition.holds();

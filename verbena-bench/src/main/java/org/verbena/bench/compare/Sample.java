@@ -1,0 +1,49 @@
+package org.verbena.bench.compare;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+/** Figures of one start or, as medians, of several: name to value, and in which unit. */
+final class Sample {
+    /** What was measured. The unit follows from the name's end: {@code -rtt} ns, {@code -rate} messages/s, {@code -bw} B/s. */
+    private final Map<String, Double> figures = new LinkedHashMap<>();
+
+    void put(String name, double value) {
+        figures.put(name, value);
+    }
+
+    void putAll(Sample other) {
+        figures.putAll(other.figures);
+    }
+
+    /** NaN if it was not measured. */
+    double get(String name) {
+        return figures.getOrDefault(name, Double.NaN);
+    }
+
+    Collection<String> names() {
+        return figures.keySet();
+    }
+
+    /** The medians of what was measured in several starts, each figure for itself. */
+    static Sample median(List<Sample> starts) {
+        Sample m = new Sample();
+        Collection<String> names = new TreeSet<>();
+        starts.forEach(s -> names.addAll(s.names()));
+        for (String n : names) {
+            double[] v = starts.stream().mapToDouble(s -> s.get(n)).filter(d -> !Double.isNaN(d)).sorted().toArray();
+            m.put(n, median(v));
+        }
+        return m;
+    }
+
+    private static double median(double[] v) {
+        int n = v.length;
+        double[] sorted = Arrays.stream(v).sorted().toArray();
+        return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    }
+}

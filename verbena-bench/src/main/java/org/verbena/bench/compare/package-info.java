@@ -1,0 +1,2 @@
+/** Verbena beside its peers, in one run: {@link org.verbena.bench.compare.Compare}. See docs/benchmarks.md. */
+package org.verbena.bench.compare;

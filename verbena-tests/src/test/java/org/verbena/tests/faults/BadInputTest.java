@@ -1,0 +1,263 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.Sys;
+import org.verbena.verbs.ConnectionListener;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.VerbsException;
+
+/** What the machine or other processes can refuse: each says clearly what is wrong, and what works goes on working. */
+class BadInputTest {
+    private static final String NOBODY = String.valueOf(Users.NOBODY);
+    private static final Duration QUICKLY = Duration.ofSeconds(1);
+    private static final int PAIRS = 6;
+
+    @TempDir
+    Path classes;
+
+    private static void assertFails(int errno, ThrowingCallable action, String... words) {
+        VerbsException e = catchThrowableOfType(VerbsException.class, action);
+        assertThat(e).as("an exception").isNotNull();
+        assertThat(e.errno()).as(e.getMessage()).isEqualTo(errno);
+        assertThat(e.getMessage()).contains(words);
+    }
+
+    private static void assertError(Child child, int errno, String... words) throws Exception {
+        String error = child.await("ERROR");
+        assertThat(error).startsWith(errno + " ").contains(words);
+    }
+
+    /** One connects to the other, and bytes go through. */
+    private static void assertWork(Child a, Child b) throws Exception {
+        int port = a.tell("listen").awaitInt("PORT");
+        a.tell("accept");
+        b.tell("connect " + port).await("CONNECTED");
+        a.await("ACCEPTED");
+        a.tell("receives 1").await("POSTED");
+        b.tell("send 70000").await("STATUS 0");
+        a.tell("write 1000000 5").await("STATUS 0");
+        b.tell("fetch").await("STATUS 0");
+    }
+
+    // ---- the machine's limits
+
+    @Test
+    void exhaustedDescriptorsAreNamedAndFreedOnesWorkAgain() throws Exception {
+        try (Child poor = Child.of(ToolPeer.class).under("prlimit", "--nofile=64").start(); Node node = Node.open()) {
+            poor.await("GID");
+            int port = poor.tell("listen").awaitInt("PORT");
+            poor.tell("connect 1"); // loads the classes of errors, which a class path of folders takes descriptors for
+            assertError(poor, Errno.ECONNREFUSED);
+            String contexts = fill(poor, "context");
+            assertThat(contexts).startsWith(Errno.EMFILE + " ").contains("ulimit -n");
+            assertThat(fill(poor, "channel")).startsWith(Errno.EMFILE + " ").contains("ulimit -n");
+            // nobody gets in, which is said on both sides and costs no processor time
+            QueuePair qp = node.queuePair();
+            long cpu = Proc.cpuMillis(poor.pid());
+            ConnectionParameters impatient = ConnectionParameters.builder().timeout(QUICKLY).build();
+            assertThat(catchThrowableOfType(VerbsException.class, () -> node.connect(qp, port, impatient))).isNotNull();
+            assertThat(Proc.cpuMillis(poor.pid()) - cpu).as("ms of processor time").isLessThan(500);
+            for (int held = 100; held > 0;) {
+                held = Integer.parseInt(poor.tell("drop").await("DROPPED"));
+            }
+            poor.tell("hold context").await("HELD");
+            poor.tell("accept");
+            node.connect(qp, port).close();
+            poor.await("ACCEPTED");
+        }
+    }
+
+    /** Has a child hold more and more until it cannot; answers the error. */
+    private static String fill(Child child, String what) throws Exception {
+        for (int i = 0; i < 64; i++) {
+            String line = child.tell("hold " + what).awaitEither("HELD", "ERROR");
+            if (line.startsWith("ERROR")) {
+                return line.substring("ERROR ".length());
+            }
+        }
+        throw new AssertionError("64 of " + what + " fit");
+    }
+
+    @Test
+    void moreMemoryThanThereIsIsRefusedAtOnce() throws Exception {
+        try (Node node = Node.open()) {
+            long start = System.nanoTime();
+            assertFails(Errno.ENOMEM, () -> node.allocate(1L << 40), "available");
+            assertFails(Errno.ENOMEM, () -> node.allocate(Sys.availableMemory() + (1L << 30)), "available");
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(QUICKLY);
+            node.allocate(1 << 20).close();
+        }
+    }
+
+    @Test
+    void aFullSharedMemoryFileSystemDoesNotMatter() throws Exception {
+        if (Sys.uid() != 0) {
+            System.out.println("SKIPPED: only root can mount a full /dev/shm");
+            org.junit.jupiter.api.Assumptions.abort("not root");
+        }
+        String[] full = {"unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=4k tmpfs /dev/shm"
+                + " && head -c 4096 /dev/zero > /dev/shm/full; ! echo > /dev/shm/more && exec \"$@\"", "sh"};
+        try (Child a = Child.of(ToolPeer.class).under(full).start(); Child b = Child.of(ToolPeer.class).under(full)
+                .start()) {
+            assertWork(a, b);
+        }
+    }
+
+    // ---- users and rights
+
+    @Test
+    void ordinaryUsersAreServedFromEndToEnd() throws Exception {
+        try (Child a = Users.nobody(classes, ToolPeer.class).start(); Child b = Users.nobody(classes, ToolPeer.class)
+                .start()) {
+            assertWork(a, b);
+        }
+    }
+
+    @Test
+    void registeredMemoryIsReachedAndWithoutThePtraceRightTheErrorSaysSo() throws Exception {
+        try (Child a = Users.nobody(classes, ToolPeer.class).option("-Dregistered=true").start();
+                Child b = Users.nobody(classes, ToolPeer.class).start()) {
+            int port = a.tell("listen").awaitInt("PORT");
+            a.tell("accept");
+            b.tell("connect " + port).await("CONNECTED");
+            a.await("ACCEPTED");
+            b.tell("write 100000 5").await("STATUS 0");
+            a.tell("undumpable").await("UNDUMPABLE");
+            assertThat(b.tell("write 100000 6").await("STATUS")).contains("EPERM").contains("ptrace").contains(
+                    "allocate");
+            a.tell("disconnect").await("DISCONNECTED");
+            b.tell("disconnect").await("DISCONNECTED");
+        }
+    }
+
+    @Test
+    void processesOfAnotherUserAreRefusedByNameOfBothUsers() throws Exception {
+        try (Child other = Users.nobody(classes, ToolPeer.class).start(); Node node = Node.open();
+                ConnectionListener l = node.listen()) {
+            String gid = other.await("GID");
+            String[] words = {"user 0", "user " + NOBODY, "trusted-uids"};
+            int port = other.tell("listen").awaitInt("PORT");
+            QueuePair qp = node.queuePair();
+            assertFails(Errno.EACCES, () -> node.connect(qp, port), words);
+            assertFails(Errno.EACCES, () -> Node.toRtr(qp, gid, 1), words);
+            other.tell("connect " + l.localAddress().getPort());
+            assertError(other, Errno.EACCES, words);
+            other.tell("rtr " + node.gid() + " 1");
+            assertError(other, Errno.EACCES, words);
+            int before = Proc.descriptors("self").get("socket:");
+            for (int i = 0; i < 20; i++) {
+                QueuePair again = node.queuePair();
+                assertFails(Errno.EACCES, () -> Node.toRtr(again, gid, 1), words);
+            }
+            Wait.until(QUICKLY, () -> Proc.descriptors("self").get("socket:") <= before, () -> "refusals keep sockets");
+        }
+    }
+
+    @Test
+    void usersThatAreTrustedByConfigurationAreConnected() throws Exception {
+        try (Child other = Users.nobody(classes, ToolPeer.class).option("-Dverbena.shm.trusted-uids=0").start();
+                Child own = Child.of(ToolPeer.class).option("-Dverbena.shm.trusted-uids=" + NOBODY).start()) {
+            assertWork(own, other);
+        }
+    }
+
+    // ---- ports
+
+    @Test
+    void aPortHasOneListenerOrNoneAndBothAreSaid() throws Exception {
+        try (Node node = Node.open(); Child first = Child.start(ToolPeer.class)) {
+            ConnectionListener l = node.listen();
+            int port = l.localAddress().getPort();
+            first.tell("listen " + port);
+            assertError(first, Errno.EADDRINUSE, "port " + port);
+            assertFails(Errno.EADDRINUSE, () -> node.listen(port), "port " + port);
+            l.close();
+            QueuePair qp = node.queuePair();
+            long start = System.nanoTime();
+            assertFails(Errno.ECONNREFUSED, () -> node.connect(qp, port), "nobody listens on port " + port);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(QUICKLY);
+            // somebody who comes later gets it, and is found
+            first.tell("listen " + port).await("PORT");
+            first.tell("accept");
+            node.connect(qp, port).close();
+            first.await("ACCEPTED");
+            first.kill();
+            first.awaitExit();
+            QueuePair next = node.queuePair();
+            assertFails(Errno.ECONNREFUSED, () -> node.connect(next, port), "nobody listens on port " + port);
+            node.listen(port).close();
+        }
+    }
+
+    // ---- many
+
+    @Test
+    void manyPairsOfProcessesWorkAtOnce() throws Exception {
+        List<Child> children = new ArrayList<>();
+        try {
+            for (int i = 0; i < 2 * PAIRS; i++) {
+                children.add(Child.start(ToolPeer.class));
+            }
+            for (int i = 0; i < PAIRS; i++) {
+                assertWork(children.get(2 * i), children.get(2 * i + 1));
+            }
+            for (Child c : children) {
+                c.tell("close").await("CLOSED");
+                c.end();
+            }
+        } finally {
+            for (Child c : children) {
+                c.close();
+            }
+        }
+    }
+
+    @Test
+    void contextsAndThreadsOfOneProcessTalkLikeProcesses() throws Exception {
+        try (Node a = Node.open(); Node b = Node.open()) {
+            QueuePair x = a.queuePair();
+            QueuePair y = b.queuePair();
+            Traffic near = new Traffic(x, a.allocate(Traffic.BYTES), 1);
+            Traffic far = new Traffic(y, b.allocate(Traffic.BYTES), 2);
+            Node.toRtr(x, b.gid(), y.number());
+            Node.toRtr(y, a.gid(), x.number());
+            Node.toRts(x);
+            Node.toRts(y);
+            Throwable[] failed = new Throwable[1];
+            Thread other = Thread.ofPlatform().start(() -> {
+                try {
+                    far.begin(near.address());
+                    run(far, b);
+                } catch (AssertionError e) {
+                    failed[0] = e;
+                }
+            });
+            near.begin(far.address());
+            run(near, a);
+            other.join();
+            assertThat(failed[0]).isNull();
+        }
+    }
+
+    private static void run(Traffic t, Node node) {
+        long end = System.nanoTime() + QUICKLY.toNanos() / 2;
+        while (System.nanoTime() - end < 0) {
+            t.step();
+            t.poll(node.cq);
+        }
+        assertThat(t.done()).as(t.toString()).isGreaterThan(100);
+    }
+}

@@ -1,0 +1,65 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionListener;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.SendFlags;
+
+/** Processes that wait cost no processor time, and wake when they are meant to. */
+class IdleTest {
+    private static final Duration SETTLE = Duration.ofMillis(1500);
+    private static final Duration MEASURED = Duration.ofSeconds(3);
+    private static final long MOST_MILLIS = 30;
+
+    @Test
+    void sleepersUseNoProcessorTime() throws Exception {
+        try (Node node = Node.open(); ConnectionListener l = node.listen();
+                Child waiter = Child.start(ToolPeer.class); Child sender = Child.start(ToolPeer.class)) {
+            MemoryRegion m = node.allocate(4096);
+            QueuePair first = connect(node, l, waiter);
+            QueuePair second = connect(node, l, sender);
+            waiter.tell("receives 2").await("POSTED");
+            waiter.tell("event").await("WAITING"); // in its completion channel
+            sender.tell("post").await("POSTED"); // for a receive that we have not posted; it may retry for ever
+            Wait.during(SETTLE);
+            long waiterBefore = Proc.cpuMillis(waiter.pid());
+            long senderBefore = Proc.cpuMillis(sender.pid());
+            Wait.during(MEASURED);
+            assertThat(Proc.cpuMillis(waiter.pid()) - waiterBefore).as("ms, waiting for an event").isLessThanOrEqualTo(
+                    MOST_MILLIS);
+            assertThat(Proc.cpuMillis(sender.pid()) - senderBefore).as("ms, waiting for a receive").isLessThanOrEqualTo(
+                    MOST_MILLIS);
+            assertThat(first.sendQueue().start().send(1, SendFlags.SIGNALED).sge(m, 0, 8).complete()).isZero();
+            assertThat(waiter.await("EVENT")).isEqualTo("true");
+            assertThat(second.receiveQueue().post(1, m, 0, 4096)).isZero();
+            Wait.until(Child.LIMIT, () -> node.cq.startPoll() == 0 && node.cq.queuePairNumber() == second.number()
+                    && node.cq.status() == 0, () -> Node.describe(second)
+                            + "; its peer is in " + state(sender));
+        }
+    }
+
+    private static String state(Child child) {
+        try {
+            return child.tell("state").await("STATE");
+        } catch (Exception e) {
+            return e.toString();
+        }
+    }
+
+    private static QueuePair connect(Node node, ConnectionListener l, Child child) throws Exception {
+        child.tell("connect " + l.localAddress().getPort());
+        QueuePair qp = node.queuePair();
+        Connection c = Node.await(l).accept(qp, ConnectionParameters.builder().privateData(new byte[12]).build());
+        child.await("CONNECTED");
+        assertThat(c.isConnected()).isTrue();
+        return qp;
+    }
+}
