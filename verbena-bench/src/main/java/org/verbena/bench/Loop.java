@@ -49,7 +49,8 @@ public final class Loop implements AutoCloseable {
             channel = events ? context.createCompletionChannel() : null;
             sendCq = context.createCompletionQueue(queue(depth));
             receiveCq = context.createCompletionQueue(queue(depth));
-            qp = pd.createQueuePair(QueuePairInitAttributes.builder(sendCq, receiveCq).maxSendWr(depth).maxReceiveWr(depth)
+            qp = pd.createQueuePair(QueuePairInitAttributes.builder(sendCq, receiveCq).maxSendWr(depth).maxReceiveWr(
+                    depth)
                     .maxInlineData(64).build());
         }
 
@@ -89,7 +90,7 @@ public final class Loop implements AutoCloseable {
 
     /** Brings both queue pairs from RESET to RTS, and moves some bytes each way: from then on nothing is made anew. */
     private void connect() throws VerbsException {
-        for (End e : new End[]{a, b}) {
+        for (End e : new End[] {a, b}) {
             e.qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(AccessFlags.ALL)
                     .build());
         }
@@ -103,7 +104,8 @@ public final class Loop implements AutoCloseable {
         qp.modify(QueuePairAttributes.to(QueuePairState.RTR)
                 .addressVector(AddressVector.to(peer.protectionDomain().context().queryGid(1, 0))).pathMtu(4096)
                 .destinationQueuePair(peer.number()).rqPsn(0).maxDestReadAtomic(16).minRnrTimer(1).build());
-        qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(TIMEOUT_CODE).retryCount(FOR_EVER).rnrRetry(FOR_EVER)
+        qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(TIMEOUT_CODE).retryCount(FOR_EVER).rnrRetry(
+                FOR_EVER)
                 .sqPsn(0).maxReadAtomic(16).build());
     }
 

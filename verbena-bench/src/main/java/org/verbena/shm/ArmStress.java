@@ -21,8 +21,7 @@ import org.verbena.verbs.VerbsException;
  * poll sees the completion. Nobody sleeps on a completion.
  */
 public class ArmStress {
-    private ArmStress() {
-    }
+    private ArmStress() {}
 
     private static int armAndPoll(CompletionQueue cq) {
         Loop.check(cq.requestNotify(false));
@@ -101,7 +100,8 @@ public class ArmStress {
         @Actor
         public void poster() {
             Loop.check(pair.a.qp.sendQueue().start()
-                    .write(1, SendFlags.SIGNALED, pair.b.region.rkey(), pair.b.region.address()).sge(pair.a.region, 0, 8)
+                    .write(1, SendFlags.SIGNALED, pair.b.region.rkey(), pair.b.region.address()).sge(pair.a.region, 0,
+                            8)
                     .complete());
         }
 

@@ -24,14 +24,14 @@ import org.verbena.verbs.VerbsException;
 public class HazardStress {
     private static final int BYTES = 2048;
 
-    private HazardStress() {
-    }
+    private HazardStress() {}
 
     /** A key, and an initiator's word. */
     static class Key {
         private static final StressPairs PAIRS = new StressPairs(1, false);
         private static final StressPairs.Pair PAIR = PAIRS.take();
-        private static final Target TARGET = new Target(PAIRS.senders().control().sessions().getFirst(), PAIRS.domain());
+        private static final Target TARGET = new Target(PAIRS.senders().control().sessions().getFirst(), PAIRS
+                .domain());
 
         private final long word = StressMemory.take();
         private final Region region;

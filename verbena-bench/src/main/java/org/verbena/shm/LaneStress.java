@@ -17,8 +17,7 @@ public class LaneStress {
     private static final int TO = LANE + 256;
     private static final int IMMEDIATE = 0x1234_5678;
 
-    private LaneStress() {
-    }
+    private LaneStress() {}
 
     /** Both ends of a lane of two entries. */
     static class Lane {

@@ -18,8 +18,7 @@ public class PostedStress {
     private static final int SOURCE = 1024;
     private static final long PATIENCE = 2_000_000_000L;
 
-    private PostedStress() {
-    }
+    private PostedStress() {}
 
     /** The status of the next completion, -1 if there is none. */
     private static int status(CompletionQueue cq) {

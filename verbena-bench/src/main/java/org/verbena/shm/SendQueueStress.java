@@ -17,8 +17,7 @@ import org.verbena.verbs.SendFlags;
  * request is executed once and in its order, and none is left behind. The engines do not help here.
  */
 public class SendQueueStress {
-    private SendQueueStress() {
-    }
+    private SendQueueStress() {}
 
     /** A connected pair, and what its receiver and its completion queue saw in the end. */
     static class Queue {

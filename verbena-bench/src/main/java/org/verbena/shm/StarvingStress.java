@@ -24,8 +24,7 @@ import org.verbena.verbs.SendFlags;
  * nothing here.
  */
 public class StarvingStress {
-    private StarvingStress() {
-    }
+    private StarvingStress() {}
 
     /** A pair on which a send waits for a receive. */
     static class Waiting {

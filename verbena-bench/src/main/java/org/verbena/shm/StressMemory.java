@@ -16,8 +16,7 @@ final class StressMemory {
     private static final MemorySegment ALL = Arena.global().allocate((long) SLOT * SLOTS, 128);
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    private StressMemory() {
-    }
+    private StressMemory() {}
 
     /** The address of a slot of {@value #SLOT} bytes. */
     static long take() {

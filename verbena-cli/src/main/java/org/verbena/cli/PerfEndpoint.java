@@ -208,7 +208,8 @@ final class PerfEndpoint implements AutoCloseable {
 
     private int postWrite(int qp, long id, int flags, long remote, long offset, long length) {
         SendQueue q = sendQueues[qp];
-        return inline ? q.start().write(id, flags, remoteKey, remote).inline(memory, offset, length).complete()
+        return inline
+                ? q.start().write(id, flags, remoteKey, remote).inline(memory, offset, length).complete()
                 : q.postWrite(id, flags, region, offset, length, remoteKey, remote);
     }
 
@@ -236,7 +237,8 @@ final class PerfEndpoint implements AutoCloseable {
 
     private int postSend(int qp, long id, int flags, long offset, long length) {
         SendQueue q = sendQueues[qp];
-        return inline ? q.start().send(id, flags).inline(memory, offset, length).complete()
+        return inline
+                ? q.start().send(id, flags).inline(memory, offset, length).complete()
                 : q.postSend(id, flags, region, offset, length);
     }
 
@@ -260,7 +262,8 @@ final class PerfEndpoint implements AutoCloseable {
 
     /** Posts the receive of a buffer. */
     void postReceive(int slot) throws IOException {
-        int error = receiveQueues[slot % receiveQueues.length].post(slot, region, in + slot * job.stride(), job.size());
+        int n = receiveQueues.length;
+        int error = receiveQueues[n == 1 ? 0 : slot % n].post(slot, region, in + slot * job.stride(), job.size());
         if (error != 0) {
             throw refused(error);
         }

@@ -8,8 +8,7 @@ import java.lang.ref.Reference;
  * which the hot path would pay for.
  */
 final class KeepAlive {
-    private KeepAlive() {
-    }
+    private KeepAlive() {}
 
     @SuppressWarnings("ReachabilityFenceUsage")
     static void until(Object o) {

@@ -45,7 +45,8 @@ final class LaneReader {
 
     /** Message length, at most 4 GiB - 1. */
     long length() {
-        return (flags() & LaneLayout.IS_INLINE) != 0 ? LaneLayout.inlineLength(commit)
+        return (flags() & LaneLayout.IS_INLINE) != 0
+                ? LaneLayout.inlineLength(commit)
                 : RawMemory.getInt(entry + LaneLayout.LENGTH) & 0xffffffffL;
     }
 

@@ -72,7 +72,8 @@ final class LaneWriter {
         if (length > LaneLayout.FIRST_LINE) {
             words(payload, e + LaneLayout.SECOND_PAYLOAD, LaneLayout.FIRST_LINE, length);
             if (length > LaneLayout.FIRST_LINE + 32) {
-                RawMemory.putLong(e + LaneLayout.SECOND_PAYLOAD + 32, word(payload, LaneLayout.FIRST_LINE + 32, length));
+                RawMemory.putLong(e + LaneLayout.SECOND_PAYLOAD + 32, word(payload, LaneLayout.FIRST_LINE + 32,
+                        length));
             }
         }
         RawMemory.putLongRelease(e + LaneLayout.SECOND_SEQUENCE, index + 1);
@@ -85,8 +86,11 @@ final class LaneWriter {
         if (rest >= 8) {
             return RawMemory.getLongUnaligned(payload + offset);
         }
-        return rest <= 0 ? 0 : length >= 8 ? RawMemory.getLongUnaligned(payload + length - 8) >>> (8 - rest) * 8
-                : few(payload, length);
+        return rest <= 0
+                ? 0
+                : length >= 8
+                        ? RawMemory.getLongUnaligned(payload + length - 8) >>> (8 - rest) * 8
+                        : few(payload, length);
     }
 
     private static long few(long payload, int length) {

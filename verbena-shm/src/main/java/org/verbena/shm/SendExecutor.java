@@ -166,8 +166,9 @@ final class SendExecutor {
     }
 
     private boolean isUsual(Region from, long offset, long length) {
-        return from.isRaw() && from.valid && from.table == keys && from.pd == pd && length > 0 && offset >= 0 && offset <= from.length
-                - length;
+        return from.isRaw() && from.valid && from.table == keys && from.pd == pd && length > 0 && offset >= 0
+                && offset <= from.length
+                        - length;
     }
 
     // ---- send

@@ -55,6 +55,8 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     private final AtomicBoolean unanswered = new AtomicBoolean();
     private final AtomicBoolean lookedAfter = new AtomicBoolean();
     private volatile boolean starving;
+    /** The engine's: the application has polled since the last tick. */
+    private boolean applicationPolls;
 
     ShmQueuePair(ShmContext context, ShmProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
         super(pd, init);
@@ -526,7 +528,9 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             lookedAfter.set(false);
             return true;
         }
-        if (sendQueue.isPending()) {
+        // an application that polls goes on by itself, and two at one queue only take its lines from each other
+        applicationPolls = sendQueue.isLookedAfter();
+        if (sendQueue.isPending() && (state == QueuePairState.ERR || starving || !applicationPolls)) {
             sendQueue.progress();
         }
         boolean settled = state != QueuePairState.ERR || peerHasLeft();
@@ -543,6 +547,9 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
 
     @Override
     public boolean tick() {
+        if (applicationPolls) {
+            return true;
+        }
         if (!starving && sendQueue.waitsForReceive()) {
             starving = true;
             RawMemory.putLongRelease(entry + AdapterLayout.QP_STARVING, 1);

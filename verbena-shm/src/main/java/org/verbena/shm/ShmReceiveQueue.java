@@ -146,7 +146,8 @@ final class ShmReceiveQueue extends ReceiveQueue {
             return super.post(wrId, region, offset, length);
         }
         Region r = m.region();
-        if (!r.isRaw() || !r.valid || r.table != keys || r.pd != pd || (r.access & AccessFlags.LOCAL_WRITE) == 0 || length < 0
+        if (!r.isRaw() || !r.valid || r.table != keys || r.pd != pd || (r.access & AccessFlags.LOCAL_WRITE) == 0
+                || length < 0
                 || offset < 0
                 || length > ShmDevice.MAX_MESSAGE || offset > r.length - length) {
             return super.post(wrId, region, offset, length);

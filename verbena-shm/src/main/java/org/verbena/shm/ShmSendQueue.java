@@ -37,6 +37,12 @@ final class ShmSendQueue extends SendQueue {
         }
     }
 
+    /**
+     * While a request waits for a receive, only one poll in so many looks for it: looking takes the line with the count
+     * of receives away from the peer, who is about to write it.
+     */
+    private static final int POLLS_A_LOOK = 16;
+
     private final ShmQueuePair qp;
     private final KeyTable keys;
     private final int pd;
@@ -60,6 +66,9 @@ final class ShmSendQueue extends SendQueue {
     /** How far slots are known to be free; read anew when used up. */
     private long room;
     private WorkRequest current;
+    /** Polls while something waited; the poller counts, the engine looks whether it still does. */
+    private int looks;
+    private int looksSeen;
 
     ShmSendQueue(ShmQueuePair qp, KeyTable keys, int pd, WorkRequest[] slots, SendExecutor executor,
             SendCompletions completions, int depth) {
@@ -211,6 +220,14 @@ final class ShmSendQueue extends SendQueue {
         return isPending() && executor.waitsForReceive();
     }
 
+    /** For the engine: true if the application has polled since the last call, and so needs no help. */
+    boolean isLookedAfter() {
+        int now = looks;
+        boolean changed = now != looksSeen;
+        looksSeen = now;
+        return changed;
+    }
+
     boolean waitsForEver() {
         return isPending() && executor.waitsForEver();
     }
@@ -296,7 +313,11 @@ final class ShmSendQueue extends SendQueue {
     /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
     boolean poll(ShmCompletionQueue cq) {
         if (isPending()) {
-            progress();
+            int n = looks + 1;
+            looks = n;
+            if ((n & POLLS_A_LOOK - 1) == 0) {
+                progress();
+            }
         }
         long free = completions.poll(cq, qp.number(), qp.peerNumber());
         if (free < 0) {

@@ -199,16 +199,20 @@ final class HostilePeer {
     /** Of the right form as often as not, so that what is behind the form is reached too. */
     private MemorySegment message() {
         return switch (random.nextInt(9)) {
-            case 0 -> new ControlMessage.Writer(ControlMessage.MEMORY).putLong(random.nextInt(3)).putLong(odd(4096)).segment();
-            case 1 -> new ControlMessage.Writer(ControlMessage.MEMORY).putLong(random.nextLong()).putLong(8192).segment();
+            case 0 -> new ControlMessage.Writer(ControlMessage.MEMORY).putLong(random.nextInt(3)).putLong(odd(4096))
+                    .segment();
+            case 1 -> new ControlMessage.Writer(ControlMessage.MEMORY).putLong(random.nextLong()).putLong(8192)
+                    .segment();
             case 2 -> new ControlMessage.Writer(ControlMessage.MEMORY_GONE).putLong(random.nextInt(3)).segment();
-            case 3 -> new ControlMessage.Writer(ControlMessage.QP_ERROR).putInt(random.nextInt()).putInt(random.nextInt())
+            case 3 -> new ControlMessage.Writer(ControlMessage.QP_ERROR).putInt(random.nextInt()).putInt(random
+                    .nextInt())
                     .putInt(random.nextInt(30)).putText("\u20ac".repeat(random.nextInt(100))).segment();
             case 4 -> new ControlMessage.Writer(ControlMessage.LANE_DONE).putLong(odd(0)).segment();
             case 5 -> new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(odd(2)).putInt(
                     random.nextBoolean() ? port : random.nextInt()).putInt(random.nextInt()).putBytes(new byte[random
                             .nextInt(80)]).segment();
-            case 6 -> new ControlMessage.Writer(16 + random.nextInt(6)).putLong(odd(2)).putInt(random.nextInt(3)).segment();
+            case 6 -> new ControlMessage.Writer(16 + random.nextInt(6)).putLong(odd(2)).putInt(random.nextInt(3))
+                    .segment();
             default -> nonsense(random.nextInt(26));
         };
     }
@@ -283,9 +287,11 @@ final class HostilePeer {
             for (int i = 0; i < random.nextInt(5); i++) {
                 parts.add(random.nextBoolean() ? file() : adapter(instance));
             }
-            MemorySegment m = random.nextInt(3) == 0 ? nonsense(random.nextInt(3))
+            MemorySegment m = random.nextInt(3) == 0
+                    ? nonsense(random.nextInt(3))
                     : new ControlMessage.Writer(ControlMessage.HELLO).putInt(ControlMessage.VERSION).putLong(instance)
-                            .putInt(random.nextInt(5) == 0 ? 1 : Sys.pid()).putLong(random.nextInt(5) == 0 ? odd(0)
+                            .putInt(random.nextInt(5) == 0 ? 1 : Sys.pid()).putLong(random.nextInt(5) == 0
+                                    ? odd(0)
                                     : AdapterLayout.SIZE)
                             .putLong(LaneLayout.SIZE).segment();
             s.send(m, 0, m.byteSize(), parts.stream().mapToInt(Fd::value).toArray());

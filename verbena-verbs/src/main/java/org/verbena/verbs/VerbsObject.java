@@ -163,7 +163,8 @@ public abstract class VerbsObject implements AutoCloseable {
         public void run() {
             String n = name;
             if (!n.isEmpty()) {
-                LOG.log(Level.WARNING, "{0} was dropped without close(): what it holds stays until its context is closed",
+                LOG.log(Level.WARNING,
+                        "{0} was dropped without close(): what it holds stays until its context is closed",
                         n);
                 used.forEach(VerbsObject::release);
             }

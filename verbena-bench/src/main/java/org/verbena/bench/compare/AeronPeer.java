@@ -4,12 +4,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
 
-import org.HdrHistogram.Histogram;
-import org.agrona.DirectBuffer;
-import org.agrona.ErrorHandler;
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.UnsafeBuffer;
-
 import io.aeron.Aeron;
 import io.aeron.ExclusivePublication;
 import io.aeron.Image;
@@ -18,6 +12,12 @@ import io.aeron.driver.MediaDriver;
 import io.aeron.driver.ThreadingMode;
 import io.aeron.logbuffer.FragmentHandler;
 import io.aeron.logbuffer.Header;
+import org.HdrHistogram.Histogram;
+import org.agrona.DirectBuffer;
+import org.agrona.ErrorHandler;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.UnsafeBuffer;
+
 import org.verbena.linux.CpuAffinity;
 import org.verbena.linux.LinuxException;
 
@@ -66,7 +66,8 @@ public final class AeronPeer {
             Runtime.getRuntime().halt(1);
         };
         try (MediaDriver driver = server ? driver(dir, errors) : null;
-                Aeron aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(dir.toString()).errorHandler(errors));
+                Aeron aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(dir.toString()).errorHandler(
+                        errors));
                 ExclusivePublication out = aeron.addExclusivePublication(CHANNEL, server ? BACK : THERE);
                 Subscription in = aeron.addSubscription(CHANNEL, server ? THERE : BACK)) {
             if (server) {
@@ -88,7 +89,8 @@ public final class AeronPeer {
 
     private static MediaDriver driver(Path dir, ErrorHandler errors) throws java.io.IOException {
         Files.createDirectories(dir);
-        return MediaDriver.launch(new MediaDriver.Context().aeronDirectoryName(dir.toString()).threadingMode(ThreadingMode.SHARED)
+        return MediaDriver.launch(new MediaDriver.Context().aeronDirectoryName(dir.toString()).threadingMode(
+                ThreadingMode.SHARED)
                 .sharedIdleStrategy(new BackoffIdleStrategy(1, 1, 1_000, 1_000_000)).errorHandler(errors)
                 .dirDeleteOnStart(true));
     }
@@ -165,7 +167,7 @@ public final class AeronPeer {
         Histogram h = new Histogram(1, 10_000_000_000L, 3);
         pingPong(NANOS, h);
         System.out.println("RTT " + h.getValueAtPercentile(50));
-        for (long nanos : new long[]{WARM_UP_NANOS, NANOS}) {
+        for (long nanos : new long[] {WARM_UP_NANOS, NANOS}) {
             long end = System.nanoTime() + nanos;
             while (System.nanoTime() - end < 0) {
                 streamBurst();

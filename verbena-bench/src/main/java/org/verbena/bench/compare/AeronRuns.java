@@ -17,7 +17,9 @@ final class AeronRuns {
 
     Sample run() throws IOException {
         Path shm = Path.of("/dev/shm");
-        Path dir = Files.createTempDirectory(Files.isWritable(shm) ? shm : Path.of(System.getProperty("java.io.tmpdir")),
+        Path dir = Files.createTempDirectory(Files.isWritable(shm)
+                ? shm
+                : Path.of(System.getProperty("java.io.tmpdir")),
                 "verbena-aeron-");
         try (Child server = new Child(java("server", dir, cpus[1]))) {
             if (!"READY".equals(server.line())) {

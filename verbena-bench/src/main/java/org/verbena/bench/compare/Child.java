@@ -48,7 +48,8 @@ final class Child implements AutoCloseable {
     }
 
     /** The next line that is printed, or null at the end. */
-    @Nullable String line() throws IOException {
+    @Nullable
+    String line() throws IOException {
         return out.readLine();
     }
 
@@ -61,7 +62,8 @@ final class Child implements AutoCloseable {
         try {
             int code = process.waitFor();
             if (code != 0) {
-                throw new IOException(String.join(" ", process.info().commandLine().orElse("a child")) + " ended with exit code "
+                throw new IOException(String.join(" ", process.info().commandLine().orElse("a child"))
+                        + " ended with exit code "
                         + code + ": " + b);
             }
         } catch (InterruptedException e) {

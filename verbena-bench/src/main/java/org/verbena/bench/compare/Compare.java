@@ -41,8 +41,7 @@ public final class Compare {
         Sample run() throws IOException;
     }
 
-    private Compare() {
-    }
+    private Compare() {}
 
     /** See the class. */
     public static void main(String[] args) throws IOException {
@@ -114,10 +113,11 @@ public final class Compare {
             throw new IOException("cannot see which CPUs may be used", e);
         }
         if (allowed.cardinality() < 2) {
-            throw new IOException("two processors are needed, one for each process, but only CPU " + allowed + " may be used");
+            throw new IOException("two processors are needed, one for each process, but only CPU " + allowed
+                    + " may be used");
         }
         int first = allowed.nextSetBit(0);
-        return new int[]{first, allowed.nextSetBit(first + 1)};
+        return new int[] {first, allowed.nextSetBit(first + 1)};
     }
 
     static double load() {

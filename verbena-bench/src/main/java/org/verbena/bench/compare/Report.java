@@ -27,16 +27,21 @@ final class Report {
     }
 
     String table() {
-        StringBuilder b = new StringBuilder(String.format(Locale.ROOT, "%nmedians of %d starts; load before: %.2f%s%n%n", starts,
+        StringBuilder b = new StringBuilder(String.format(Locale.ROOT,
+                "%nmedians of %d starts; load before: %.2f%s%n%n", starts,
                 load, isQuiet() ? "" : "  (the machine was busy: do not quote these figures)"));
         for (String n : sample.names()) {
             b.append(String.format(Locale.ROOT, "  %-30s %s%n", n, figure(n)));
         }
         b.append(String.format(Locale.ROOT, "%n  %-58s %8s %10s%n", "ratio", "", "target"));
         for (Target t : targets) {
-            String verdict = !t.hasBound() ? ""
-                    : String.format(Locale.ROOT, "%s %.2f  %s", t.atMost() ? "<=" : ">=", t.bound(), t.isMet(sample) ? "met" : "MISSED");
-            b.append(String.format(Locale.ROOT, "  %-58s %8.2f    %s", t.figure() + " / " + t.base(), t.ratio(sample), verdict)
+            String verdict = !t.hasBound()
+                    ? ""
+                    : String.format(Locale.ROOT, "%s %.2f  %s", t.atMost() ? "<=" : ">=", t.bound(), t.isMet(sample)
+                            ? "met"
+                            : "MISSED");
+            b.append(String.format(Locale.ROOT, "  %-58s %8.2f    %s", t.figure() + " / " + t.base(), t.ratio(sample),
+                    verdict)
                     .stripTrailing()).append(System.lineSeparator());
         }
         return b.toString();
@@ -69,6 +74,8 @@ final class Report {
         if (name.endsWith(BANDWIDTH)) {
             return String.format(Locale.ROOT, "%9.2f GB/s", v / 1e9);
         }
-        return name.endsWith(RATE) ? String.format(Locale.ROOT, "%9.2f M/s", v / 1e6) : String.format(Locale.ROOT, "%9.0f ns", v);
+        return name.endsWith(RATE)
+                ? String.format(Locale.ROOT, "%9.2f M/s", v / 1e6)
+                : String.format(Locale.ROOT, "%9.0f ns", v);
     }
 }

@@ -58,7 +58,8 @@ final class UcxRuns {
         String transports = size > 65536 ? "posix,cma,self" : "posix,self";
         List<String> server = List.of("taskset", "-c", String.valueOf(cpus[1]), TOOL, "-p", String.valueOf(port));
         List<String> client = new ArrayList<>(List.of("taskset", "-c", String.valueOf(cpus[0]), TOOL, "127.0.0.1", "-p",
-                String.valueOf(port), "-t", test, "-s", String.valueOf(size), "-n", String.valueOf(iterations), "-f", "-v"));
+                String.valueOf(port), "-t", test, "-s", String.valueOf(size), "-n", String.valueOf(iterations), "-f",
+                "-v"));
         try (Child s = new Child(server, "UCX_TLS", transports, "UCX_WARN_UNUSED_ENV_VARS", "n")) {
             awaitListener(port);
             try (Child c = new Child(client, "UCX_TLS", transports, "UCX_WARN_UNUSED_ENV_VARS", "n")) {

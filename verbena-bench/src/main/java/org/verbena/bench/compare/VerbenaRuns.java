@@ -12,8 +12,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 final class VerbenaRuns {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private VerbenaRuns() {
-    }
+    private VerbenaRuns() {}
 
     static Sample limits() throws IOException {
         return perf("limit-", "limit-cacheline", "limit-twoline");
@@ -41,7 +40,8 @@ final class VerbenaRuns {
 
     static Sample write1mConsumed() throws IOException {
         Sample s = new Sample();
-        s.put("verbena-write-1m-consumed-bw", perf("verbena-", "write-bw", "--size=1m", "--consume").get("verbena-write-1m-bw"));
+        s.put("verbena-write-1m-consumed-bw", perf("verbena-", "write-bw", "--size=1m", "--consume").get(
+                "verbena-write-1m-bw"));
         return s;
     }
 

@@ -29,13 +29,13 @@ public final class AllocationCheck {
     private static final double LIMIT = 0.1;
     private static final String NORM = "gc.alloc.rate.norm";
 
-    private AllocationCheck() {
-    }
+    private AllocationCheck() {}
 
     /** Exit code 0: nothing allocates. */
     public static void main(String[] args) throws RunnerException {
         Collection<RunResult> results = run(List.of(DataPath.class.getName() + "\\..*"), 200, 100);
-        List<String> suspects = results.stream().filter(r -> !(bytes(r) <= LIMIT)).map(AllocationCheck::pattern).toList();
+        List<String> suspects = results.stream().filter(r -> !(bytes(r) <= LIMIT)).map(AllocationCheck::pattern)
+                .toList();
         Collection<RunResult> again = suspects.isEmpty() ? List.of() : run(suspects, 3000, 500);
         int failed = 0;
         for (RunResult r : results) {
@@ -51,7 +51,8 @@ public final class AllocationCheck {
         }
     }
 
-    private static Collection<RunResult> run(List<String> benchmarks, int warmUpMillis, int millis) throws RunnerException {
+    private static Collection<RunResult> run(List<String> benchmarks, int warmUpMillis, int millis)
+            throws RunnerException {
         OptionsBuilder o = new OptionsBuilder();
         benchmarks.forEach(o::include);
         o.warmupIterations(2).warmupTime(TimeValue.milliseconds(warmUpMillis)).measurementIterations(2)

@@ -22,7 +22,7 @@ import org.verbena.verbs.WorkCompletion;
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 @Fork(value = 1, jvmArgsAppend = {"--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
-        "-XX:+UseSerialGC"})
+    "-XX:+UseSerialGC"})
 public class DataPath {
     private static final WorkCompletion[] ONE = WorkCompletion.array(1);
 

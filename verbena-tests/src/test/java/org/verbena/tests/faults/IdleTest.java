@@ -21,8 +21,10 @@ class IdleTest {
 
     @Test
     void sleepersUseNoProcessorTime() throws Exception {
-        try (Node node = Node.open(); ConnectionListener l = node.listen();
-                Child waiter = Child.start(ToolPeer.class); Child sender = Child.start(ToolPeer.class)) {
+        try (Node node = Node.open();
+                ConnectionListener l = node.listen();
+                Child waiter = Child.start(ToolPeer.class);
+                Child sender = Child.start(ToolPeer.class)) {
             MemoryRegion m = node.allocate(4096);
             QueuePair first = connect(node, l, waiter);
             QueuePair second = connect(node, l, sender);

@@ -84,7 +84,8 @@ class LeftoversTest {
                     QueuePair qp = node.queuePair();
                     Traffic t = new Traffic(qp, m, i);
                     var r = Node.await(l);
-                    Connection c = r.accept(qp, org.verbena.verbs.ConnectionParameters.builder().privateData(t.address())
+                    Connection c = r.accept(qp, org.verbena.verbs.ConnectionParameters.builder().privateData(t
+                            .address())
                             .build());
                     t.begin(r.privateData());
                     peer.await("TRAFFIC");

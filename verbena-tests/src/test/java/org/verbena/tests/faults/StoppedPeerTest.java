@@ -59,11 +59,19 @@ class StoppedPeerTest {
 
     private void connect(MemoryRegion memory, int rnrRetry) throws Exception {
         peer.tell("connect " + listener.localAddress().getPort());
-        ConnectionRequest r = Node.await(listener);
+        ConnectionRequest r = await();
         qp = node.queuePair();
         byte[] data = ByteBuffer.allocate(12).putLong(memory.address()).putInt(memory.rkey()).array();
         connection = r.accept(qp, ConnectionParameters.builder().privateData(data).rnrRetry(rnrRetry).build());
         peer.await("CONNECTED");
+    }
+
+    private ConnectionRequest await() throws Exception {
+        try {
+            return Node.await(listener);
+        } catch (AssertionError e) {
+            throw new AssertionError(peer + " says " + peer.lines(), e);
+        }
     }
 
     /** Has the peer write a region without end, and stops it somewhere. */

@@ -155,7 +155,7 @@ final class ToolPeer {
 
     private AutoCloseable hold(String what) throws VerbsException {
         return switch (what) {
-            case "context" -> Node.open();
+            case "context" -> node.context.device().open(); // Verbs.open would read files first
             case "channel" -> node.context.createCompletionChannel();
             case "listener" -> node.listen();
             default -> throw new IllegalArgumentException(what);

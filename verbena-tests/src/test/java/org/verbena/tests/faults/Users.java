@@ -2,69 +2,79 @@ package org.verbena.tests.faults;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 
 import org.junit.jupiter.api.Assumptions;
 
 import org.verbena.linux.Sys;
 
-/** Children that run as an ordinary user. */
+/** Children that run as an ordinary user, and a class path for them. */
 final class Users {
     static final int NOBODY = 65534;
 
     private Users() {}
 
-    /** A child of the user nobody; skips the test, with a line, if this process may not start one. */
-    static Child.Builder nobody(Path classes, Class<?> main) throws IOException {
+    /** Skips the test, with a line, unless this process may do everything. */
+    static void needsRoot(String what) {
         if (Sys.uid() != 0) {
-            System.out.println("SKIPPED: only root can run one side as another user");
+            System.out.println("SKIPPED: only root can " + what);
             Assumptions.abort("not root");
         }
-        return Child.of(main).classPath(readableClassPath(classes)).under("setpriv", "--reuid=" + NOBODY, "--regid="
-                + NOBODY, "--clear-groups", "--no-new-privs");
     }
 
-    /** A class path for users who cannot look into the build's folders: copies of what is ours in this one. */
-    private static String readableClassPath(Path to) throws IOException {
-        Files.setPosixFilePermissions(to, PosixFilePermissions.fromString("rwxr-xr-x"));
-        List<String> copies = new ArrayList<>();
+    /** A child of the user nobody. */
+    static Child.Builder nobody(Path folder, Class<?> main) throws IOException {
+        needsRoot("run one side as another user");
+        return Child.of(main).classPath(jars(folder)).under("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY,
+                "--clear-groups", "--no-new-privs");
+    }
+
+    /**
+     * A class path of jars in a folder that every user may read. The build's own folders are closed to other users, and a
+     * class that is loaded from a folder needs a descriptor, which a process may have none of.
+     */
+    static String jars(Path folder) throws IOException {
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        List<String> jars = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
             Path from = Path.of(entry);
-            if (Files.isDirectory(from) || from.getFileName().toString().startsWith("verbena-")) {
-                Path copy = to.resolve(String.valueOf(copies.size()));
-                if (!Files.exists(copy)) {
-                    copy(from, copy);
-                }
-                copies.add(copy.toString());
+            Path jar = folder.resolve(jars.size() + ".jar");
+            if (Files.isDirectory(from)) {
+                pack(from, jar);
+                jars.add(jar.toString());
+            } else if (from.getFileName().toString().startsWith("verbena-")) {
+                copy(from, jar);
+                jars.add(jar.toString());
             }
         }
-        return String.join(File.pathSeparator, copies);
+        return String.join(File.pathSeparator, jars);
     }
 
-    private static void copy(Path from, Path to) throws IOException {
-        Files.walkFileTree(from, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes a) throws IOException {
-                Path copy = to.resolve(from.relativize(folder).toString());
-                Files.createDirectories(copy);
-                Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rwxr-xr-x"));
-                return FileVisitResult.CONTINUE;
-            }
+    private static void copy(Path from, Path jar) throws IOException {
+        if (!Files.exists(jar)) {
+            Files.copy(from, jar);
+        }
+    }
 
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes a) throws IOException {
-                Path copy = to.resolve(from.relativize(file).toString());
-                Files.copy(file, copy);
-                Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
-                return FileVisitResult.CONTINUE;
+    private static void pack(Path from, Path jar) throws IOException {
+        if (Files.exists(jar)) {
+            return;
+        }
+        try (OutputStream out = Files.newOutputStream(jar);
+                ZipOutputStream zip = new ZipOutputStream(out);
+                Stream<Path> files = Files.walk(from)) {
+            for (Path f : files.filter(Files::isRegularFile).toList()) {
+                zip.putNextEntry(new ZipEntry(from.relativize(f).toString()));
+                Files.copy(f, zip);
             }
-        });
+        }
     }
 }
