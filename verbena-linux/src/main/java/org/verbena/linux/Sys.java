@@ -43,6 +43,10 @@ public final class Sys {
      */
     public static void requireNativeAccess() {
         Native.requireAccess();
+        // a process without descriptors can load no class to say so: the one for errors is loaded now
+        if (new LinuxException("", Errno.EMFILE).errno() != Errno.EMFILE) {
+            throw new AssertionError();
+        }
     }
 
     /**

@@ -1,5 +1,7 @@
 package org.verbena.shm;
 
+import java.lang.System.Logger.Level;
+
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Epoll;
@@ -55,11 +57,10 @@ final class Acceptor {
                     throw e;
                 }
             } catch (LinuxException e) {
-                System.getLogger("org.verbena.shm").log(System.Logger.Level.WARNING, "cannot accept another process",
-                        e);
                 if (e.errno() == Errno.EMFILE || e.errno() == Errno.ENFILE) {
                     turnAway();
                 }
+                EngineLog.logSometimes(Level.WARNING, "cannot accept another process", e);
                 return;
             } catch (IllegalStateException e) {
                 // the listener was closed meanwhile
@@ -83,7 +84,7 @@ final class Acceptor {
             }
             spare = Eventfd.create();
         } catch (LinuxException e) {
-            System.getLogger("org.verbena.shm").log(System.Logger.Level.DEBUG, "no spare descriptor", e);
+            EngineLog.log(Level.DEBUG, "no spare descriptor", e);
         }
     }
 

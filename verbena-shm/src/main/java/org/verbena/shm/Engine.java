@@ -1,6 +1,5 @@
 package org.verbena.shm;
 
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -21,7 +20,6 @@ import org.verbena.linux.LinuxException;
  * elsewhere. It sleeps in {@code epoll_wait}; it ticks only for a while after something had to wait.
  */
 final class Engine implements Runnable {
-    private static final Logger LOG = System.getLogger("org.verbena.shm");
     private static final int TICK_MILLIS = 1;
     /** So many ticks without work, and the engine sleeps. */
     private static final int IDLE_TICKS = 10;
@@ -139,7 +137,7 @@ final class Engine implements Runnable {
             try {
                 epoll.remove(fd);
             } catch (LinuxException | IllegalStateException e) {
-                LOG.log(Level.DEBUG, "descriptor was closed already", e);
+                EngineLog.log(Level.DEBUG, "descriptor was closed already", e);
             }
         }
     }
@@ -170,7 +168,7 @@ final class Engine implements Runnable {
                 idle = look(woken) ? 0 : Math.min(idle + 1, IDLE_TICKS);
             } catch (Throwable t) {
                 // without the engine nobody would notice the death of a peer, so it goes on whatever happens
-                LOG.log(Level.ERROR, "the engine of shm0 goes on after", t);
+                EngineLog.log(Level.ERROR, "the engine of shm0 goes on after", t);
             }
         }
         discard();
@@ -209,7 +207,7 @@ final class Engine implements Runnable {
                     busy |= w.tick();
                 }
             } catch (RuntimeException e) {
-                LOG.log(Level.ERROR, "waiting work of shm0 failed", e);
+                EngineLog.log(Level.ERROR, "waiting work of shm0 failed", e);
                 it.remove();
             }
         }
@@ -220,7 +218,7 @@ final class Engine implements Runnable {
         try {
             r.run();
         } catch (Throwable t) {
-            LOG.log(Level.ERROR, "a task of shm0's engine failed", t);
+            EngineLog.log(Level.ERROR, "a task of shm0's engine failed", t);
         }
     }
 

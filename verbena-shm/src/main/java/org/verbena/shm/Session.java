@@ -264,7 +264,7 @@ final class Session {
                 }
                 return d;
             } catch (LinuxException e) {
-                System.getLogger("org.verbena.shm").log(System.Logger.Level.DEBUG, "cannot wake " + peerName(), e);
+                EngineLog.log(System.Logger.Level.DEBUG, "cannot wake " + peerName(), e);
                 return null;
             }
         }

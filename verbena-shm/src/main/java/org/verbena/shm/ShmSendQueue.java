@@ -208,6 +208,10 @@ final class ShmSendQueue extends SendQueue {
             }
             EXECUTED.setRelease(this, k);
             TAIL.setRelease(this, to);
+            if (k < to) {
+                // only now can the engine see that something waits
+                qp.lookAfter();
+            }
         } else {
             TAIL.setRelease(this, to);
             progress();

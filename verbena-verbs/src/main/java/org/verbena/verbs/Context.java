@@ -152,6 +152,11 @@ public abstract class Context extends VerbsObject {
     @Override
     public void close() throws VerbsException {
         VerbsException failure = null;
+        for (ChildReference r : children) {
+            if (r.get() == null) {
+                r.report.run();
+            }
+        }
         for (VerbsObject child : children().stream().sorted(Comparator.comparingInt(VerbsObject::closeOrder))
                 .toList()) {
             try {
@@ -168,8 +173,11 @@ public abstract class Context extends VerbsObject {
     }
 
     private static final class ChildReference extends WeakReference<VerbsObject> {
+        final Runnable report;
+
         ChildReference(VerbsObject o) {
             super(o);
+            report = o.dropReport();
         }
     }
 }

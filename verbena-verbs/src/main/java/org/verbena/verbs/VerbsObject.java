@@ -5,6 +5,7 @@ import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
@@ -54,7 +55,7 @@ public abstract class VerbsObject implements AutoCloseable {
 
     /** To be called last in a provider's constructor: from here on a drop without {@code close()} is reported. */
     protected final void opened() {
-        report.name = describe();
+        report.name.set(describe());
         CLEANER.register(this, report);
     }
 
@@ -88,7 +89,7 @@ public abstract class VerbsObject implements AutoCloseable {
             users.set(0);
             throw e;
         }
-        report.name = "";
+        report.name.set("");
         for (VerbsObject o : used) {
             o.release();
         }
@@ -149,11 +150,16 @@ public abstract class VerbsObject implements AutoCloseable {
         return describe() + (isClosed() ? " (closed)" : "");
     }
 
+    /** The part that outlives the object, for the context that has to close what was made from it. */
+    final Runnable dropReport() {
+        return report;
+    }
+
     /** Kept apart from the object, which would otherwise never become unreachable. */
     private static final class DropReport implements Runnable {
         private static final Logger LOG = System.getLogger("org.verbena.verbs");
         private final List<VerbsObject> used;
-        private volatile String name = "";
+        private final AtomicReference<String> name = new AtomicReference<>("");
 
         DropReport(List<VerbsObject> used) {
             this.used = used;
@@ -161,12 +167,12 @@ public abstract class VerbsObject implements AutoCloseable {
 
         @Override
         public void run() {
-            String n = name;
+            String n = name.getAndSet("");
             if (!n.isEmpty()) {
+                used.forEach(VerbsObject::release);
                 LOG.log(Level.WARNING,
                         "{0} was dropped without close(): what it holds stays until its context is closed",
                         n);
-                used.forEach(VerbsObject::release);
             }
         }
     }
