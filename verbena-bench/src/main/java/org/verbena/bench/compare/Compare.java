@@ -2,6 +2,8 @@ package org.verbena.bench.compare;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
@@ -104,7 +106,7 @@ public final class Compare {
         return all;
     }
 
-    /** The first two processors that this process may use, as {@code verbena perf} takes them where no core has two. */
+    /** Two processors that share no core, if there are such: the same two that {@code verbena perf} takes. */
     private static int[] cpus() throws IOException {
         BitSet allowed;
         try {
@@ -117,7 +119,17 @@ public final class Compare {
                     + " may be used");
         }
         int first = allowed.nextSetBit(0);
-        return new int[] {first, allowed.nextSetBit(first + 1)};
+        BitSet others = (BitSet) allowed.clone();
+        others.clear(first);
+        int second = others.nextSetBit(0);
+        Path siblings = Path.of("/sys/devices/system/cpu/cpu" + first + "/topology/thread_siblings_list");
+        if (Files.isReadable(siblings)) {
+            for (String range : Files.readString(siblings).strip().split(",", -1)) {
+                String[] ends = range.split("-", -1);
+                others.clear(Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]) + 1);
+            }
+        }
+        return new int[] {first, others.isEmpty() ? second : others.nextSetBit(0)};
     }
 
     static double load() {

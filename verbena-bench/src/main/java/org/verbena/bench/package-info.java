@@ -1,0 +1,2 @@
+/** What benchmarks and concurrency tests share. */
+package org.verbena.bench;

@@ -1,0 +1,20 @@
+/**
+ * jcstress tests of shm0's shared memory, on the provider's own classes. Those are package-private, and everything here
+ * runs on the class path, so the tests stand in the provider's package instead of making it larger for their sake.
+ *
+ * <p>Primitives are tested alone: lanes ({@link org.verbena.shm.LaneStress}), send completions
+ * ({@link org.verbena.shm.SendCompletionsStress}), hazards ({@link org.verbena.shm.HazardStress}). What needs a
+ * connection takes a pair of real queue pairs from {@link org.verbena.shm.StressPairs}: credits and flushing
+ * ({@link org.verbena.shm.PostedStress}), the claims of the send queue ({@link org.verbena.shm.SendQueueStress}), the
+ * starving word ({@link org.verbena.shm.StarvingStress}), arming ({@link org.verbena.shm.ArmStress}), reset
+ * ({@link org.verbena.shm.ResetStress}). Where an engine would hide a lost wake-up by its next tick, the engines are held.
+ *
+ * <p>States are not free, so jcstress must not keep thousands of them: run with {@code -strideSize 16 -strideCount 8} as
+ * {@code .ci/run} does. {@code -sc true} (each actor compiled in its own way) finds most:
+ *
+ * <pre>
+ * java --enable-native-access=ALL-UNNAMED -cp 'verbena-bench/target/lib/*' org.openjdk.jcstress.Main \
+ *     -t '^org\.verbena\.shm\.' -strideSize 16 -strideCount 8 -jvmArgs --enable-native-access=ALL-UNNAMED -sc true
+ * </pre>
+ */
+package org.verbena.shm;

@@ -1,0 +1,243 @@
+package org.verbena.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Random;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Mapping;
+import org.verbena.linux.Memfd;
+import org.verbena.linux.Sys;
+import org.verbena.linux.UnixSocket;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.WcStatus;
+
+/** What this side makes of a peer's memory that is full of garbage, and of its messages. */
+class GarbageTest {
+    private static final int PD = 3;
+    private static final int NUMBER = 0x5001;
+    private static final int PEER = 0x7002;
+    private static final long MEMORY = 1 << 16;
+    private static final long MEMORY_ID = 9;
+    private static final int ENTRIES = 64;
+    private static final int KEYS = 16;
+    private static final int SEALS = Memfd.SEAL_SEAL | Memfd.SEAL_SHRINK | Memfd.SEAL_GROW;
+
+    private ShmContext context;
+    private SharedFile adapter;
+    private SharedFile lanes;
+    private UnixSocket[] sockets;
+    private Session session;
+    private Mapping memory;
+
+    @BeforeEach
+    void open() throws Exception {
+        context = (ShmContext) ShmDevice.INSTANCE.open();
+        adapter = new SharedFile("garbage", AdapterLayout.SIZE);
+        adapter.reserve(AdapterLayout.KEYS, KEYS * 64);
+        adapter.reserve(AdapterLayout.qpEntry(PEER), 256);
+        lanes = Session.makeArena(1, 2);
+        lanes.reserve(LaneLayout.HEAP, ENTRIES * 128);
+        sockets = UnixSocket.pair();
+        session = new Session(context, 77, Sys.pid(), sockets[0], Session.makeArena(2, 1), SharedFile.mapPeer(
+                adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE));
+        receive(new ControlMessage.Writer(ControlMessage.MEMORY).putLong(MEMORY_ID).putLong(MEMORY), sealed(MEMORY));
+        memory = session.memory(MEMORY_ID);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        session.end("the test is over");
+        sockets[1].close();
+        adapter.close();
+        lanes.close();
+        context.close();
+    }
+
+    private static Fd sealed(long size) throws LinuxException {
+        Fd fd = Memfd.create("hostile", size);
+        Memfd.addSeals(fd, SEALS);
+        return fd;
+    }
+
+    private boolean receive(ControlMessage.Writer message, Fd... files) throws Exception {
+        int[] fds = new int[4];
+        for (int i = 0; i < files.length; i++) {
+            fds[i] = files[i].value();
+        }
+        return session.receive(new ControlMessage.Reader(message.segment()), fds, files.length);
+    }
+
+    /** Whatever a key's entry says, a range that is allowed lies in memory that the peer gave us. */
+    @Test
+    void aTargetStaysInsideThePeersMemory() {
+        int[] allowed = new int[1];
+        Seeds.each(20_000, random -> {
+            int index = random.nextInt(KEYS);
+            int rkey = random.nextInt(8) == 0 ? (int) Seeds.odd(random) : index << 8 | random.nextInt(3);
+            long entry = adapter.address() + AdapterLayout.keyEntry(rkey);
+            if (rkey >>> 8 < KEYS) {
+                long word = 3 | 15L << 8 | (long) PD << 16 | (long) rkey << 32;
+                RawMemory.putLong(entry, random.nextInt(3) == 0 ? Seeds.odd(random) : word);
+                long address = Seeds.odd(random);
+                RawMemory.putLong(entry + AdapterLayout.KEY_ADDRESS, address);
+                RawMemory.putLong(entry + AdapterLayout.KEY_LENGTH, usual(random));
+                RawMemory.putLong(entry + AdapterLayout.KEY_MEMORY, random.nextInt(4) == 0 ? Seeds.odd(random) : MEMORY_ID);
+                RawMemory.putLong(entry + AdapterLayout.KEY_MEMORY_OFFSET, usual(random));
+            }
+            Target t = new Target(session, PD);
+            for (int i = 0; i < 4; i++) { // the second time with what was remembered
+                long at = RawMemory.getLong(entry + AdapterLayout.KEY_ADDRESS) + usual(random);
+                long bytes = Math.max(0, usual(random));
+                int status = t.resolve(rkey, at, bytes, random.nextInt(16));
+                assertThat(status).isIn(Target.OK, Target.WAIT, WcStatus.REM_ACCESS_ERR);
+                if (status == Target.OK && t.isMapped()) {
+                    allowed[0]++;
+                    long local = t.local(at);
+                    assertThat(local).isBetween(memory.address(), memory.address() + MEMORY);
+                    assertThat(bytes).isBetween(0L, memory.address() + MEMORY - local);
+                }
+                if (random.nextInt(4) == 0 && rkey >>> 8 < KEYS) {
+                    RawMemory.putLong(entry + 8L * random.nextInt(5), Seeds.odd(random));
+                }
+            }
+        });
+        assertThat(allowed[0]).as("requests that were allowed").isGreaterThan(0);
+    }
+
+    private static long usual(Random random) {
+        return random.nextInt(3) == 0 ? Seeds.odd(random) : random.nextInt((int) MEMORY);
+    }
+
+    /** Whatever a directory entry says, it is not ours, makes no sense, or its ring lies inside the peer's adapter. */
+    @Test
+    void aRemoteHasItsRingInsideTheAdapter() {
+        int[] found = new int[1];
+        Seeds.each(20_000, random -> {
+            long entry = adapter.address() + AdapterLayout.qpEntry(PEER);
+            for (int i = 0; i < 12; i++) {
+                RawMemory.putLong(entry + 8L * i, random.nextInt(3) == 0 ? Seeds.odd(random) : random.nextInt(5));
+            }
+            RawMemory.putLong(entry, random.nextInt(8) == 0 ? Seeds.odd(random) : Link.of(PEER, NUMBER, 15, 1));
+            RawMemory.putLong(entry + AdapterLayout.QP_PEER, random.nextInt(8) == 0 ? 1 : session.ownInstance());
+            if (random.nextBoolean()) {
+                RawMemory.putLong(entry + AdapterLayout.QP_RING, AdapterLayout.HEAP + random.nextInt(1 << 20) * 16L);
+                RawMemory.putInt(entry + AdapterLayout.QP_RING_ENTRIES, 1 << random.nextInt(18));
+                RawMemory.putInt(entry + AdapterLayout.QP_RING_SGE, random.nextInt(20));
+                RawMemory.putInt(entry + AdapterLayout.QP_ARM, random.nextInt(5000));
+            }
+            try {
+                Remote r = Remote.find(session, NUMBER, PEER);
+                if (r != null) {
+                    found[0]++;
+                    assertInside(r, random);
+                }
+            } catch (ProtocolException refused) {
+                assertThat(refused).hasMessageMatching(".*(makes no sense|lies outside).*");
+            }
+        });
+        assertThat(found[0]).as("entries that made sense").isGreaterThan(0);
+    }
+
+    private void assertInside(Remote r, Random random) {
+        long base = session.peerBase();
+        assertThat(r.entries).isBetween(1, ShmDevice.MAX_WR);
+        assertThat(r.maxSge).isBetween(0, ShmDevice.MAX_SGE);
+        for (long index : new long[] {0, r.entries - 1, r.entries, Seeds.odd(random)}) {
+            assertThat(r.wqe(index)).isBetween(base + AdapterLayout.HEAP, base + AdapterLayout.SIZE - r.stride);
+        }
+        assertThat(r.armWord).isBetween(base + AdapterLayout.ARM_WORDS, base + AdapterLayout.KEYS - 64);
+    }
+
+    /** An entry is taken only if its sequence fits, whatever else is in it. */
+    @Test
+    void aLaneReaderTakesWhatHasTheRightSequenceOnly() {
+        Seeds.each(2000, random -> {
+            LaneReader reader = new LaneReader(session.peerArenaBase() + LaneLayout.HEAP, ENTRIES);
+            long own = lanes.address() + LaneLayout.HEAP;
+            for (int i = 0; i < ENTRIES * 16; i++) {
+                RawMemory.putLong(own + 8L * i, Seeds.odd(random));
+            }
+            long from = Math.abs(Seeds.odd(random)) >>> 1;
+            for (long index = from; index < from + 2 * ENTRIES; index++) {
+                long e = own + ((index & ENTRIES - 1) << LaneLayout.ENTRY_SHIFT);
+                if (random.nextBoolean()) {
+                    RawMemory.putInt(e + LaneLayout.COMMIT, (int) (index + 1));
+                }
+                boolean fits = RawMemory.getInt(e + LaneLayout.COMMIT) == (int) (index + 1);
+                if (reader.read(index)) {
+                    assertThat(fits).isTrue();
+                    assertThat(reader.length()).isBetween(0L, 0xffffffffL);
+                    assertThat(reader.opcode()).isBetween(0, 255);
+                    assertThat(reader.status()).isBetween(0, 255);
+                }
+            }
+        });
+    }
+
+    @Test
+    void memoryThatCouldShrinkOrLiesAboutItsSizeIsRefused() throws Exception {
+        Fd bare = Memfd.create("hostile", MEMORY);
+        assertThatThrownBy(() -> receive(memory(20, MEMORY), bare)).isInstanceOf(ProtocolException.class);
+        for (long size : new long[] {0, -4096, MEMORY + 4096, MEMORY - 4096, Long.MAX_VALUE}) {
+            assertThatThrownBy(() -> receive(memory(21, size), sealed(MEMORY))).isInstanceOf(ProtocolException.class);
+        }
+        assertThat(session.memory(20)).isNull();
+        assertThat(session.memory(21)).isNull();
+    }
+
+    @Test
+    void memoryOfANumberThatIsTakenOrWithTooManyFilesIsRefused() throws Exception {
+        assertThatThrownBy(() -> receive(memory(MEMORY_ID, MEMORY), sealed(MEMORY))).isInstanceOf(ProtocolException.class);
+        assertThatThrownBy(() -> receive(memory(30, MEMORY))).isInstanceOf(ProtocolException.class);
+        Fd one = sealed(MEMORY);
+        Fd two = sealed(MEMORY);
+        assertThatThrownBy(() -> receive(memory(30, MEMORY), one, two)).isInstanceOf(ProtocolException.class);
+        one.close();
+        two.close();
+        assertThat(session.memory(MEMORY_ID)).isSameAs(memory);
+    }
+
+    private static ControlMessage.Writer memory(long id, long size) {
+        return new ControlMessage.Writer(ControlMessage.MEMORY).putLong(id).putLong(size);
+    }
+
+    /** Random messages of all types on a session give a refusal, nothing, or a state that is good. */
+    @Test
+    void randomMessagesAreTakenOrRefusedAndNothingElse() {
+        Seeds.each(5000, random -> {
+            ControlMessage.Writer m = new ControlMessage.Writer(random.nextInt(25));
+            for (int i = random.nextInt(8); i > 0; i--) {
+                m.putInt((int) Seeds.odd(random));
+            }
+            Fd[] files = new Fd[random.nextInt(3)];
+            for (int i = 0; i < files.length; i++) {
+                files[i] = sealed(4096);
+            }
+            int[] fds = {-1, -1, -1, -1};
+            for (int i = 0; i < files.length; i++) {
+                fds[i] = files[i].value();
+            }
+            try {
+                ControlMessage.Reader reader = new ControlMessage.Reader(m.segment());
+                if (!session.receive(reader, fds, files.length)) {
+                    context.shmConnectionManager().receive(session, reader);
+                }
+            } catch (ProtocolException | LinuxException refused) {
+                assertThat(refused.getMessage()).isNotBlank();
+            } finally {
+                for (int i = 0; i < files.length; i++) {
+                    if (fds[i] >= 0) { // not taken by the session
+                        files[i].close();
+                    }
+                }
+            }
+        });
+    }
+}
