@@ -55,7 +55,8 @@ class ControlMessageTest {
             for (int i = 0; i < 1 + random.nextInt(4); i++) {
                 bytes[random.nextInt(bytes.length)] = (byte) Seeds.odd(random);
             }
-            read(random.nextBoolean() ? bytes : java.util.Arrays.copyOf(bytes, random.nextInt(bytes.length + 1)), random);
+            read(random.nextBoolean() ? bytes : java.util.Arrays.copyOf(bytes, random.nextInt(bytes.length + 1)),
+                    random);
         });
     }
 

@@ -88,7 +88,9 @@ class GarbageTest {
                 long address = Seeds.odd(random);
                 RawMemory.putLong(entry + AdapterLayout.KEY_ADDRESS, address);
                 RawMemory.putLong(entry + AdapterLayout.KEY_LENGTH, usual(random));
-                RawMemory.putLong(entry + AdapterLayout.KEY_MEMORY, random.nextInt(4) == 0 ? Seeds.odd(random) : MEMORY_ID);
+                RawMemory.putLong(entry + AdapterLayout.KEY_MEMORY, random.nextInt(4) == 0
+                        ? Seeds.odd(random)
+                        : MEMORY_ID);
                 RawMemory.putLong(entry + AdapterLayout.KEY_MEMORY_OFFSET, usual(random));
             }
             Target t = new Target(session, PD);
@@ -194,7 +196,8 @@ class GarbageTest {
 
     @Test
     void memoryOfANumberThatIsTakenOrWithTooManyFilesIsRefused() throws Exception {
-        assertThatThrownBy(() -> receive(memory(MEMORY_ID, MEMORY), sealed(MEMORY))).isInstanceOf(ProtocolException.class);
+        assertThatThrownBy(() -> receive(memory(MEMORY_ID, MEMORY), sealed(MEMORY))).isInstanceOf(
+                ProtocolException.class);
         assertThatThrownBy(() -> receive(memory(30, MEMORY))).isInstanceOf(ProtocolException.class);
         Fd one = sealed(MEMORY);
         Fd two = sealed(MEMORY);

@@ -73,7 +73,8 @@ class SharedFileTest {
         assertThatThrownBy(() -> Mapping.map(file.fd(), 0, SIZE, true)).isInstanceOfSatisfying(LinuxException.class,
                 e -> assertThat(e.errno()).isEqualTo(Errno.EPERM));
         try (FileChannel again = reopened()) {
-            assertThatThrownBy(() -> again.map(FileChannel.MapMode.READ_WRITE, 0, SIZE)).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> again.map(FileChannel.MapMode.READ_WRITE, 0, SIZE)).isInstanceOf(
+                    IOException.class);
         }
     }
 

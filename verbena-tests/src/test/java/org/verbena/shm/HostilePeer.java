@@ -170,7 +170,7 @@ final class HostilePeer {
             f.setAccessible(true);
             return (SharedFile) f.get(session);
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
+            throw new LinkageError(e.getMessage(), e);
         }
     }
 

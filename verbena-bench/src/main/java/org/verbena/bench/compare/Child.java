@@ -62,7 +62,7 @@ final class Child implements AutoCloseable {
         try {
             int code = process.waitFor();
             if (code != 0) {
-                throw new IOException(String.join(" ", process.info().commandLine().orElse("a child"))
+                throw new IOException(process.info().commandLine().orElse("a child")
                         + " ended with exit code "
                         + code + ": " + b);
             }
