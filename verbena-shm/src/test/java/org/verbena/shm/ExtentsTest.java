@@ -38,7 +38,7 @@ class ExtentsTest {
             List<long[]> taken = new ArrayList<>();
             for (int i = 0; i < 500; i++) {
                 if (random.nextInt(3) < 2) {
-                    long bytes = 1 + random.nextInt(6 * 4096);
+                    long bytes = 1L + random.nextInt(6 * 4096);
                     long at = extents.take(bytes);
                     int pages = (int) (Extents.pages(bytes) / 4096);
                     if (at < 0) {

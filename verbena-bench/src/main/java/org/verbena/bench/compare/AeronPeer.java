@@ -58,6 +58,7 @@ public final class AeronPeer {
     }
 
     /** See the class. */
+    @SuppressWarnings("try") // the driver has only to be there
     public static void main(String[] args) throws Exception {
         boolean server = args[0].equals("server");
         Path dir = Path.of(args[1]);

@@ -13,11 +13,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * {@code ucx_perftest} of Debian's ucx-utils over its shared memory transport. It prints one-way latencies, the median of
- * a ping-pong divided by two; doubled they are round trips.
+ * {@code ucx_perftest} of Debian's ucx-utils over its shared memory transport. It prints one-way latencies, the median
+ * of a ping-pong divided by two; doubled they are round trips.
  */
 final class UcxRuns {
     private static final String TOOL = "ucx_perftest";
+    private static final String ENVIRONMENT = "UCX_TLS";
     private static final int MICROS = 1000;
     private static final double MB = 1 << 20;
 
@@ -60,21 +61,26 @@ final class UcxRuns {
         List<String> client = new ArrayList<>(List.of("taskset", "-c", String.valueOf(cpus[0]), TOOL, "127.0.0.1", "-p",
                 String.valueOf(port), "-t", test, "-s", String.valueOf(size), "-n", String.valueOf(iterations), "-f",
                 "-v"));
-        try (Child s = new Child(server, "UCX_TLS", transports, "UCX_WARN_UNUSED_ENV_VARS", "n")) {
+        try (Child s = new Child(server, ENVIRONMENT, transports)) {
             awaitListener(port);
-            try (Child c = new Child(client, "UCX_TLS", transports, "UCX_WARN_UNUSED_ENV_VARS", "n")) {
-                String[] lines = c.rest().split("\n", -1);
-                for (int i = lines.length - 1; i >= 0; i--) {
-                    if (lines[i].matches("[0-9][0-9.,]*")) {
-                        double[] n = Arrays.stream(lines[i].split(",")).mapToDouble(Double::parseDouble).toArray();
-                        if (n.length >= 8) {
-                            return n;
-                        }
-                    }
-                }
-                throw new IOException(TOOL + " -t " + test + " printed no figures: " + String.join(" | ", lines));
+            try (Child c = new Child(client, ENVIRONMENT, transports)) {
+                String printed = c.rest();
+                s.rest();
+                return lastFigures(test, printed.split("\n", -1));
             }
         }
+    }
+
+    private static double[] lastFigures(String test, String[] lines) throws IOException {
+        for (int i = lines.length - 1; i >= 0; i--) {
+            if (lines[i].matches("[0-9][0-9.,]*")) {
+                double[] n = Arrays.stream(lines[i].split(",", -1)).mapToDouble(Double::parseDouble).toArray();
+                if (n.length >= 8) {
+                    return n;
+                }
+            }
+        }
+        throw new IOException(TOOL + " -t " + test + " printed no figures: " + String.join(" | ", lines));
     }
 
     /** The tool says that it waits into a buffer, so the kernel is asked instead. */
