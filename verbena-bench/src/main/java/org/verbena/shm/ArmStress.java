@@ -17,8 +17,8 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Arming a completion queue, then polling once more: either whoever commits sees the arm word and makes an event, or the
- * poll sees the completion. Nobody sleeps on a completion.
+ * Arming a completion queue, then polling once more: either whoever commits sees the arm word and makes an event, or
+ * the poll sees the completion. Nobody sleeps on a completion.
  */
 public class ArmStress {
     private ArmStress() {}

@@ -18,8 +18,8 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
- * {@link Hazard} against the taking away of a key: either the initiator sees that the key is gone, or the owner sees that
- * the initiator is inside. That both miss each other is what {@code membarrier} forbids.
+ * {@link Hazard} against the taking away of a key: either the initiator sees that the key is gone, or the owner sees
+ * that the initiator is inside. That both miss each other is what {@code membarrier} forbids.
  */
 public class HazardStress {
     private static final int BYTES = 2048;

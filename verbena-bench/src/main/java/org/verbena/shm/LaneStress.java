@@ -31,7 +31,7 @@ public class LaneStress {
 
         void put(long index, int length) {
             StressMemory.fill(memory + FROM, length, index + 1);
-            writer.putInline(index, memory + FROM, length, IMMEDIATE, WcOpcode.RECV, 0);
+            writer.putInline(index, memory + FROM, length, IMMEDIATE, WcOpcode.RECV, LaneLayout.HAS_IMMEDIATE);
         }
 
         boolean isThere(long index) {

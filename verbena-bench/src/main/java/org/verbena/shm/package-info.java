@@ -7,10 +7,11 @@
  * connection takes a pair of real queue pairs from {@link org.verbena.shm.StressPairs}: credits and flushing
  * ({@link org.verbena.shm.PostedStress}), the claims of the send queue ({@link org.verbena.shm.SendQueueStress}), the
  * starving word ({@link org.verbena.shm.StarvingStress}), arming ({@link org.verbena.shm.ArmStress}), reset
- * ({@link org.verbena.shm.ResetStress}). Where an engine would hide a lost wake-up by its next tick, the engines are held.
+ * ({@link org.verbena.shm.ResetStress}). Where an engine would hide a lost wake-up by its next tick, the engines are
+ * held.
  *
- * <p>States are not free, so jcstress must not keep thousands of them: run with {@code -strideSize 16 -strideCount 8} as
- * {@code .ci/run} does. {@code -sc true} (each actor compiled in its own way) finds most:
+ * <p>States are not free, so jcstress must not keep thousands of them: run with {@code -strideSize 16 -strideCount 8}
+ * as {@code .ci/run} does. {@code -sc true} (each actor compiled in its own way) finds most:
  *
  * <pre>
  * java --enable-native-access=ALL-UNNAMED -cp 'verbena-bench/target/lib/*' org.openjdk.jcstress.Main \

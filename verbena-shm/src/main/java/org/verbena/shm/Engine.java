@@ -172,6 +172,10 @@ final class Engine implements Runnable {
             }
         }
         discard();
+        waiting.clear();
+        newlyWaiting.clear();
+        tasks.clear();
+        watches.clear();
     }
 
     private boolean dispatch(long token, int events) throws LinuxException {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
+import org.verbena.linux.Doorbell;
 import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
@@ -31,6 +32,7 @@ import org.verbena.verbs.VerbsException;
 final class HostilePeer {
     private static final int FEW = 200;
     private static final int MANY = 3000;
+    private static final long FLOOD_NANOS = 300_000_000;
 
     private final Random random;
     private final int port;
@@ -257,22 +259,39 @@ final class HostilePeer {
     }
 
     /** More than the victim can take at once, without ever reading its answers. */
-    private void flood(Session session) {
-        int kind = random.nextInt(3);
-        long end = System.nanoTime() + 300_000_000L;
-        for (int i = 0; System.nanoTime() - end < 0 && !session.isDead(); i++) {
-            MemorySegment m = switch (kind) {
-                case 0 -> new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(i).putInt(1).putInt(1).putBytes(
-                        new byte[0]).segment();
-                case 1 -> new ControlMessage.Writer(ControlMessage.LANE_DONE).putLong(i).segment();
-                default -> new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(i).putInt(port).putInt(1)
-                        .putBytes(new byte[0]).segment();
-            };
-            try {
-                session.socket().send(m, 0, m.byteSize(), new int[0]);
-            } catch (IllegalStateException e) {
-                return;
+    private void flood(Session session) throws LinuxException {
+        int kind = random.nextInt(5);
+        Fd memory = Memfd.create("hostile", 4096);
+        files.add(memory);
+        Memfd.addSeals(memory, Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | Memfd.SEAL_SEAL);
+        int[] none = {};
+        int[] one = {memory.value()};
+        try (Doorbell bell = Doorbell.connect(ShmCompletionChannel.name(victim, 0))) {
+            long end = System.nanoTime() + FLOOD_NANOS;
+            for (int i = 0; System.nanoTime() - end < 0 && !session.isDead(); i++) {
+                switch (kind) {
+                    case 0 -> flood(session, request(i, 1), none);
+                    case 1 -> flood(session, request(i, port), none);
+                    case 2 -> flood(session, new ControlMessage.Writer(ControlMessage.LANE_DONE).putLong(i), none);
+                    case 3 -> flood(session, new ControlMessage.Writer(ControlMessage.MEMORY).putLong(i).putLong(4096),
+                            one);
+                    default -> bell.ring();
+                }
             }
+        }
+    }
+
+    private static ControlMessage.Writer request(int i, int port) {
+        return new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(i).putInt(port).putInt(1)
+                .putBytes(new byte[0]);
+    }
+
+    private static void flood(Session session, ControlMessage.Writer message, int[] fds) {
+        MemorySegment m = message.segment();
+        try {
+            session.socket().send(m, 0, m.byteSize(), fds);
+        } catch (IllegalStateException e) {
+            // closed by our own engine, as the victim has ended the session
         }
     }
 

@@ -27,9 +27,9 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A process that serves whoever connects, each on a thread with a queue pair and a domain of its own, and never believes
- * its peers. What a peer has no right to is filled with a pattern and looked after. Each service has to end when its
- * connection does: a hang is said, and so is everything that must not be.
+ * A process that serves whoever connects, each on a thread with a queue pair and a domain of its own, and never
+ * believes its peers. What a peer has no right to is filled with a pattern and looked after. Each service has to end
+ * when its connection does: a hang is said, and so is everything that must not be.
  */
 final class VictimPeer {
     private static final int CANARY = 1 << 20;

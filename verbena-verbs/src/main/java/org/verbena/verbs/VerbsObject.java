@@ -89,7 +89,7 @@ public abstract class VerbsObject implements AutoCloseable {
             users.set(0);
             throw e;
         }
-        report.name.set("");
+        report.settle();
         for (VerbsObject o : used) {
             o.release();
         }
@@ -138,6 +138,7 @@ public abstract class VerbsObject implements AutoCloseable {
     /** Gives up what the constructor took, for a subclass whose own construction failed. */
     protected final void abandon() {
         if (users.compareAndSet(0, CLOSED)) {
+            report.settle();
             for (VerbsObject o : used) {
                 o.release();
             }
@@ -158,11 +159,18 @@ public abstract class VerbsObject implements AutoCloseable {
     /** Kept apart from the object, which would otherwise never become unreachable. */
     private static final class DropReport implements Runnable {
         private static final Logger LOG = System.getLogger("org.verbena.verbs");
-        private final List<VerbsObject> used;
+        /** Emptied when the object is closed, for the cleaner holds the report until the object is collected. */
+        private volatile List<VerbsObject> used;
         private final AtomicReference<String> name = new AtomicReference<>("");
 
         DropReport(List<VerbsObject> used) {
             this.used = used;
+        }
+
+        /** The object was closed: there is nothing to report. */
+        void settle() {
+            name.set("");
+            used = List.of();
         }
 
         @Override
@@ -170,6 +178,7 @@ public abstract class VerbsObject implements AutoCloseable {
             String n = name.getAndSet("");
             if (!n.isEmpty()) {
                 used.forEach(VerbsObject::release);
+                used = List.of();
                 LOG.log(Level.WARNING,
                         "{0} was dropped without close(): what it holds stays until its context is closed",
                         n);

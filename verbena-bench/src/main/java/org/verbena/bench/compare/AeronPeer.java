@@ -22,9 +22,10 @@ import org.verbena.linux.CpuAffinity;
 import org.verbena.linux.LinuxException;
 
 /**
- * One of the two processes that measure Aeron IPC: {@code server DIR CPU} has the media driver, answers the ping-pong
- * and counts messages; {@code client DIR CPU} measures the ping-pong, sends messages, and prints nothing. Both spin, each
- * pinned to its processor, as {@code verbena perf} does; the driver's one thread backs off and is left to the kernel.
+ * One of the two processes that measure Aeron IPC. {@code server DIR CPU} has the media driver, answers the ping-pong,
+ * counts messages and prints {@code RATE}; {@code client DIR CPU} measures the ping-pong, sends messages and prints
+ * {@code RTT}. Both spin, each pinned to its processor, as {@code verbena perf} does; the driver's one thread backs off
+ * and is left to the kernel.
  */
 public final class AeronPeer {
     private static final String CHANNEL = "aeron:ipc?term-length=16m";

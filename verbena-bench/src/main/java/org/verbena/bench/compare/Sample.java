@@ -9,7 +9,7 @@ import java.util.TreeSet;
 
 /** Figures of one start or, as medians, of several: name to value, and in which unit. */
 final class Sample {
-    /** What was measured. The unit follows from the name's end: {@code -rtt} ns, {@code -rate} messages/s, {@code -bw} B/s. */
+    /** The unit follows from the name's end: {@code -rtt} ns, {@code -rate} messages/s, {@code -bw} bytes/s. */
     private final Map<String, Double> figures = new LinkedHashMap<>();
 
     void put(String name, double value) {

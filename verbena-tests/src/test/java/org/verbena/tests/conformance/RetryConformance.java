@@ -91,6 +91,41 @@ abstract class RetryConformance extends Conformance {
         assertThat(p.near.awaitSends(2)).extracting(Completion::statusName).containsOnly("SUCCESS");
     }
 
+    /**
+     * The same for the send behind it: the sender polls just while the first goes on, and then no more. Between the two
+     * lies time enough for a provider's own thread to fall asleep.
+     */
+    @Test
+    void aSendThatWaitsBehindAnotherNeedsNoPollToGoOn() throws Exception {
+        Pair p = connected();
+        for (int round = 0; round < 150; round++) {
+            assertPosted(p.near.post(Op.send(1).on(0, 8), Op.send(2).on(0, 8)));
+            Await.within(Duration.ofMillis(14), () -> false);
+            p.far.start(end -> {
+                assertPosted(end.postReceives(Op.receive(3).on(0, 8)));
+                return true;
+            });
+            assertDone(WcOpcode.SEND, 1, awaitSpinning(p.near));
+            p.far.join();
+            assertReceived(3, 8, p.far.awaitReceive());
+            assertPosted(p.far.postReceives(Op.receive(4).on(0, 8)));
+            assertReceived(4, 8, p.far.awaitReceive());
+            assertDone(WcOpcode.SEND, 2, p.near.awaitSend());
+        }
+    }
+
+    /** Polls without a pause. */
+    private static Completion awaitSpinning(End end) {
+        long limit = System.nanoTime() + Await.LIMIT.toNanos();
+        while (System.nanoTime() - limit < 0) {
+            List<Completion> found = End.poll(end.sendCq, 1);
+            if (!found.isEmpty()) {
+                return found.getFirst();
+            }
+        }
+        throw new AssertionError("no completion; " + end.describe());
+    }
+
     @Test
     void manyWaitingSendsGoOnInOrder() throws Exception {
         Pair p = connected();

@@ -22,8 +22,8 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.Pidfd;
 
 /**
- * Another JVM of a fault test: talks in lines, see {@link Peer}, and is killed, stopped and continued by its own handle.
- * Unlike the conformance suite's second JVM it may run under other users, limits and namespaces, and may die.
+ * Another JVM of a fault test: talks in lines, see {@link Peer}, and is killed, stopped and continued by its own
+ * handle. Unlike the conformance suite's second JVM it may run under other users, limits and namespaces, and may die.
  */
 final class Child implements AutoCloseable {
     /** Long enough for a loaded machine; reached only when a test fails. */

@@ -14,8 +14,8 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairState;
 
 /**
- * A process that writes garbage into all it can, and sends garbage on all sockets it has, against a victim that serves a
- * healthy peer (this process) meanwhile. {@code -Dverbena.faults.hostile-seconds=N} says how long,
+ * A process that writes garbage into all it can, and sends garbage on all sockets it has, against a victim that serves
+ * a healthy peer (this process) meanwhile. {@code -Dverbena.faults.hostile-seconds=N} says how long,
  * {@code -Dverbena.faults.seed=N} where to begin.
  */
 class HostilePeerTest {

@@ -38,8 +38,8 @@ final class Users {
     }
 
     /**
-     * A class path of jars in a folder that every user may read. The build's own folders are closed to other users, and a
-     * class that is loaded from a folder needs a descriptor, which a process may have none of.
+     * A class path of jars in a folder that every user may read. The build's own folders are closed to other users, and
+     * a class that is loaded from a folder needs a descriptor, which a process may have none of.
      */
     static String jars(Path folder) throws IOException {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
