@@ -25,7 +25,7 @@ final class ControlMessage {
     static final int MEMORY = 3;
     /** Memory is gone: {id}. */
     static final int MEMORY_GONE = 4;
-    /** A request was refused: {QP number, sender's QP number, event type, text}. */
+    /** A request was refused: {the receiver's link, event type, text}. */
     static final int QP_ERROR = 5;
     /** The reader of a lane will not look at it any more: {the reader's link}. */
     static final int LANE_DONE = 6;

@@ -535,9 +535,9 @@ final class SendExecutor {
         vendorError = 0;
         qp.enterError(reason, -1);
         if (status == WcStatus.REM_ACCESS_ERR) {
-            qp.tellPeer(r.session, AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);
+            qp.tellPeer(r, AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);
         } else if (status == WcStatus.REM_INV_REQ_ERR || status == WcStatus.REM_OP_ERR) {
-            qp.tellPeer(r.session, AsyncEventType.QP_REQ_ERR, "the peer's request was refused: " + reason);
+            qp.tellPeer(r, AsyncEventType.QP_REQ_ERR, "the peer's request was refused: " + reason);
         }
         return true;
     }

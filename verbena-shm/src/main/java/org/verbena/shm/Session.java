@@ -376,8 +376,7 @@ final class Session {
                 laneDone(link, false);
             }
             case ControlMessage.QP_ERROR -> {
-                int number = m.getInt();
-                int from = m.getInt();
+                long link = m.getLong();
                 int event = m.getInt();
                 String text = m.getText();
                 m.end();
@@ -385,7 +384,7 @@ final class Session {
                     throw new ProtocolException("event " + event + " is not the peer's to raise");
                 }
                 for (ShmQueuePair qp : queuePairs) {
-                    if (qp.number() == number && qp.peerNumber() == from) {
+                    if (qp.isLinkedAs(link)) {
                         qp.enterError(text, event);
                     }
                 }

@@ -394,6 +394,11 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         return session;
     }
 
+    /** True if {@code peerView} is the connection that this queue pair is in. */
+    boolean isLinkedAs(long peerView) {
+        return link != 0 && (link & Link.IDENTITY) == peerView;
+    }
+
     int peerNumber() {
         return peerNumber;
     }
@@ -493,8 +498,9 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         r.session.ring(r.channel);
     }
 
-    void tellPeer(Session s, int event, String reason) {
-        s.send(new ControlMessage.Writer(ControlMessage.QP_ERROR).putInt(peerNumber).putInt(number).putInt(event)
+    /** Tells the far end that its queue pair, in the connection it has now, failed a request. */
+    void tellPeer(Remote r, int event, String reason) {
+        r.session.send(new ControlMessage.Writer(ControlMessage.QP_ERROR).putLong(r.link).putInt(event)
                 .putText(reason), null);
     }
 
@@ -555,6 +561,10 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             RawMemory.putLongRelease(entry + AdapterLayout.QP_STARVING, 1);
             Membarrier.globalExpedited();
             sendQueue.progress();
+            if (!sendQueue.waitsForReceive()) {
+                starving = false;
+                RawMemory.putLongRelease(entry + AdapterLayout.QP_STARVING, 0);
+            }
             return true;
         }
         return !starving || !sendQueue.waitsForEver();

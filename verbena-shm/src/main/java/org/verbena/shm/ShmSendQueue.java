@@ -31,7 +31,7 @@ final class ShmSendQueue extends SendQueue {
             EXECUTED = l.findVarHandle(ShmSendQueue.class, "executed", long.class);
             TAIL = l.findVarHandle(ShmSendQueue.class, "tail", long.class);
             FREED = l.findVarHandle(ShmSendQueue.class, "freed", long.class);
-            BUSY = l.findVarHandle(ShmSendQueue.class, "busy", boolean.class);
+            BUSY = l.findVarHandle(ShmSendQueue.class, "busy", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -57,8 +57,9 @@ final class ShmSendQueue extends SendQueue {
     private long tail;
     @SuppressWarnings("unused") // FREED
     private long freed;
+    /** 0: nobody executes what waits; 1: somebody does; 2: and is to look again. */
     @SuppressWarnings("unused") // BUSY
-    private boolean busy;
+    private int busy;
 
     private boolean open;
     private int error;
@@ -283,35 +284,47 @@ final class ShmSendQueue extends SendQueue {
      * @return false if somebody else was at it, who may not have seen what the caller has
      */
     boolean progress() {
-        do {
-            if (!BUSY.compareAndSet(this, false, true)) {
-                return false;
-            }
-            boolean waits;
+        if (!claim()) {
+            return false;
+        }
+        boolean again = true;
+        while (again) {
+            BUSY.setVolatile(this, 1);
             try {
-                waits = !executePending();
-            } finally {
-                BUSY.setVolatile(this, false);
+                executePending();
+                again = !BUSY.compareAndSet(this, 1, 0);
+            } catch (RuntimeException | Error e) {
+                BUSY.setVolatile(this, 0);
+                throw e;
             }
-            if (waits) {
-                return true;
-            }
-        } while (isPending());
+        }
         return true;
     }
 
-    /** Executes what waits, under the try-lock; answers false if it goes on waiting. */
-    private boolean executePending() {
-        long k = (long) EXECUTED.getAcquire(this);
+    /** Takes the lock, or else makes its holder look again. */
+    private boolean claim() {
+        while (true) {
+            if (BUSY.compareAndSet(this, 0, 1)) {
+                return true;
+            }
+            if ((int) BUSY.getVolatile(this) == 2 || BUSY.compareAndSet(this, 1, 2)) {
+                return false;
+            }
+        }
+    }
+
+    /** Executes what waits, under the try-lock, until it is done or has to go on waiting. */
+    private void executePending() {
+        // in this order: what the fast path executes in between is never taken for something that waits
         long to = (long) TAIL.getAcquire(this);
+        long k = (long) EXECUTED.getAcquire(this);
         while (k < to) {
             if (!executor.execute(slots[(int) k & mask], k)) {
-                return false;
+                return;
             }
             k++;
             EXECUTED.setRelease(this, k);
         }
-        return true;
     }
 
     /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
@@ -338,6 +351,9 @@ final class ShmSendQueue extends SendQueue {
 
     /** Forgets everything; nobody posts, polls or executes meanwhile. */
     void reset() {
+        while (!BUSY.compareAndSet(this, 0, 1)) {
+            Thread.onSpinWait();
+        }
         TAIL.setVolatile(this, 0L);
         EXECUTED.setVolatile(this, 0L);
         FREED.setVolatile(this, 0L);
@@ -345,5 +361,6 @@ final class ShmSendQueue extends SendQueue {
         open = false;
         completions.clear();
         executor.reset();
+        BUSY.setVolatile(this, 0);
     }
 }
