@@ -236,6 +236,9 @@ final class SendExecutor {
         if (pieces < 0 || pieces > r.maxSge) {
             return protocolError();
         }
+        if (!checkLocal(w, 0)) {
+            return WcStatus.LOC_PROT_ERR;
+        }
         Target t = target();
         int source = 0;
         long sourceDone = 0;
@@ -329,6 +332,9 @@ final class SendExecutor {
             return total == 0 ? WcStatus.SUCCESS : done(t, t.writeRaw(w.inlineBuffer, to, total));
         }
         int n = w.sgeCount;
+        if (n > 1 && !checkLocal(w, 0)) {
+            return WcStatus.LOC_PROT_ERR;
+        }
         for (int s = 0; s < n; s++) {
             long bytes = w.length(s);
             Region r = region(w.lkey(s), w.address(s), bytes, 0);

@@ -209,7 +209,7 @@ final class ShmCompletionQueue extends CompletionQueue {
         }
         long word;
         synchronized (this) {
-            word = ((armed >>> 2) + 1) << 2 | (solicitedOnly ? SOLICITED_ONLY : ANY);
+            word = ((armed >>> 2) + 1) << 2 | (solicitedOnly && (armed & 3) != ANY ? SOLICITED_ONLY : ANY);
             ARMED.setVolatile(this, word);
             RawMemory.putLongRelease(armAddress, word);
         }

@@ -213,6 +213,14 @@ final class ShmReceiveQueue extends ReceiveQueue {
         }
         RawMemory.putLong(current, sgeCount);
         RawMemory.putLong(current + 8, total);
+        for (int i = 0; i < sgeCount; i++) {
+            long a = current + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * i;
+            long keyAndLength = RawMemory.getLong(a + 8);
+            if (region((int) keyAndLength, RawMemory.getLong(a), keyAndLength >>> 32) == null) {
+                // the peer is to look at this receive, so that it is told of the error too
+                total = 0;
+            }
+        }
         noteLength();
     }
 
