@@ -52,7 +52,9 @@ final class ProviderRegistry {
                 devices.addAll(provider.devices());
             } catch (VerbsException e) {
                 problems.add(name + ": " + e.getMessage());
-            } catch (ServiceConfigurationError | LinkageError | RuntimeException e) {
+            } catch (LinkageError e) {
+                problems.add(UnlinkedProvider.nameOf(e).orElse(name) + " is broken and skipped: " + reason(e));
+            } catch (ServiceConfigurationError | RuntimeException e) {
                 problems.add(name + " is broken and skipped: " + reason(e));
             }
         }

@@ -1,0 +1,52 @@
+package org.verbena.verbs;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.Optional;
+
+import org.verbena.verbs.spi.VerbsProvider;
+
+/**
+ * Which provider a linkage error is about: {@link java.util.ServiceLoader} lets such an error through as it is, and
+ * that says what is missing, not who misses it. Only the class path needs this; a module's providers are checked when
+ * it is resolved.
+ */
+final class UnlinkedProvider {
+    private UnlinkedProvider() {}
+
+    /** Loads every class that a service file names once more and returns the one that fails with the same words. */
+    static Optional<String> nameOf(LinkageError error) {
+        ClassLoader loader = Verbs.class.getClassLoader();
+        try {
+            for (URL file : Collections.list(loader.getResources("META-INF/services/" + VerbsProvider.class
+                    .getName()))) {
+                try (BufferedReader in = new BufferedReader(
+                        new InputStreamReader(file.openStream(), StandardCharsets.UTF_8))) {
+                    Optional<String> found = in.lines().map(line -> line.replaceFirst("#.*", "").strip())
+                            .filter(name -> !name.isEmpty() && failsWith(error, name, loader)).findFirst();
+                    if (found.isPresent()) {
+                        return found.map("provider "::concat);
+                    }
+                }
+            }
+        } catch (IOException e) {
+            // A file that cannot be read has no name to give; the error itself is reported all the same.
+        }
+        return Optional.empty();
+    }
+
+    private static boolean failsWith(LinkageError error, String className, ClassLoader loader) {
+        try {
+            Class.forName(className, false, loader);
+        } catch (LinkageError e) {
+            return e.toString().equals(error.toString());
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+        return false;
+    }
+}
