@@ -38,6 +38,8 @@ final class Engine implements Runnable {
     private final List<Waiting> waiting = new ArrayList<>();
     private final ConcurrentLinkedQueue<Waiting> newlyWaiting = new ConcurrentLinkedQueue<>();
     private volatile boolean ticking;
+    /** What waits has changed since the engine last looked. */
+    private volatile boolean changed;
     private volatile boolean stopped;
 
     /** Called when a descriptor is ready. */
@@ -150,13 +152,21 @@ final class Engine implements Runnable {
         }
     }
 
+    /** Looks again at what it looks after, though it may have found before that somebody would wake it. */
+    void lookAgain() {
+        changed = true;
+        if (!ticking) {
+            wakeUp();
+        }
+    }
+
     @Override
     public void run() {
         int idle = IDLE_TICKS;
         while (!stopped) {
             try {
                 ticking = idle < IDLE_TICKS;
-                boolean sleep = !ticking && tasks.isEmpty() && newlyWaiting.isEmpty();
+                boolean sleep = !ticking && tasks.isEmpty() && newlyWaiting.isEmpty() && !changed;
                 int n = epoll.await(sleep ? -1 : tasks.isEmpty() ? TICK_MILLIS : 0);
                 boolean woken = false;
                 for (int i = 0; i < n; i++) {
@@ -196,7 +206,8 @@ final class Engine implements Runnable {
 
     /** Looks at what waits; answers true if there is a reason to tick. */
     private boolean look(boolean woken) {
-        boolean busy = false;
+        boolean busy = changed;
+        changed = false;
         for (Waiting w = newlyWaiting.poll(); w != null; w = newlyWaiting.poll()) {
             waiting.add(w);
             busy = true;

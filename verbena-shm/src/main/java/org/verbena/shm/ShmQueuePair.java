@@ -54,6 +54,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     private volatile boolean peerLeft;
     private final AtomicBoolean unanswered = new AtomicBoolean();
     private final AtomicBoolean lookedAfter = new AtomicBoolean();
+    private final Object starvingLock = new Object();
     private volatile boolean starving;
     /** The engine's: the application has polled since the last tick. */
     private boolean applicationPolls;
@@ -517,14 +518,26 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     void lookAfter() {
         if (lookedAfter.compareAndSet(false, true)) {
             context.engine().lookAfter(this);
+        } else {
+            // it may sleep because what waited before had asked the peer for a bell
+            context.engine().lookAgain();
         }
     }
 
     /** A send that waited for a receive waits no more. */
     void fed() {
         if (starving) {
-            starving = false;
-            RawMemory.putLongRelease(entry + AdapterLayout.QP_STARVING, 0);
+            setStarving(false);
+        }
+    }
+
+    /** Whether the peer is to ring when it posts a receive; the flag and the word that the peer reads never differ. */
+    private void setStarving(boolean on) {
+        synchronized (starvingLock) {
+            if (!on || sendQueue.waitsForReceive()) {
+                starving = on;
+                RawMemory.putLongRelease(entry + AdapterLayout.QP_STARVING, on ? 1 : 0);
+            }
         }
     }
 
@@ -557,13 +570,11 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             return true;
         }
         if (!starving && sendQueue.waitsForReceive()) {
-            starving = true;
-            RawMemory.putLongRelease(entry + AdapterLayout.QP_STARVING, 1);
+            setStarving(true);
             Membarrier.globalExpedited();
             sendQueue.progress();
             if (!sendQueue.waitsForReceive()) {
-                starving = false;
-                RawMemory.putLongRelease(entry + AdapterLayout.QP_STARVING, 0);
+                setStarving(false);
             }
             return true;
         }
