@@ -24,6 +24,7 @@ public class LaneStress {
         final long memory = StressMemory.take();
         private final LaneWriter writer;
         private final LaneReader reader = new LaneReader(memory, ENTRIES);
+        private boolean stamped;
 
         Lane(boolean timestamps) {
             writer = new LaneWriter(memory, ENTRIES, timestamps);
@@ -35,22 +36,28 @@ public class LaneStress {
         }
 
         boolean isThere(long index) {
-            return reader.read(index);
+            return reader.isCommitted(index);
         }
 
         /** 0 if the entry is not there, else 1; then {@code r2} counts what is wrong with it. */
         void take(long index, int length, II_Result r) {
-            if (reader.read(index)) {
+            long entry = reader.entry(index);
+            long commit = LaneReader.commit(entry);
+            if (LaneLayout.isOf(commit, index)) {
                 r.r1 = 1;
-                reader.payload(0, memory + TO, length);
-                r.r2 = StressMemory.wrong(memory + TO, length, index + 1) + (reader.length() == length ? 0 : 100)
-                        + (reader.immediate() == IMMEDIATE ? 0 : 200) + (reader.status() == 0 ? 0 : 400)
-                        + (reader.opcode() == WcOpcode.RECV ? 0 : 800);
+                Copy.small(LaneReader.payload(entry, commit), memory + TO, length);
+                r.r2 = StressMemory.wrong(memory + TO, length, index + 1)
+                        + (LaneReader.length(entry, commit) == length ? 0 : 100)
+                        + (LaneReader.immediate(entry) == IMMEDIATE ? 0 : 200)
+                        + (LaneLayout.status(commit) == 0 ? 0 : 400)
+                        + (LaneLayout.opcode(commit) == WcOpcode.RECV ? 0 : 800);
+                stamped = (LaneLayout.flags(commit) & LaneLayout.HAS_TIMESTAMP) != 0
+                        && LaneReader.timestamp(entry, commit) != 0;
             }
         }
 
         boolean isStamped() {
-            return (reader.flags() & LaneLayout.HAS_TIMESTAMP) != 0 && reader.timestamp() != 0;
+            return stamped;
         }
     }
 
@@ -79,7 +86,7 @@ public class LaneStress {
         }
     }
 
-    /** A payload of two lines. */
+    /** A payload in the second line. */
     @JCStressTest
     @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not committed yet")
     @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "whole")
@@ -94,17 +101,17 @@ public class LaneStress {
         /** The initiator. */
         @Actor
         public void writer() {
-            put(0, 88);
+            put(0, 64);
         }
 
         /** The completion queue. */
         @Actor
         public void reader(II_Result r) {
-            take(0, 88, r);
+            take(0, 64, r);
         }
     }
 
-    /** A short payload whose second line carries the time stamp only. */
+    /** A short payload; the second line carries the time stamp. */
     @JCStressTest
     @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not committed yet")
     @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "whole, and stamped")
@@ -142,19 +149,19 @@ public class LaneStress {
         /** For jcstress. */
         public UsedAgain() {
             super(false);
-            put(0, 88);
+            put(0, 64);
         }
 
         /** The initiator. */
         @Actor
         public void writer() {
-            put(ENTRIES, 80);
+            put(ENTRIES, 56);
         }
 
         /** The completion queue. */
         @Actor
         public void reader(II_Result r) {
-            take(ENTRIES, 80, r);
+            take(ENTRIES, 56, r);
         }
     }
 
@@ -172,7 +179,7 @@ public class LaneStress {
         /** The initiator. */
         @Actor
         public void writer() {
-            put(0, 88);
+            put(0, 64);
             put(1, 40);
         }
 

@@ -7,6 +7,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.VerbsException;
 
 /** {@link SendCompletions}: what the executor adds, the poller sees whole, once and in order. */
@@ -15,12 +18,16 @@ import org.verbena.verbs.VerbsException;
 @Outcome(expect = Expect.FORBIDDEN, desc = "torn or out of order")
 @State
 public class SendCompletionsStress {
-    private static final ShmCompletionQueue CURSOR = cursor();
+    private static final ShmQueuePair QUEUE_PAIR = queuePair();
+    private static final ShmCompletionQueue CURSOR = QUEUE_PAIR.sendCompletionQueue();
     private final SendCompletions completions = new SendCompletions(2, false);
 
-    private static ShmCompletionQueue cursor() {
+    private static ShmQueuePair queuePair() {
         try {
-            return (ShmCompletionQueue) ShmDevice.INSTANCE.open().createCompletionQueue(1);
+            Context context = ShmDevice.INSTANCE.open();
+            CompletionQueue cq = context.createCompletionQueue(1);
+            return (ShmQueuePair) context.allocateProtectionDomain()
+                    .createQueuePair(QueuePairInitAttributes.builder(cq, cq).build());
         } catch (VerbsException e) {
             throw new IllegalStateException(e);
         }
@@ -37,7 +44,7 @@ public class SendCompletionsStress {
     @Actor
     public void poller(II_Result r) {
         for (int i = 0; i < 2; i++) {
-            long freed = completions.poll(CURSOR, 7, 8);
+            long freed = completions.poll(CURSOR, QUEUE_PAIR);
             if (freed >= 0) {
                 int k = r.r1++;
                 boolean whole = freed == 5 + k && CURSOR.wrId() == 11 + k && CURSOR.opcode() == 1 + k

@@ -31,6 +31,7 @@ final class PerfClient implements AutoCloseable {
     private static final long WARM_OPERATIONS = 20_000;
     private static final int QUIET_PART = 3;
     private static final int WARM_AT_MOST = 4;
+    private static final int COMPILE_MILLIS = 15;
     private static final int FIRST_SIZE = 3;
     /** The first batch is small: nobody knows yet how slow this machine is. */
     private static final int FIRST = 16;
@@ -181,6 +182,7 @@ final class PerfClient implements AutoCloseable {
         long compiled = -1;
         double each;
         do {
+            letCompilersRun();
             Batch b = batch(loop, n);
             long nanos = Math.max(1, b.nanos());
             spent += nanos;
@@ -192,6 +194,16 @@ final class PerfClient implements AutoCloseable {
         } while (spent < warmUp
                 || ((operations < WARM_OPERATIONS || quiet < quietNanos) && spent < WARM_AT_MOST * warmUp));
         return each;
+    }
+
+    /** On a machine of two processors the two loops leave the compilers none while they spin. */
+    private static void letCompilersRun() throws PerfException {
+        try {
+            Thread.sleep(COMPILE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new PerfException("interrupted", e);
+        }
     }
 
     private PerfResult bandwidth(PerfJob job, PerfLoop loop, double nanosEach) throws IOException {

@@ -16,7 +16,7 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
     static final int MAX_INLINE = 4096;
     static final int MAX_QPS = 256;
     private static final long FOOTPRINT = 256 * 1024;
-    private static final int MAX_SLOTS = 512;
+    private static final int MAX_SLOTS = 256;
 
     String line() {
         return "test=" + test.title() + " size=" + size + " device=" + device + " inline=" + inline + " qps=" + qps

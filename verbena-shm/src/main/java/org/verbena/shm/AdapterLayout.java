@@ -92,6 +92,7 @@ final class AdapterLayout {
 
     static final long HEAP = 8L << 20;
 
+    static final long WQE_LENGTH = 8;
     static final long WQE_HEADER = 16;
     static final long WQE_SGE = 16;
 

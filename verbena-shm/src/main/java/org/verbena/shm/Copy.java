@@ -9,7 +9,7 @@ import org.verbena.linux.spi.RawMemory;
  * because applications poll the last byte of a write's destination.
  */
 final class Copy {
-    /** Up to here a loop in Java beats the call of the copy routine. */
+    /** Up to here single words in Java beat the call of the copy routine. */
     private static final int SMALL = 128;
     /** Longer copies are cut, so that a garbage collection need not wait for one. */
     static final long CHUNK = 1 << 20;
@@ -17,34 +17,43 @@ final class Copy {
     private Copy() {}
 
     static void bytes(long from, long to, long bytes) {
-        if (bytes <= SMALL) {
+        if (bytes <= 16) {
             small(from, to, (int) bytes);
             return;
         }
         long body = bytes - 8;
+        if (body <= 64) {
+            small(from, to, (int) body);
+        } else if (body <= SMALL) {
+            small(from, to, 64);
+            small(from + body - 64, to + body - 64, 64);
+        } else {
+            large(from, to, body);
+        }
+        VarHandle.releaseFence();
+        word(from + body, to + body);
+    }
+
+    private static void large(long from, long to, long bytes) {
         long done = 0;
-        while (body - done > CHUNK) {
+        while (bytes - done > CHUNK) {
             RawMemory.copy(from + done, to + done, CHUNK);
             done += CHUNK;
         }
-        RawMemory.copy(from + done, to + done, body - done);
-        VarHandle.releaseFence();
-        RawMemory.putLongUnaligned(to + body, RawMemory.getLongUnaligned(from + body));
+        RawMemory.copy(from + done, to + done, bytes - done);
     }
 
-    /** Copies at most some dozens of bytes, without a loop up to 64: first and last part may overlap. */
+    /**
+     * Copies at most 64 bytes, those of more than 16 in any order. There is no loop over the length, of which the compiler
+     * makes too much: first and last part may overlap.
+     */
     static void small(long from, long to, int bytes) {
-        if (bytes > 16) {
-            if (bytes > 32) {
-                long last = bytes - 32L;
-                for (long i = 0; i < last; i += 32) {
-                    block32(from + i, to + i);
-                }
-                block32(from + last, to + last);
-            } else {
-                block16(from, to);
-                block16(from + bytes - 16, to + bytes - 16);
-            }
+        if (bytes > 32) {
+            RawMemory.copy32(from, to);
+            RawMemory.copy32(from + bytes - 32, to + bytes - 32);
+        } else if (bytes > 16) {
+            RawMemory.copy16(from, to);
+            RawMemory.copy16(from + bytes - 16, to + bytes - 16);
         } else if (bytes >= 8) {
             word(from, to);
             VarHandle.releaseFence();
@@ -52,17 +61,6 @@ final class Copy {
         } else {
             tiny(from, to, bytes);
         }
-    }
-
-    private static void block32(long from, long to) {
-        block16(from, to);
-        block16(from + 16, to + 16);
-    }
-
-    private static void block16(long from, long to) {
-        word(from, to);
-        VarHandle.releaseFence();
-        word(from + 8, to + 8);
     }
 
     private static void word(long from, long to) {

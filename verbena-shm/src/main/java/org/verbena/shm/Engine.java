@@ -154,7 +154,9 @@ final class Engine implements Runnable {
 
     /** Looks again at what it looks after, though it may have found before that somebody would wake it. */
     void lookAgain() {
-        changed = true;
+        if (!changed) {
+            changed = true;
+        }
         if (!ticking) {
             wakeUp();
         }

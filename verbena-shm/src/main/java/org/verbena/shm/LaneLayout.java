@@ -1,5 +1,8 @@
 package org.verbena.shm;
 
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
 /**
  * Layout of a lane arena and of the lanes in it. A lane carries the completions of one queue pair's peer: the initiator
  * writes, the peer's completion queue reads; it has as many entries as the peer's receive queue, so a posted receive is
@@ -11,17 +14,16 @@ package org.verbena.shm;
  * 4096   lanes, in pages
  *
  * lane entry, 128 bytes
- *    0   payload, bytes 0..47
+ *    0   payload of up to 48 bytes, or else the time stamp
  *   48   int length of the message unless it is inline, 52 int immediate
  *   56   commit: sequence:32, opcode:8, status:8, flags:8, length of an inline message:8
- *   64   payload, bytes 48..87
- *  104   time stamp, ns
- *  120   sequence again, if the entry has a second line
+ *   64   payload of 49 to 64 bytes, or else the time stamp, ns
  * </pre>
  *
- * Each line carries the sequence, the entry's number plus 1, so the reader needs no order between the two; a sequence
- * that does not fit means "not yet". Messages of up to {@value #INLINE} bytes travel in
- * the entry, longer ones are copied into the posted receive before the commit.
+ * The sequence is the entry's number plus 1; one that does not fit means "not yet". The commit is stored last, with
+ * release, and read first, with acquire. Messages of up to {@value #INLINE} bytes travel in the entry, longer ones are
+ * copied into the posted receive before the commit. A payload lies in one line as a whole: the reader spins on the first
+ * line and takes it away as soon as it is written to, so that a second store to it may cost a second trip.
  */
 final class LaneLayout {
     static final long MAGIC = 0x314e_414c_5342_4556L; // "VEBSLAN1"
@@ -36,27 +38,48 @@ final class LaneLayout {
 
     static final int ENTRY_SHIFT = 7;
     static final int FIRST_LINE = 48;
-    static final int INLINE = 88;
+    static final int INLINE = 64;
     static final long LENGTH = 48;
     static final long IMMEDIATE = 52;
     static final long COMMIT = 56;
     static final int INLINE_LENGTH_SHIFT = 56;
-    static final long SECOND_PAYLOAD = 64;
-    static final long TIMESTAMP = 104;
-    static final long SECOND_SEQUENCE = 120;
+    static final long SECOND_LINE = 64;
 
     /** The commit's flags. */
     static final int HAS_IMMEDIATE = 1;
     static final int IS_SOLICITED = 2;
     static final int IS_INLINE = 4;
-    static final int HAS_SECOND_LINE = 8;
+    static final int IN_SECOND_LINE = 8;
     static final int HAS_TIMESTAMP = 16;
     static final int KNOWN_FLAGS = 31;
+
+    private static final long PLAIN_INLINE = commit(-1, WcOpcode.RECV, WcStatus.SUCCESS, IS_INLINE);
+    private static final long NOT_PLAIN = commit(-1, 255, 255, 255 & ~(IS_SOLICITED | IN_SECOND_LINE));
 
     private LaneLayout() {}
 
     static long commit(long index, int opcode, int status, int flags) {
         return index + 1 & 0xffffffffL | (long) opcode << 32 | (long) status << 40 | (long) flags << 48;
+    }
+
+    /** True if the commit is that of entry {@code index}. */
+    static boolean isOf(long commit, long index) {
+        return (int) commit == (int) (index + 1);
+    }
+
+    /** True for a message that travels in its entry, succeeded, and has nothing that would have to be looked up. */
+    static boolean isPlainInline(long commit) {
+        return (commit & NOT_PLAIN) == PLAIN_INLINE;
+    }
+
+    /** Where in an entry the payload lies. */
+    static long payload(int flags) {
+        return (flags & IN_SECOND_LINE) != 0 ? SECOND_LINE : 0;
+    }
+
+    /** Where in an entry the time stamp lies: in the line that the payload leaves free. */
+    static long timestamp(int flags) {
+        return SECOND_LINE - payload(flags);
     }
 
     static int opcode(long commit) {

@@ -3,80 +3,49 @@ package org.verbena.shm;
 import org.verbena.linux.spi.RawMemory;
 
 /**
- * Reads one lane, see {@link LaneLayout}, in memory that the peer may write at any time: each word is read once. Used by
- * one thread at a time.
+ * Reads one lane, see {@link LaneLayout}, in memory that the peer may write at any time: the commit is read once and
+ * handed on, and whatever it says, all reads stay inside the entry. Immutable.
  */
 final class LaneReader {
     private final long base;
     private final long mask;
-
-    private long commit;
-    private long entry;
 
     LaneReader(long base, int entries) {
         this.base = base;
         this.mask = entries - 1L;
     }
 
-    /** Moves to entry {@code index}; answers false if it is not committed yet. */
-    boolean read(long index) {
-        long e = base + ((index & mask) << LaneLayout.ENTRY_SHIFT);
-        long c = RawMemory.getLongAcquire(e + LaneLayout.COMMIT);
-        if ((int) c != (int) (index + 1) || (LaneLayout.flags(c) & LaneLayout.HAS_SECOND_LINE) != 0
-                && RawMemory.getLongAcquire(e + LaneLayout.SECOND_SEQUENCE) != index + 1) {
-            return false;
-        }
-        entry = e;
-        commit = c;
-        return true;
+    /** Address of entry {@code index}. */
+    long entry(long index) {
+        return base + ((index & mask) << LaneLayout.ENTRY_SHIFT);
     }
 
-    int opcode() {
-        return LaneLayout.opcode(commit);
+    /** The commit word of an entry; {@link LaneLayout#isOf} tells whether it is the one that is waited for. */
+    static long commit(long entry) {
+        return RawMemory.getLongAcquire(entry + LaneLayout.COMMIT);
     }
 
-    int status() {
-        return LaneLayout.status(commit);
-    }
-
-    int flags() {
-        return LaneLayout.flags(commit);
+    boolean isCommitted(long index) {
+        return LaneLayout.isOf(commit(entry(index)), index);
     }
 
     /** Message length, at most 4 GiB - 1. */
-    long length() {
-        return (flags() & LaneLayout.IS_INLINE) != 0
+    static long length(long entry, long commit) {
+        return (LaneLayout.flags(commit) & LaneLayout.IS_INLINE) != 0
                 ? LaneLayout.inlineLength(commit)
                 : RawMemory.getInt(entry + LaneLayout.LENGTH) & 0xffffffffL;
     }
 
-    int immediate() {
+    static int immediate(long entry) {
         return RawMemory.getInt(entry + LaneLayout.IMMEDIATE);
     }
 
-    long timestamp() {
-        return RawMemory.getLong(entry + LaneLayout.TIMESTAMP);
+    static long timestamp(long entry, long commit) {
+        return RawMemory.getLong(entry + LaneLayout.timestamp(LaneLayout.flags(commit)));
     }
 
-    /** Copies the first {@code length} bytes of the payload, at most {@link LaneLayout#INLINE}. */
-    void payload(long to, int length) {
-        if (length <= LaneLayout.FIRST_LINE) {
-            Copy.small(entry, to, length);
-        } else {
-            payload(0, to, length);
-        }
-    }
-
-    /** Copies {@code length} bytes of the payload from {@code offset}, all below {@link LaneLayout#INLINE}. */
-    void payload(int offset, long to, int length) {
-        if (offset < LaneLayout.FIRST_LINE) {
-            int first = Math.min(length, LaneLayout.FIRST_LINE - offset);
-            Copy.small(entry + offset, to, first);
-            if (length > first) {
-                Copy.small(entry + LaneLayout.SECOND_PAYLOAD, to + first, length - first);
-            }
-        } else {
-            Copy.small(entry + LaneLayout.SECOND_PAYLOAD + offset - LaneLayout.FIRST_LINE, to, length);
-        }
+    /** Address of the payload, of at most {@link LaneLayout#INLINE} bytes. */
+    static long payload(long entry, long commit) {
+        return entry + LaneLayout.payload(LaneLayout.flags(commit));
     }
 }

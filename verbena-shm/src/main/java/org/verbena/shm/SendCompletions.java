@@ -25,7 +25,8 @@ final class SendCompletions {
     private final long[] lengths;
     private final long[] frees;
     private final long[] timestamps;
-    private final int[] what;
+    private final long[] what;
+    private final int[] vendorErrors;
     private final boolean withTimestamps;
     private long produced;
     private long consumed;
@@ -36,7 +37,8 @@ final class SendCompletions {
         lengths = new long[entries];
         frees = new long[entries];
         timestamps = new long[withTimestamps ? entries : 0];
-        what = new int[entries];
+        what = new long[entries];
+        vendorErrors = new int[entries];
         this.withTimestamps = withTimestamps;
     }
 
@@ -46,7 +48,10 @@ final class SendCompletions {
         wrIds[i] = wrId;
         lengths[i] = length;
         frees[i] = free;
-        what[i] = opcode | status << 8 | vendorError << 16;
+        what[i] = LaneLayout.commit(0, opcode, status, withTimestamps ? LaneLayout.HAS_TIMESTAMP : 0);
+        if (status != WcStatus.SUCCESS) {
+            vendorErrors[i] = vendorError;
+        }
         if (withTimestamps) {
             timestamps[i] = System.nanoTime();
         }
@@ -54,15 +59,17 @@ final class SendCompletions {
     }
 
     /** Moves the oldest completion into the queue's cursor; answers how many slots are free now, or -1 if none is there. */
-    long poll(ShmCompletionQueue cq, int queuePairNumber, int peerNumber) {
+    long poll(ShmCompletionQueue cq, ShmQueuePair qp) {
         long c = consumed;
         if ((long) PRODUCED.getAcquire(this) == c) {
             return -1;
         }
         int i = (int) c & mask;
-        int w = what[i];
-        cq.set(wrIds[i], w >>> 8 & 0xff, w & 0xff, w >>> 16, lengths[i], 0, 0, queuePairNumber, peerNumber,
-                withTimestamps ? timestamps[i] : 0);
+        long w = what[i];
+        cq.set(qp, wrIds[i], w, lengths[i]);
+        if (withTimestamps || LaneLayout.status(w) != WcStatus.SUCCESS) {
+            cq.setMore(0, withTimestamps ? timestamps[i] : 0, vendorErrors[i]);
+        }
         consumed = c + 1;
         return frees[i];
     }

@@ -40,9 +40,11 @@ final class SendExecutor {
     /** Lane entries committed so far. */
     private long sent;
     private long credit;
-    private int shortest;
+    /** Messages up to this length travel inside the lane entry. */
+    private int inline;
     private long lastNotified;
     private @Nullable Region lastRegion;
+    private @Nullable Region usual;
 
     private int vendorError;
     private int peerStatus;
@@ -119,8 +121,7 @@ final class SendExecutor {
     boolean sendNow(Region from, long offset, long length, int flags, long wrId, long number) {
         Remote r = remote;
         LaneWriter l = lane;
-        if (r == null || l == null || sent >= credit || length > shortest || length > LaneLayout.INLINE
-                || !isUsual(from, offset, length)) {
+        if (r == null || l == null || sent >= credit || length > inline || !isUsual(from, offset, length)) {
             return false;
         }
         Hazard.enter(hazard, ++sequence, Hazard.RECEIVES);
@@ -165,10 +166,15 @@ final class SendExecutor {
         return true;
     }
 
+    /** True for a part of a region that may be read by address; what depends on the region alone is asked once. */
     private boolean isUsual(Region from, long offset, long length) {
-        return from.isRaw() && from.valid && from.table == keys && from.pd == pd && length > 0 && offset >= 0
-                && offset <= from.length
-                        - length;
+        if (from != usual) {
+            if (!from.isRaw() || from.table != keys || from.pd != pd) {
+                return false;
+            }
+            usual = from;
+        }
+        return from.valid && length > 0 && offset >= 0 && offset <= from.length - length;
     }
 
     // ---- send
@@ -181,7 +187,7 @@ final class SendExecutor {
         int immediate = w.immediate;
         int flags = (op == Opcode.SEND_IMM ? LaneLayout.HAS_IMMEDIATE : 0)
                 | (w.isSolicited() ? LaneLayout.IS_SOLICITED : 0);
-        if (total > LaneLayout.INLINE || total > shortest) {
+        if (total > inline) {
             return sendLong(r, w, total, immediate, flags);
         }
         long payload = gather(w, total);
@@ -298,7 +304,7 @@ final class SendExecutor {
             return false;
         }
         credit = count;
-        shortest = Posted.shortest(word);
+        inline = Math.min(Posted.shortest(word), LaneLayout.INLINE);
         return count > sent;
     }
 
@@ -591,6 +597,7 @@ final class SendExecutor {
         credit = 0;
         lastNotified = 0;
         lastRegion = null;
+        usual = null;
         vendorError = 0;
         patience.forget();
     }

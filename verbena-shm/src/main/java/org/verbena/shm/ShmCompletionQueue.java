@@ -11,6 +11,8 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcFlags;
+import org.verbena.verbs.WcStatus;
 
 /**
  * A completion queue: a cursor over the lanes and send completions of its queue pairs. It holds no entries itself, so it
@@ -42,16 +44,14 @@ final class ShmCompletionQueue extends CompletionQueue {
     private long armed;
     private volatile long locallyNotified;
 
+    // the cursor
+    private @Nullable ShmQueuePair source;
     private long wrId;
-    private int status;
-    private int opcode;
-    private int vendorError;
+    private long word;
     private long byteLength;
     private int immediate;
-    private int flags;
-    private int queuePairNumber;
-    private int sourceQueuePair;
     private long timestamp;
+    private int vendorError;
 
     ShmCompletionQueue(ShmContext context, CompletionQueueAttributes attributes) throws VerbsException {
         super(context, attributes);
@@ -121,6 +121,9 @@ final class ShmCompletionQueue extends CompletionQueue {
     public int nextPoll() {
         ShmQueuePair[] s = sources;
         int n = s.length;
+        if (n == 1) {
+            return s[0].poll(this) ? 0 : Errno.ENOENT;
+        }
         int at = next < n ? next : 0;
         for (int k = 0; k < n; k++) {
             ShmQueuePair qp = s[at];
@@ -138,18 +141,21 @@ final class ShmCompletionQueue extends CompletionQueue {
         // completions are consumed as the cursor reaches them
     }
 
-    void set(long id, int wcStatus, int wcOpcode, int vendor, long length, int imm, int wcFlags, int qpn, int peerQpn,
-            long nanos) {
+    /** Puts the cursor on a completion; {@code what} is as in a lane's commit: opcode, status and flags. */
+    void set(ShmQueuePair qp, long id, long what, long length) {
+        if (source != qp) {
+            source = qp; // a store of a reference may cost a fence, depending on the garbage collector
+        }
         wrId = id;
-        status = wcStatus;
-        opcode = wcOpcode;
-        vendorError = vendor;
+        word = what;
         byteLength = length;
+    }
+
+    /** What not every completion has; read only if the flags, or a status, say that it is there. */
+    void setMore(int imm, long nanos, int vendor) {
         immediate = imm;
-        flags = wcFlags;
-        queuePairNumber = qpn;
-        sourceQueuePair = peerQpn;
         timestamp = nanos;
+        vendorError = vendor;
     }
 
     @Override
@@ -159,17 +165,17 @@ final class ShmCompletionQueue extends CompletionQueue {
 
     @Override
     public int status() {
-        return status;
+        return LaneLayout.status(word);
     }
 
     @Override
     public int opcode() {
-        return opcode;
+        return LaneLayout.opcode(word);
     }
 
     @Override
     public int vendorError() {
-        return vendorError;
+        return status() == WcStatus.SUCCESS ? 0 : vendorError;
     }
 
     @Override
@@ -179,27 +185,29 @@ final class ShmCompletionQueue extends CompletionQueue {
 
     @Override
     public int immediate() {
-        return immediate;
+        return (LaneLayout.flags(word) & LaneLayout.HAS_IMMEDIATE) != 0 ? immediate : 0;
     }
 
     @Override
     public int queuePairNumber() {
-        return queuePairNumber;
+        ShmQueuePair qp = source;
+        return qp == null ? 0 : qp.number();
     }
 
     @Override
     public int sourceQueuePair() {
-        return sourceQueuePair;
+        ShmQueuePair qp = source;
+        return qp == null ? 0 : qp.peerNumber();
     }
 
     @Override
     public int flags() {
-        return flags;
+        return (LaneLayout.flags(word) & LaneLayout.HAS_IMMEDIATE) != 0 ? WcFlags.WITH_IMM : 0;
     }
 
     @Override
     public long timestamp() {
-        return timestamp;
+        return (LaneLayout.flags(word) & LaneLayout.HAS_TIMESTAMP) != 0 ? timestamp : 0;
     }
 
     @Override

@@ -11,7 +11,6 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.ReceiveQueue;
-import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
@@ -41,9 +40,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
     private final long stride;
     private final long postedAddress;
 
-    private final long[] wrIds;
-    /** The region that a receive's only buffer was found in when it was posted; null if that needs a second look. */
-    private final @Nullable Region[] regions;
+    private final PostedReceive[] receives;
 
     /** Receives posted; written by the poster only. */
     private long posted;
@@ -80,8 +77,10 @@ final class ShmReceiveQueue extends ReceiveQueue {
         this.ring = ring;
         this.stride = AdapterLayout.wqeStride(maxSge);
         this.postedAddress = postedAddress;
-        wrIds = new long[entries];
-        regions = new Region[entries];
+        receives = new PostedReceive[entries];
+        for (int i = 0; i < entries; i++) {
+            receives[i] = new PostedReceive();
+        }
     }
 
     @Override
@@ -100,8 +99,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
         }
         if (error == 0 && open && (k < room || hasRoom(k))) {
             int i = (int) k & mask;
-            wrIds[i] = wrId;
-            regions[i] = null;
+            receives[i].set(wrId, null, 0, 0);
             current = ring + i * stride;
             sgeCount = 0;
             total = 0;
@@ -153,13 +151,12 @@ final class ShmReceiveQueue extends ReceiveQueue {
             return super.post(wrId, region, offset, length);
         }
         int i = (int) k & mask;
-        wrIds[i] = wrId;
-        regions[i] = r;
+        receives[i].set(wrId, r, r.address + offset, length);
         long e = ring + i * stride;
-        RawMemory.putLong(e, 1);
-        RawMemory.putLong(e + 8, length);
-        RawMemory.putLong(e + AdapterLayout.WQE_HEADER, r.address + offset);
-        RawMemory.putLong(e + AdapterLayout.WQE_HEADER + 8, r.key & 0xffffffffL | length << 32);
+        RawMemory.putLong(e, 0, 1);
+        RawMemory.putLong(e, AdapterLayout.WQE_LENGTH, length);
+        RawMemory.putLong(e, AdapterLayout.WQE_HEADER, r.address + offset);
+        RawMemory.putLong(e, AdapterLayout.WQE_HEADER + 8, r.key & 0xffffffffL | length << 32);
         open = false;
         staged = k + 1;
         total = length;
@@ -262,7 +259,9 @@ final class ShmReceiveQueue extends ReceiveQueue {
         shortestUntil = 0;
         room = 0;
         lastRegion = null;
-        java.util.Arrays.fill(regions, null);
+        for (PostedReceive p : receives) {
+            p.set(0, null, 0, 0);
+        }
         open = false;
         RawMemory.putLongRelease(postedAddress, Posted.of(0, 255));
     }
@@ -270,13 +269,17 @@ final class ShmReceiveQueue extends ReceiveQueue {
     /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
     boolean poll(ShmCompletionQueue cq) {
         LaneReader l = lane;
-        if (l == null && peerEntry != 0) {
-            l = attach();
+        if (l != null) {
+            long k = completed;
+            long entry = l.entry(k);
+            long commit = LaneReader.commit(entry);
+            if (LaneLayout.isOf(commit, k)) {
+                return take(cq, entry, commit, k);
+            }
+        } else if (peerEntry != 0 && attach() != null) {
+            return poll(cq);
         }
-        if (l != null && l.read(completed) && take(cq, l)) {
-            return true;
-        }
-        return qp.state() == QueuePairState.ERR && flush(cq, l);
+        return qp.state() == QueuePairState.ERR && flush(cq);
     }
 
     private @Nullable LaneReader attach() {
@@ -296,19 +299,33 @@ final class ShmReceiveQueue extends ReceiveQueue {
         if (l == null && peerEntry != 0) {
             l = attach();
         }
-        return l != null && l.read(completed)
+        return l != null && l.isCommitted(completed)
                 || qp.state() == QueuePairState.ERR && completed < Posted.count(RawMemory.getLongAcquire(postedAddress))
                         && qp.peerHasLeft();
     }
 
-    /** Completes a receive with the lane's current entry; answers false if the peer had no right to it. */
-    private boolean take(ShmCompletionQueue cq, LaneReader l) {
-        long k = completed;
+    /** Completes receive {@code k} with its lane entry; answers false if the peer had no right to it. */
+    private boolean take(ShmCompletionQueue cq, long entry, long commit, long k) {
+        PostedReceive p = receives[(int) k & mask];
+        Region r = p.region;
+        int length = LaneLayout.inlineLength(commit);
+        if (k < known && LaneLayout.isPlainInline(commit) && r != null && r.valid && length <= LaneLayout.INLINE
+                && length <= p.length) {
+            // the usual message; takeOther would do the same, later
+            Copy.small(LaneReader.payload(entry, commit), p.address, length);
+            cq.set(qp, p.wrId, commit, length);
+            COMPLETED.setRelease(this, k + 1);
+            return true;
+        }
+        return takeOther(cq, entry, commit, k);
+    }
+
+    private boolean takeOther(ShmCompletionQueue cq, long entry, long commit, long k) {
         int i = (int) k & mask;
-        int flags = l.flags();
-        long length = l.length();
-        int status = l.status();
-        int opcode = l.opcode();
+        long length = LaneReader.length(entry, commit);
+        int flags = LaneLayout.flags(commit);
+        int status = LaneLayout.status(commit);
+        int opcode = LaneLayout.opcode(commit);
         if (k >= known && !isPosted(k) || (flags & ~LaneLayout.KNOWN_FLAGS) != 0) {
             qp.fatal(new ProtocolException("the peer completed a receive that was not posted"));
             return false;
@@ -316,15 +333,14 @@ final class ShmReceiveQueue extends ReceiveQueue {
         if (opcode != WcOpcode.RECV_RDMA_WITH_IMM) {
             opcode = WcOpcode.RECV;
             if (status == WcStatus.SUCCESS) {
-                status = deliver(l, i, flags, length);
+                status = deliver(entry, commit, i, length);
             }
         }
         if (status != WcStatus.SUCCESS) {
             qp.receiveFailed(status);
         }
-        cq.set(wrIds[i], status, opcode, 0, length, l.immediate(),
-                (flags & LaneLayout.HAS_IMMEDIATE) != 0 ? WcFlags.WITH_IMM : 0, qp.number(), qp.peerNumber(),
-                (flags & LaneLayout.HAS_TIMESTAMP) != 0 ? l.timestamp() : 0);
+        cq.set(qp, receives[i].wrId, LaneLayout.commit(k, opcode, status, flags), length);
+        cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
         COMPLETED.setRelease(this, k + 1);
         return true;
     }
@@ -335,23 +351,25 @@ final class ShmReceiveQueue extends ReceiveQueue {
     }
 
     /** Brings a message into its receive, unless the initiator has done so; answers the status. */
-    private int deliver(LaneReader l, int i, int flags, long length) {
-        long e = ring + i * stride;
-        if (length > RawMemory.getLong(e + 8)) {
+    private int deliver(long entry, long commit, int i, long length) {
+        long wqe = ring + i * stride;
+        if (length > RawMemory.getLong(wqe, AdapterLayout.WQE_LENGTH)) {
             return WcStatus.LOC_LEN_ERR;
         }
-        if ((flags & LaneLayout.IS_INLINE) == 0) {
+        if ((LaneLayout.flags(commit) & LaneLayout.IS_INLINE) == 0) {
             return WcStatus.SUCCESS;
         }
         if (length > LaneLayout.INLINE) {
             return WcStatus.LOC_LEN_ERR;
         }
-        Region r = regions[i];
+        long payload = LaneReader.payload(entry, commit);
+        PostedReceive p = receives[i];
+        Region r = p.region;
         if (r != null && r.valid) {
-            l.payload(RawMemory.getLong(e + AdapterLayout.WQE_HEADER), (int) length);
+            Copy.small(payload, p.address, (int) length);
             return WcStatus.SUCCESS;
         }
-        return scatter(l, e + AdapterLayout.WQE_HEADER, (int) length);
+        return scatter(payload, wqe + AdapterLayout.WQE_HEADER, (int) length);
     }
 
     private @Nullable Region region(int key, long at, long bytes) {
@@ -364,7 +382,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
         return r;
     }
 
-    private int scatter(LaneReader l, long firstSge, int length) {
+    private int scatter(long payload, long firstSge, int length) {
         int done = 0;
         for (long a = firstSge; done < length; a += AdapterLayout.WQE_SGE) {
             long address = RawMemory.getLong(a);
@@ -375,7 +393,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
                 return WcStatus.LOC_PROT_ERR;
             }
             if (r != null) {
-                l.payload(done, qp.receiveScratch(), n);
+                Copy.small(payload + done, qp.receiveScratch(), n);
                 if (!r.copyIn(qp.receiveScratch(), address, n)) {
                     return WcStatus.LOC_PROT_ERR;
                 }
@@ -386,15 +404,21 @@ final class ShmReceiveQueue extends ReceiveQueue {
     }
 
     /** In state ERR: what is posted and not completed is flushed, once the peer has left this queue pair. */
-    private boolean flush(ShmCompletionQueue cq, @Nullable LaneReader l) {
+    private boolean flush(ShmCompletionQueue cq) {
         if (!isPosted(completed) || !qp.peerHasLeft()) {
             return false;
         }
-        if (l != null && l.read(completed) && take(cq, l)) {
-            return true;
+        LaneReader l = lane;
+        if (l != null) {
+            long entry = l.entry(completed);
+            long commit = LaneReader.commit(entry);
+            if (LaneLayout.isOf(commit, completed) && take(cq, entry, commit, completed)) {
+                return true;
+            }
         }
-        cq.set(wrIds[(int) completed & mask], WcStatus.WR_FLUSH_ERR, WcOpcode.RECV, 0, 0, 0, 0, qp.number(),
-                qp.peerNumber(), 0);
+        cq.set(qp, receives[(int) completed & mask].wrId,
+                LaneLayout.commit(completed, WcOpcode.RECV, WcStatus.WR_FLUSH_ERR, 0), 0);
+        cq.setMore(0, 0, 0);
         COMPLETED.setRelease(this, completed + 1);
         return true;
     }

@@ -38,10 +38,12 @@ final class ShmSendQueue extends SendQueue {
     }
 
     /**
-     * While a request waits for a receive, only one poll in so many looks for it: looking takes the line with the count
-     * of receives away from the peer, who is about to write it.
+     * While requests wait for receives, only one poll or post in so many looks for them: looking takes the line with the
+     * count of receives away from the peer, who is about to write it. If a look finds receives, but fewer than requests
+     * that wait, the peer is the slower side and gets more time before the next.
      */
-    private static final int POLLS_A_LOOK = 16;
+    private static final int LOOK_OFTEN = 15;
+    private static final int LOOK_SELDOM = 255;
 
     private final ShmQueuePair qp;
     private final KeyTable keys;
@@ -67,8 +69,9 @@ final class ShmSendQueue extends SendQueue {
     /** How far slots are known to be free; read anew when used up. */
     private long room;
     private WorkRequest current;
-    /** Polls while something waited; the poller counts, the engine looks whether it still does. */
+    /** Polls and posts while something waited, counted without care; the engine looks whether it still changes. */
     private int looks;
+    private int lookMask = LOOK_OFTEN;
     private int looksSeen;
 
     ShmSendQueue(ShmQueuePair qp, KeyTable keys, int pd, WorkRequest[] slots, SendExecutor executor,
@@ -215,7 +218,10 @@ final class ShmSendQueue extends SendQueue {
             }
         } else {
             TAIL.setRelease(this, to);
-            progress();
+            if (!look()) {
+                // what was before this may be done by now, and then nobody would come for it
+                qp.lookAfter();
+            }
         }
         KeepAlive.until(qp);
         return 0;
@@ -327,16 +333,29 @@ final class ShmSendQueue extends SendQueue {
         }
     }
 
+    /** Goes on with what waits, but not every time; answers false if this time it did not. */
+    private boolean look() {
+        int n = looks + 1;
+        looks = n;
+        if ((n & lookMask) != 0) {
+            return false;
+        }
+        long before = (long) EXECUTED.getOpaque(this);
+        progress();
+        if (!isPending()) {
+            lookMask = LOOK_OFTEN;
+        } else if ((long) EXECUTED.getOpaque(this) != before) {
+            lookMask = Math.min(lookMask << 1 | 1, LOOK_SELDOM);
+        }
+        return true;
+    }
+
     /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
     boolean poll(ShmCompletionQueue cq) {
         if (isPending()) {
-            int n = looks + 1;
-            looks = n;
-            if ((n & POLLS_A_LOOK - 1) == 0) {
-                progress();
-            }
+            look();
         }
-        long free = completions.poll(cq, qp.number(), qp.peerNumber());
+        long free = completions.poll(cq, qp);
         if (free < 0) {
             return false;
         }

@@ -173,12 +173,15 @@ class GarbageTest {
                     RawMemory.putInt(e + LaneLayout.COMMIT, (int) (index + 1));
                 }
                 boolean fits = RawMemory.getInt(e + LaneLayout.COMMIT) == (int) (index + 1);
-                if (reader.read(index)) {
-                    assertThat(fits).isTrue();
-                    assertThat(reader.length()).isBetween(0L, 0xffffffffL);
-                    assertThat(reader.opcode()).isBetween(0, 255);
-                    assertThat(reader.status()).isBetween(0, 255);
-                }
+                long entry = reader.entry(index);
+                long commit = LaneReader.commit(entry);
+                assertThat(reader.isCommitted(index)).isEqualTo(fits);
+                assertThat(LaneLayout.isOf(commit, index)).isEqualTo(fits);
+                assertThat(LaneReader.length(entry, commit)).isBetween(0L, 0xffffffffL);
+                assertThat(LaneReader.payload(entry, commit) - entry).isBetween(0L,
+                        (1L << LaneLayout.ENTRY_SHIFT) - LaneLayout.INLINE);
+                assertThat(LaneLayout.opcode(commit)).isBetween(0, 255);
+                assertThat(LaneLayout.status(commit)).isBetween(0, 255);
             }
         });
     }

@@ -158,7 +158,7 @@ final class HostilePeer {
             RawMemory.putLong(e + LaneLayout.LENGTH, odd(RawMemory.getLong(e + LaneLayout.LENGTH)));
             long index = RawMemory.getLong(e + LaneLayout.COMMIT) & 0xffffffffL;
             long next = random.nextBoolean() ? index + entries : random.nextInt(500);
-            RawMemory.putLong(e + LaneLayout.SECOND_SEQUENCE, random.nextInt(4) == 0 ? random.nextLong() : next);
+            RawMemory.putLong(e + LaneLayout.SECOND_LINE, random.nextInt(4) == 0 ? random.nextLong() : next);
             RawMemory.putLongRelease(e + LaneLayout.COMMIT, next & 0xffffffffL | random.nextLong() << 32);
             if (i % 20 == 0) {
                 pause();
