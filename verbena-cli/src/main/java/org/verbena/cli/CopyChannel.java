@@ -9,6 +9,7 @@ import java.util.Deque;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Errno;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.SendFlags;
@@ -242,7 +243,7 @@ final class CopyChannel implements AutoCloseable {
         if (inbox.size() < INBOX && cq.startPoll() == 0) {
             try {
                 do {
-                    completed(cq.wrId(), cq.status());
+                    completed(cq.wrId(), cq.status(), cq.vendorError());
                     taken++;
                 } while (inbox.size() < INBOX && cq.nextPoll() == 0);
             } finally {
@@ -252,7 +253,11 @@ final class CopyChannel implements AutoCloseable {
         return taken;
     }
 
-    private void completed(long id, int status) throws CopyFailure {
+    private void completed(long id, int status, int errno) throws CopyFailure {
+        if (status != WcStatus.SUCCESS && errno == Errno.EPERM) {
+            throw new CopyFailure(CopyStatus.FAILED, "this process may not write into the listener's memory: "
+                    + endpoint.qp.errorReason());
+        }
         if (status != WcStatus.SUCCESS) {
             if (lost.isEmpty()) {
                 lost = "work completion with status " + WcStatus.toString(status);

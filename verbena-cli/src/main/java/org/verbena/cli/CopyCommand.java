@@ -205,8 +205,12 @@ final class CopyCommand implements Callable<Integer> {
             }
             throw nobody(where, e);
         } catch (VerbsException e) {
-            if (e.errno() == Errno.ECONNREFUSED || e.errno() == Errno.EHOSTUNREACH || e.errno() == Errno.ETIMEDOUT) {
+            if (e.errno() == Errno.ECONNREFUSED || e.errno() == Errno.EHOSTUNREACH) {
                 throw nobody(where, e);
+            }
+            if (e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.ECONNRESET) {
+                throw new CopyFailure(CopyStatus.PEER_DIED, "the listener on " + where + " does not answer ("
+                        + e.getMessage() + ")", e);
             }
             throw e;
         }

@@ -81,13 +81,12 @@ final class CopyReport {
         long bytes = good.stream().mapToLong(Outcome::bytes).sum();
         long resumed = good.stream().mapToLong(Outcome::resumedFrom).sum();
         long bad = outcomes.size() - outcomes.stream().filter(o -> o.status() == CopyStatus.OK).count();
-        if (good.isEmpty() && failure != null) {
-            return "nothing was copied";
-        }
-        return "copied " + CopyText.count(good.size(), "file") + ", " + CopyText.size(bytes) + " in "
-                + String.format(Locale.ROOT, "%.1f s (%s/s), SHA-256 verified", seconds,
-                        CopyText.size((bytes - resumed) / Math.max(seconds, 1e-3)))
-                + (resumed > 0 ? "; " + CopyText.size(resumed) + " were there already" : "")
+        String what = good.isEmpty() && failure != null
+                ? "nothing was copied"
+                : "copied " + CopyText.count(good.size(), "file") + ", " + CopyText.size(bytes) + " in "
+                        + String.format(Locale.ROOT, "%.1f s (%s/s), SHA-256 verified", seconds,
+                                CopyText.size((bytes - resumed) / Math.max(seconds, 1e-3)));
+        return what + (resumed > 0 ? "; " + CopyText.size(resumed) + " were there already" : "")
                 + (skipped.isEmpty() ? "" : "; " + skipped.size() + " skipped")
                 + (bad == 0 ? "" : "; " + bad + " FAILED");
     }

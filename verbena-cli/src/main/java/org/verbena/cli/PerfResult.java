@@ -30,12 +30,13 @@ record PerfResult(PerfTest test, long size, String device, long iterations, List
     ObjectNode toJson() {
         ObjectNode o = JsonNodeFactory.instance.objectNode();
         o.put("test", test.title());
-        if (!device.isEmpty()) {
-            o.put("device", device);
-        }
+        // every row has every key, for readers that know the first one only
+        o.put("device", device.isEmpty() ? null : device);
         o.put("size", size);
         o.put("iterations", iterations);
-        if (!rtt.isEmpty()) {
+        if (rtt.isEmpty()) {
+            o.putNull("rtt_ns");
+        } else {
             ObjectNode r = o.putObject("rtt_ns");
             for (int i = 0; i < PERCENTILES.size(); i++) {
                 r.put(PERCENTILES.get(i), Math.round(rtt.get(i)));
@@ -44,6 +45,8 @@ record PerfResult(PerfTest test, long size, String device, long iterations, List
         if (bytesPerSecond > 0) {
             o.put("bytes_per_second", Math.round(bytesPerSecond));
             o.put("messages_per_second", Math.round(messagesPerSecond));
+        } else {
+            o.putNull("bytes_per_second").putNull("messages_per_second");
         }
         if (allocatedPerOperation == 0) {
             o.put("allocated_bytes_per_op", 0);
@@ -55,13 +58,16 @@ record PerfResult(PerfTest test, long size, String device, long iterations, List
 
     static PerfResult fromJson(JsonNode o) throws PerfException {
         JsonNode r = o.path("rtt_ns");
-        List<Double> rtt = r.isMissingNode()
+        List<Double> rtt = !r.isObject()
                 ? List.of()
                 : PERCENTILES.stream().map(p -> r.path(p).asDouble()).toList();
-        return new PerfResult(PerfTest.of(o.path("test").asText()), o.path("size").asLong(), o.path("device").asText(
-                ""),
+        return new PerfResult(PerfTest.of(o.path("test").asText()), o.path("size").asLong(), device(o),
                 o.path("iterations").asLong(), rtt, o.path("bytes_per_second").asDouble(),
                 o.path("messages_per_second").asDouble(), o.path("allocated_bytes_per_op").asDouble());
+    }
+
+    private static String device(JsonNode o) {
+        return o.path("device").isTextual() ? o.path("device").asText() : "";
     }
 
     /** The medians of the same test at the same size in several runs, each figure for itself. */

@@ -67,7 +67,12 @@ final class Adapter {
     /** Takes an index of the key table. */
     int takeKey() throws VerbsException {
         int i = keys.take("register memory", "memory regions");
-        reserve("register memory", AdapterLayout.keyEntry(i << 8), 1L << AdapterLayout.KEY_STRIDE_SHIFT);
+        try {
+            reserve("register memory", AdapterLayout.keyEntry(i << 8), 1L << AdapterLayout.KEY_STRIDE_SHIFT);
+        } catch (VerbsException e) {
+            keys.give(i);
+            throw e;
+        }
         return i;
     }
 

@@ -19,7 +19,7 @@ package org.verbena.shm;
  *  24  protection domain         0   int
  *  28  flags                     0   int, 1: completions carry time stamps
  *  32  arm word, index           0   int, of the receive completion queue
- *  36  channel                   0   int, the descriptor to signal; 0: none
+ *  36  channel                   0   int, number of the doorbell to ring; 0: none
  *  40  RNR timer                 0   int, code 0..31
  *  44  queue pair number         0   int, 0: entry unused
  *  48  peer's instance           0

@@ -132,8 +132,8 @@ final class Control {
     /** Users named by configuration whose processes may connect, beside our own. */
     static Set<Integer> trustedUsers() {
         String list = System.getProperty("verbena.shm.trusted-uids", "");
-        return Arrays.stream(list.split(",")).map(String::trim).filter(s -> s.matches("[0-9]{1,9}")).map(
-                Integer::valueOf)
+        return Arrays.stream(list.split(",")).map(String::trim).filter(s -> s.matches("[0-9]{1,10}"))
+                .map(Long::parseLong).filter(uid -> uid <= 0xffff_ffffL).map(Long::intValue)
                 .collect(Collectors.toSet());
     }
 

@@ -55,8 +55,10 @@ final class Copy {
             RawMemory.copy16(from, to);
             RawMemory.copy16(from + bytes - 16, to + bytes - 16);
         } else if (bytes >= 8) {
-            word(from, to);
-            VarHandle.releaseFence();
+            if (bytes > 8) {
+                word(from, to);
+                VarHandle.releaseFence();
+            }
             word(from + bytes - 8, to + bytes - 8);
         } else {
             tiny(from, to, bytes);
@@ -78,6 +80,7 @@ final class Copy {
             RawMemory.putIntUnaligned(to + bytes - 4, last);
         } else {
             for (int i = 0; i < bytes; i++) {
+                VarHandle.releaseFence();
                 RawMemory.putByte(to + i, RawMemory.getByte(from + i));
             }
         }

@@ -52,7 +52,7 @@ final class Engine implements Runnable {
         /** Answers false when it needs no tick any more: it is done, or somebody will wake the engine for it. */
         boolean tick();
 
-        /** Looked at when the engine was woken by a peer; answers true if it is over. */
+        /** Called in every round of the engine; answers true if it is over. */
         boolean wake();
     }
 

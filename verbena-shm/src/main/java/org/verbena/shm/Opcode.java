@@ -23,13 +23,4 @@ final class Opcode {
             default -> WcOpcode.SEND;
         };
     }
-
-    /** True if the operation takes a receive of the peer. */
-    static boolean takesReceive(int opcode) {
-        return opcode <= SEND_IMM && opcode != WRITE;
-    }
-
-    static boolean isAtomic(int opcode) {
-        return opcode == CMP_SWP || opcode == FETCH_ADD;
-    }
 }

@@ -74,16 +74,8 @@ final class SendCompletions {
         return frees[i];
     }
 
-    boolean isEmpty() {
-        return (long) PRODUCED.getAcquire(this) == consumed;
-    }
-
     /** Forgets everything; nobody produces or consumes meanwhile. */
     void clear() {
         consumed = produced;
-    }
-
-    static boolean isError(int status) {
-        return status != WcStatus.SUCCESS;
     }
 }

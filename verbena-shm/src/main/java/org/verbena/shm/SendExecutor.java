@@ -347,6 +347,7 @@ final class SendExecutor {
             if (r == null) {
                 return WcStatus.LOC_PROT_ERR;
             }
+            VarHandle.releaseFence(); // the last byte is to be seen last
             int status = bytes == 0 ? Target.OK : t.write(r, w.address(s), to, bytes);
             if (status != Target.OK) {
                 return done(t, status);

@@ -51,7 +51,9 @@ final class Session {
     /** Doorbells of the peer: its completion channels, and its engine as number 0. */
     private final Map<Integer, Doorbell> bells = new ConcurrentHashMap<>();
     private final Map<Long, OwnLane> ownLanes = new HashMap<>();
+    /** Protection domains whose memory the peer is told of, and memories that it has been told of. */
     private final Set<Integer> sharedPds = new HashSet<>();
+    private final Set<Long> sentMemories = new HashSet<>();
     private final ArrayDeque<Outgoing> outbox = new ArrayDeque<>();
     /** Where messages are put for the kernel; used under the outbox's lock. */
     private final MemorySegment scratch = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
@@ -136,6 +138,7 @@ final class Session {
 
     void remove(ShmQueuePair qp) {
         queuePairs.remove(qp);
+        unshare(qp.pdIndex());
     }
 
     /** Makes a lane for a peer's queue pair, known by its link; answers its address. */
@@ -217,6 +220,15 @@ final class Session {
         }
     }
 
+    /** A queue pair has left: the peer is told nothing more of its protection domain, if it was the last one there. */
+    private void unshare(int pd) {
+        synchronized (sharedPds) {
+            if (queuePairs.stream().noneMatch(q -> q.pdIndex() == pd)) {
+                sharedPds.remove(pd);
+            }
+        }
+    }
+
     void allocated(Allocation a) {
         synchronized (sharedPds) {
             if (sharedPds.contains(a.pd)) {
@@ -226,12 +238,14 @@ final class Session {
     }
 
     private void sendMemory(Allocation a) {
-        send(new ControlMessage.Writer(ControlMessage.MEMORY).putLong(a.id).putLong(Extents.pages(a.bytes)), a.fd);
+        if (sentMemories.add(a.id)) {
+            send(new ControlMessage.Writer(ControlMessage.MEMORY).putLong(a.id).putLong(Extents.pages(a.bytes)), a.fd);
+        }
     }
 
     void freed(Allocation a) {
         synchronized (sharedPds) {
-            if (sharedPds.contains(a.pd)) {
+            if (sentMemories.remove(a.id)) {
                 send(new ControlMessage.Writer(ControlMessage.MEMORY_GONE).putLong(a.id), null);
             }
         }

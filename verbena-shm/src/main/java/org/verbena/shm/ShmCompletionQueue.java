@@ -45,7 +45,8 @@ final class ShmCompletionQueue extends CompletionQueue {
     private volatile long locallyNotified;
 
     // the cursor
-    private @Nullable ShmQueuePair source;
+    private int queuePairNumber;
+    private int sourceQueuePair;
     private long wrId;
     private long word;
     private long byteLength;
@@ -143,9 +144,9 @@ final class ShmCompletionQueue extends CompletionQueue {
 
     /** Puts the cursor on a completion; {@code what} is as in a lane's commit: opcode, status and flags. */
     void set(ShmQueuePair qp, long id, long what, long length) {
-        if (source != qp) {
-            source = qp; // a store of a reference may cost a fence, depending on the garbage collector
-        }
+        // numbers, not the queue pair: the store of a reference may cost a fence, depending on the garbage collector
+        queuePairNumber = qp.number();
+        sourceQueuePair = qp.peerNumber();
         wrId = id;
         word = what;
         byteLength = length;
@@ -190,14 +191,12 @@ final class ShmCompletionQueue extends CompletionQueue {
 
     @Override
     public int queuePairNumber() {
-        ShmQueuePair qp = source;
-        return qp == null ? 0 : qp.number();
+        return queuePairNumber;
     }
 
     @Override
     public int sourceQueuePair() {
-        ShmQueuePair qp = source;
-        return qp == null ? 0 : qp.peerNumber();
+        return sourceQueuePair;
     }
 
     @Override
@@ -228,6 +227,8 @@ final class ShmCompletionQueue extends CompletionQueue {
 
     /** For completions made by this process: signals the channel if armed. */
     void signal(boolean solicited) {
+        // as in SendExecutor.notify: the look at the word stays behind the completion
+        VarHandle.releaseFence();
         long word = (long) ARMED.getOpaque(this);
         if (isArmed(word, solicited) && locallyNotified != word) {
             locallyNotified = word;

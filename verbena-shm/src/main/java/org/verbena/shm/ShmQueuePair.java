@@ -51,12 +51,14 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     private long laneTarget;
     private volatile long hazardAtError;
     private volatile long errorSince;
+    /** False from the moment that ERR is entered until it is known what the peer touched then. */
+    private volatile boolean settled = true;
     private volatile boolean peerLeft;
     private final AtomicBoolean unanswered = new AtomicBoolean();
     private final AtomicBoolean lookedAfter = new AtomicBoolean();
     private final Object starvingLock = new Object();
     private volatile boolean starving;
-    /** The engine's: the application has polled since the last tick. */
+    /** The engine's: the application has gone on with what waits since the last tick. */
     private boolean applicationPolls;
 
     ShmQueuePair(ShmContext context, ShmProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
@@ -232,7 +234,6 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             throw new VerbsException("modify " + describe(), Errno.EINVAL, "AV must be from port 1, GID index 0");
         }
         Session s = context.session("connect " + describe(), av.destination().low());
-        s.share(pd.index());
         session = s;
         peerNumber = a.destinationQueuePair();
         epoch++;
@@ -240,6 +241,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         peerLeft = false;
         RawMemory.putLong(entry + AdapterLayout.QP_PEER, s.peerInstance());
         s.add(this);
+        s.share(pd.index()); // after add, see Session.unshare
         receiveQueue.connect(peerEntry(s));
     }
 
@@ -258,13 +260,12 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             if (state == QueuePairState.ERR || state == QueuePairState.RESET) {
                 return;
             }
+            settled = false;
             state = QueuePairState.ERR;
             errorReason = reason;
             RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
         }
-        Membarrier.globalExpedited();
-        hazardAtError = peerHazard();
-        errorSince = System.nanoTime();
+        settle();
         if (event >= 0) {
             context.raise(new AsyncEvent(event, this, reason));
         }
@@ -304,6 +305,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             if (state == QueuePairState.RESET) {
                 return;
             }
+            settled = false;
             RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
             state = QueuePairState.ERR;
         }
@@ -322,9 +324,16 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         }
     }
 
-    private boolean waitUntilLeft() {
+    /** The link is withdrawn: finds out what the peer touches still. */
+    private void settle() {
         Membarrier.globalExpedited();
         hazardAtError = peerHazard();
+        errorSince = System.nanoTime();
+        settled = true;
+    }
+
+    private boolean waitUntilLeft() {
+        settle();
         long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
         while (!hasLeft()) {
             if (System.nanoTime() - end > 0) {
@@ -356,6 +365,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     @Override
     protected void implClose() {
         synchronized (stateLock) {
+            settled = false;
             state = QueuePairState.ERR;
             RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
         }
@@ -380,6 +390,14 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
 
     boolean poll(ShmCompletionQueue cq) {
         return receiveCq == cq && receiveQueue.poll(cq) || sendCq == cq && sendQueue.poll(cq);
+    }
+
+    int pdIndex() {
+        return pd.index();
+    }
+
+    boolean isLookedAfter() {
+        return lookedAfter.get();
     }
 
     ShmCompletionQueue sendCompletionQueue() {
@@ -485,7 +503,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
      * In state ERR: true if the peer touches no posted receive any more, or had time enough to leave.
      */
     boolean peerHasLeft() {
-        return hasLeft() || System.nanoTime() - errorSince > Revocation.PATIENCE_NANOS;
+        return settled && (hasLeft() || System.nanoTime() - errorSince > Revocation.PATIENCE_NANOS);
     }
 
     /** The arm word that the peer has signalled last. */

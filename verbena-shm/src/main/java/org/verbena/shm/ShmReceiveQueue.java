@@ -273,8 +273,8 @@ final class ShmReceiveQueue extends ReceiveQueue {
             long k = completed;
             long entry = l.entry(k);
             long commit = LaneReader.commit(entry);
-            if (LaneLayout.isOf(commit, k)) {
-                return take(cq, entry, commit, k);
+            if (LaneLayout.isOf(commit, k) && take(cq, entry, commit, k)) {
+                return true;
             }
         } else if (peerEntry != 0 && attach() != null) {
             return poll(cq);
@@ -291,17 +291,6 @@ final class ShmReceiveQueue extends ReceiveQueue {
             qp.fatal(e);
             return null;
         }
-    }
-
-    /** True if a completion waits; for arming, not for the data path. */
-    boolean hasCompletion() {
-        LaneReader l = lane;
-        if (l == null && peerEntry != 0) {
-            l = attach();
-        }
-        return l != null && l.isCommitted(completed)
-                || qp.state() == QueuePairState.ERR && completed < Posted.count(RawMemory.getLongAcquire(postedAddress))
-                        && qp.peerHasLeft();
     }
 
     /** Completes receive {@code k} with its lane entry; answers false if the peer had no right to it. */
@@ -338,6 +327,9 @@ final class ShmReceiveQueue extends ReceiveQueue {
         }
         if (status != WcStatus.SUCCESS) {
             qp.receiveFailed(status);
+        }
+        if (!cq.hasTimestamps()) {
+            flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer says
         }
         cq.set(qp, receives[i].wrId, LaneLayout.commit(k, opcode, status, flags), length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);

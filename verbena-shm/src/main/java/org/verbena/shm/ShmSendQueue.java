@@ -16,8 +16,8 @@ import org.verbena.verbs.SendQueue;
  * <p>Three counters say where a work request is: {@code freed <= executed <= tail}. When all earlier ones are executed,
  * the poster executes without a lock; nobody else does anything then, because there is nothing between {@code executed}
  * and {@code tail}. When one has to wait (the peer has posted no receive, or is not ready) the rest is left behind
- * {@code tail}, and whoever comes first goes on under a try-lock: the next post, a poll of the completion queue, or the
- * engine thread. The one who fails to get the lock may leave, for the holder looks again after giving it back.
+ * {@code tail}, and whoever comes first goes on under a try-lock: a post or a poll of the completion queue, though not
+ * every one, or the engine thread. The one who fails to get the lock may leave, for the holder looks again after giving it back.
  */
 final class ShmSendQueue extends SendQueue {
     private static final VarHandle EXECUTED;
@@ -69,9 +69,11 @@ final class ShmSendQueue extends SendQueue {
     /** How far slots are known to be free; read anew when used up. */
     private long room;
     private WorkRequest current;
-    /** Polls and posts while something waited, counted without care; the engine looks whether it still changes. */
-    private int looks;
+    /** Polls and posts while something waited, counted without care. */
+    private int calls;
     private int lookMask = LOOK_OFTEN;
+    /** How many of them went on with it; the engine sees whether there were any since it looked last. */
+    private int looks;
     private int looksSeen;
 
     ShmSendQueue(ShmQueuePair qp, KeyTable keys, int pd, WorkRequest[] slots, SendExecutor executor,
@@ -213,6 +215,7 @@ final class ShmSendQueue extends SendQueue {
             EXECUTED.setRelease(this, k);
             TAIL.setRelease(this, to);
             if (k < to) {
+                lookMask = LOOK_OFTEN;
                 // only now can the engine see that something waits
                 qp.lookAfter();
             }
@@ -231,7 +234,7 @@ final class ShmSendQueue extends SendQueue {
         return isPending() && executor.waitsForReceive();
     }
 
-    /** For the engine: true if the application has polled since the last call, and so needs no help. */
+    /** For the engine: true if the application has gone on with what waits since the last call, and needs no help. */
     boolean isLookedAfter() {
         int now = looks;
         boolean changed = now != looksSeen;
@@ -335,11 +338,12 @@ final class ShmSendQueue extends SendQueue {
 
     /** Goes on with what waits, but not every time; answers false if this time it did not. */
     private boolean look() {
-        int n = looks + 1;
-        looks = n;
+        int n = calls + 1;
+        calls = n;
         if ((n & lookMask) != 0) {
             return false;
         }
+        looks++;
         long before = (long) EXECUTED.getOpaque(this);
         progress();
         if (!isPending()) {
@@ -363,11 +367,6 @@ final class ShmSendQueue extends SendQueue {
         return true;
     }
 
-    /** True if a completion waits; for arming, not for the data path. */
-    boolean hasCompletion() {
-        return !completions.isEmpty();
-    }
-
     /** Forgets everything; nobody posts, polls or executes meanwhile. */
     void reset() {
         while (!BUSY.compareAndSet(this, 0, 1)) {
@@ -377,6 +376,7 @@ final class ShmSendQueue extends SendQueue {
         EXECUTED.setVolatile(this, 0L);
         FREED.setVolatile(this, 0L);
         room = 0;
+        lookMask = LOOK_OFTEN;
         open = false;
         completions.clear();
         executor.reset();

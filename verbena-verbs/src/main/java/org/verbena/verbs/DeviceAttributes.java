@@ -88,12 +88,12 @@ public final class DeviceAttributes {
         return b.maxPd;
     }
 
-    /** The largest number of reads and atomics outstanding from a queue pair. */
+    /** The largest number of reads and atomics that a queue pair takes from its peer at once, as responder. */
     public int maxQpRdAtom() {
         return b.maxQpRdAtom;
     }
 
-    /** The largest number of reads and atomics outstanding as target. */
+    /** The largest number of reads and atomics outstanding from a queue pair, as initiator. */
     public int maxQpInitRdAtom() {
         return b.maxQpInitRdAtom;
     }
@@ -236,9 +236,9 @@ public final class DeviceAttributes {
         }
 
         /** Sets {@link DeviceAttributes#maxQpRdAtom()} and {@link DeviceAttributes#maxQpInitRdAtom()}. */
-        public Builder maxReadAtomic(int initiator, int target) {
-            maxQpRdAtom = initiator;
-            maxQpInitRdAtom = target;
+        public Builder maxReadAtomic(int responder, int initiator) {
+            maxQpRdAtom = responder;
+            maxQpInitRdAtom = initiator;
             return this;
         }
 

@@ -20,6 +20,8 @@ final class ProviderRegistry {
     /** Guards against a service file whose errors never end. */
     private static final int MAX_PROVIDERS = 1000;
 
+    private static final String UNKNOWN = "a provider";
+
     private ProviderRegistry() {}
 
     /** A method, so that no caller has the number compiled in. */
@@ -33,7 +35,7 @@ final class ProviderRegistry {
         Iterator<ServiceLoader.Provider<VerbsProvider>> found = ServiceLoader
                 .load(VerbsProvider.class, Verbs.class.getClassLoader()).stream().iterator();
         for (int i = 0; i < MAX_PROVIDERS; i++) {
-            String name = "a provider";
+            String name = UNKNOWN;
             try {
                 if (!found.hasNext()) {
                     break;
@@ -53,7 +55,8 @@ final class ProviderRegistry {
             } catch (VerbsException e) {
                 problems.add(name + ": " + e.getMessage());
             } catch (LinkageError e) {
-                problems.add(UnlinkedProvider.nameOf(e).orElse(name) + " is broken and skipped: " + reason(e));
+                problems.add((name.equals(UNKNOWN) ? UnlinkedProvider.nameOf(e, problems).orElse(name) : name)
+                        + " is broken and skipped: " + reason(e));
             } catch (ServiceConfigurationError | RuntimeException e) {
                 problems.add(name + " is broken and skipped: " + reason(e));
             }

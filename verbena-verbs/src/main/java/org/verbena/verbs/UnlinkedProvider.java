@@ -3,9 +3,11 @@ package org.verbena.verbs;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 
 import org.verbena.verbs.spi.VerbsProvider;
@@ -18,8 +20,11 @@ import org.verbena.verbs.spi.VerbsProvider;
 final class UnlinkedProvider {
     private UnlinkedProvider() {}
 
-    /** Loads every class that a service file names once more and returns the one that fails with the same words. */
-    static Optional<String> nameOf(LinkageError error) {
+    /**
+     * Loads every class that a service file names once more and returns the first that fails with the same words and is
+     * not among the problems yet.
+     */
+    static Optional<String> nameOf(LinkageError error, List<String> problems) {
         ClassLoader loader = Verbs.class.getClassLoader();
         try {
             for (URL file : Collections.list(loader.getResources("META-INF/services/" + VerbsProvider.class
@@ -27,13 +32,14 @@ final class UnlinkedProvider {
                 try (BufferedReader in = new BufferedReader(
                         new InputStreamReader(file.openStream(), StandardCharsets.UTF_8))) {
                     Optional<String> found = in.lines().map(line -> line.replaceFirst("#.*", "").strip())
-                            .filter(name -> !name.isEmpty() && failsWith(error, name, loader)).findFirst();
+                            .filter(name -> !name.isEmpty() && failsWith(error, name, loader)).map("provider "::concat)
+                            .filter(name -> problems.stream().noneMatch(p -> p.startsWith(name + " "))).findFirst();
                     if (found.isPresent()) {
-                        return found.map("provider "::concat);
+                        return found;
                     }
                 }
             }
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             // A file that cannot be read has no name to give; the error itself is reported all the same.
         }
         return Optional.empty();

@@ -46,7 +46,7 @@ final class VerbenaRuns {
     }
 
     private static Sample perf(String prefix, String... arguments) throws IOException {
-        List<String> a = new ArrayList<>(List.of("perf", "--json", "--duration=500ms", "--warm-up=500ms"));
+        List<String> a = new ArrayList<>(List.of("perf", "--json", "--duration=1s", "--warm-up=500ms"));
         a.addAll(List.of(arguments));
         Sample s = new Sample();
         try (Child c = new Child(Child.java("org.verbena.cli.Main", a.toArray(String[]::new)))) {
@@ -54,7 +54,7 @@ final class VerbenaRuns {
                 String test = r.path("test").asText().replace("limit-", "").replace("-lat", "").replace("-bw", "");
                 long size = r.path("size").asLong();
                 String name = prefix + test + (prefix.startsWith("limit") ? "" : "-" + (size == 1 << 20 ? "1m" : size));
-                if (r.has("rtt_ns")) {
+                if (r.hasNonNull("rtt_ns")) {
                     s.put(name + "-rtt", r.path("rtt_ns").path("p50").asDouble());
                 } else if (size < 4096) {
                     s.put(name + "-rate", r.path("messages_per_second").asDouble());

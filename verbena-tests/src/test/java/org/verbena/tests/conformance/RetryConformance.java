@@ -302,6 +302,25 @@ abstract class RetryConformance extends Conformance {
         }
     }
 
+    /** What the far end is told of an error belongs to the connection that failed, however late it comes. */
+    @Test
+    void anErrorOfAnEarlierConnectionDoesNotReachTheNextOne() throws Exception {
+        Pair p = connected();
+        for (int round = 0; round < 50; round++) {
+            assertPosted(p.near.post(Op.write(1, p.farAddress, -1).on(0, 8)));
+            assertStatus(WcStatus.REM_ACCESS_ERR, 1, p.near.awaitSend());
+            p.far.to(QueuePairState.RESET); // whether it has heard of the error or not
+            p.near.to(QueuePairState.RESET);
+            p.connect();
+        }
+        assertPosted(p.far.postReceives(Op.receive(2).on(0, 64)));
+        p.far.act(End::expectNoCompletion);
+        assertPosted(p.near.post(Op.send(3).on(0, 64)));
+        assertDone(WcOpcode.SEND, 3, p.near.awaitSend());
+        assertReceived(2, 64, p.far.awaitReceive());
+        p.far.awaitState(QueuePairState.RTS);
+    }
+
     /** RESET in the middle of healthy traffic forgets what is outstanding. */
     @Test
     void resetForgetsWhatIsOutstanding() throws Exception {
