@@ -57,8 +57,7 @@ public abstract class QueuePair extends VerbsObject {
      * Changes the state or attributes, {@code ibv_modify_qp}.
      *
      * @throws VerbsException {@code EINVAL} for a transition that does not exist, or an attribute that is missing, not
-     *         allowed or out of range, which the message names; {@code EOPNOTSUPP} for a path migration or a rate limit
-     *         that the provider does not know
+     *         allowed or out of range, which the message names
      */
     public final void modify(QueuePairAttributes attributes) throws VerbsException {
         String verb = "modify " + describe();
