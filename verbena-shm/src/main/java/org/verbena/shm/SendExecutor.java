@@ -544,9 +544,9 @@ final class SendExecutor {
     private boolean fail(Remote r, WorkRequest w, long number, int status) {
         String reason = WcStatus.toString(status) + " for wrId " + w.wrId
                 + (vendorError == 0 ? "" : ", " + hint(vendorError));
+        qp.enterError(reason, -1); // first: who sees the completion finds the state that goes with it
         complete(w, number, status, vendorError);
         vendorError = 0;
-        qp.enterError(reason, -1);
         if (status == WcStatus.REM_ACCESS_ERR) {
             qp.tellPeer(r, AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);
         } else if (status == WcStatus.REM_INV_REQ_ERR || status == WcStatus.REM_OP_ERR) {
@@ -563,8 +563,8 @@ final class SendExecutor {
     }
 
     private boolean failLocally(WorkRequest w, long number, int status, String reason) {
-        complete(w, number, status, 0);
         qp.enterError(WcStatus.toString(status) + ": " + reason, -1);
+        complete(w, number, status, 0);
         return true;
     }
 

@@ -141,7 +141,7 @@ final class ShmConnectionManager extends ConnectionManager {
             throws VerbsException {
         String verb = "connect " + qp.describe() + " to " + remote;
         context.requireOpen(verb);
-        ShmQueuePair own = usable(verb, qp);
+        ShmQueuePair own = usable(verb, qp, parameters);
         checkAddress(verb, remote, Errno.EHOSTUNREACH);
         long deadline = System.nanoTime() + parameters.timeout().toNanos();
         long instance = context.ports().whoListens(verb, remote.getPort(), left(deadline));
@@ -175,12 +175,17 @@ final class ShmConnectionManager extends ConnectionManager {
         return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
     }
 
-    /** Refuses a queue pair that cannot be connected. */
-    void check(String verb, QueuePair qp) throws VerbsException {
-        usable(verb + " on " + qp.describe(), qp);
+    /** Refuses a queue pair that cannot be connected, or not in this way. */
+    void check(String verb, QueuePair qp, ConnectionParameters parameters) throws VerbsException {
+        usable(verb + " on " + qp.describe(), qp, parameters);
     }
 
-    private ShmQueuePair usable(String verb, QueuePair qp) throws VerbsException {
+    private ShmQueuePair usable(String verb, QueuePair qp, ConnectionParameters p) throws VerbsException {
+        int reads = Math.max(p.responderResources(), p.initiatorDepth());
+        if (reads > ShmDevice.MAX_READS) {
+            throw new VerbsException(verb, Errno.EINVAL, reads + " reads and atomics outstanding, shm0 takes "
+                    + ShmDevice.MAX_READS + " at most");
+        }
         if (!(qp instanceof ShmQueuePair own) || qp.protectionDomain().context() != context) {
             throw new VerbsException(verb, Errno.EINVAL, "the queue pair belongs to another context");
         }
@@ -209,7 +214,7 @@ final class ShmConnectionManager extends ConnectionManager {
     Connection accept(Half half, byte[] privateData, int peerQueuePair, QueuePair qp, ConnectionParameters parameters)
             throws VerbsException {
         String verb = "accept on " + qp.describe();
-        ShmQueuePair own = usable(verb, qp);
+        ShmQueuePair own = usable(verb, qp, parameters);
         boolean done = false;
         try {
             failIfDead(half);

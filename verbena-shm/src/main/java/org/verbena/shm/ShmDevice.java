@@ -14,6 +14,8 @@ import org.verbena.verbs.VerbsException;
 final class ShmDevice extends Device {
     static final ShmDevice INSTANCE = new ShmDevice();
 
+    /** Reads and atomics outstanding, either way. */
+    static final int MAX_READS = 128;
     static final int MAX_WR = 16384;
     static final int MAX_SGE = 16;
     static final int MAX_INLINE = 1024;
@@ -27,7 +29,7 @@ final class ShmDevice extends Device {
         return DeviceAttributes.builder().firmwareVersion("1").nodeGuid(GUID).maxMrSize(1L << 40).pageSizeCap(4096)
                 .maxQp(AdapterLayout.MAX_QP, MAX_WR).maxSge(MAX_SGE).maxInlineData(MAX_INLINE)
                 .maxCq(AdapterLayout.MAX_CQ, 1 << 22).maxMr(AdapterLayout.MAX_KEYS).maxPd(AdapterLayout.MAX_PD)
-                .maxReadAtomic(128, 128).atomicCapability(AtomicCapability.GLOB).physicalPortCount(1)
+                .maxReadAtomic(MAX_READS, MAX_READS).atomicCapability(AtomicCapability.GLOB).physicalPortCount(1)
                 .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).build();
     }
 

@@ -215,11 +215,12 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             bad = "PORT is " + a.port() + ", shm0 has port 1 only";
         } else if (a.has(QueuePairAttributes.PKEY_INDEX) && a.pkeyIndex() != 0) {
             bad = "PKEY_INDEX is " + a.pkeyIndex() + ", the table has one entry, index 0";
-        } else if (a.has(QueuePairAttributes.MAX_QP_RD_ATOMIC) && (a.maxReadAtomic() < 0 || a.maxReadAtomic() > 128)) {
-            bad = "MAX_QP_RD_ATOMIC is " + a.maxReadAtomic() + ", must be 0 to 128";
+        } else if (a.has(QueuePairAttributes.MAX_QP_RD_ATOMIC) && (a.maxReadAtomic() < 0 || a
+                .maxReadAtomic() > ShmDevice.MAX_READS)) {
+            bad = "MAX_QP_RD_ATOMIC is " + a.maxReadAtomic() + ", must be 0 to " + ShmDevice.MAX_READS;
         } else if (a.has(QueuePairAttributes.MAX_DEST_RD_ATOMIC)
-                && (a.maxDestReadAtomic() < 0 || a.maxDestReadAtomic() > 128)) {
-            bad = "MAX_DEST_RD_ATOMIC is " + a.maxDestReadAtomic() + ", must be 0 to 128";
+                && (a.maxDestReadAtomic() < 0 || a.maxDestReadAtomic() > ShmDevice.MAX_READS)) {
+            bad = "MAX_DEST_RD_ATOMIC is " + a.maxDestReadAtomic() + ", must be 0 to " + ShmDevice.MAX_READS;
         } else if (a.has(QueuePairAttributes.ACCESS_FLAGS) && (a.accessFlags() & ~0xff) != 0) {
             bad = "ACCESS_FLAGS has unknown bits";
         }

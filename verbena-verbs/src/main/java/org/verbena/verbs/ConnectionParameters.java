@@ -7,6 +7,10 @@ public final class ConnectionParameters {
     /** The longest private data in bytes that every provider carries. */
     public static final int MAX_PRIVATE_DATA = 56;
 
+    private static final int MAX_RESOURCES = 255;
+    private static final int MAX_RETRIES = 7;
+    private static final Duration A_YEAR = Duration.ofDays(365);
+
     private static final ConnectionParameters DEFAULTS = builder().build();
 
     private final byte[] privateData;
@@ -98,27 +102,43 @@ public final class ConnectionParameters {
             return this;
         }
 
-        /** Reads and atomics that the peer may have outstanding here. */
+        /**
+         * Reads and atomics that the peer may have outstanding here, 0 to 255 and not more than the device takes.
+         *
+         * @throws IllegalArgumentException if it is not in that range
+         */
         public Builder responderResources(int value) {
-            responderResources = value;
+            responderResources = checked("responder resources", value, MAX_RESOURCES);
             return this;
         }
 
-        /** Reads and atomics that may be outstanding from here. */
+        /**
+         * Reads and atomics that may be outstanding from here, 0 to 255 and not more than the device takes.
+         *
+         * @throws IllegalArgumentException if it is not in that range
+         */
         public Builder initiatorDepth(int value) {
-            initiatorDepth = value;
+            initiatorDepth = checked("initiator depth", value, MAX_RESOURCES);
             return this;
         }
 
-        /** Retries, 0 to 7. */
+        /**
+         * Retries, 0 to 7.
+         *
+         * @throws IllegalArgumentException if it is not in that range
+         */
         public Builder retryCount(int value) {
-            retryCount = value;
+            retryCount = checked("retry count", value, MAX_RETRIES);
             return this;
         }
 
-        /** Retries when the peer has no receive posted, 0 to 7; 7 means for ever. */
+        /**
+         * Retries when the peer has no receive posted, 0 to 7; 7 means for ever.
+         *
+         * @throws IllegalArgumentException if it is not in that range
+         */
         public Builder rnrRetry(int value) {
-            rnrRetry = value;
+            rnrRetry = checked("RNR retry count", value, MAX_RETRIES);
             return this;
         }
 
@@ -128,10 +148,24 @@ public final class ConnectionParameters {
             return this;
         }
 
-        /** How long to wait for the peer's answer. */
+        /**
+         * How long to wait for the peer's answer; more than a year counts as one.
+         *
+         * @throws IllegalArgumentException if it is negative
+         */
         public Builder timeout(Duration value) {
-            timeout = value;
+            if (value.isNegative()) {
+                throw new IllegalArgumentException("a time-out of " + value);
+            }
+            timeout = value.compareTo(A_YEAR) > 0 ? A_YEAR : value;
             return this;
+        }
+
+        private static int checked(String what, int value, int most) {
+            if (value < 0 || value > most) {
+                throw new IllegalArgumentException(what + " " + value + ", must be 0 to " + most);
+            }
+            return value;
         }
 
         /** Makes the parameters. */

@@ -87,6 +87,39 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
+    void parametersOutOfRangeAreRefusedBeforeAnybodyIsAsked() throws Exception {
+        for (int bad : new int[] {-1, 8, Integer.MAX_VALUE}) {
+            assertThatThrownBy(() -> ConnectionParameters.builder().retryCount(bad)).isInstanceOf(
+                    IllegalArgumentException.class).hasMessageContaining("retry count " + bad);
+            assertThatThrownBy(() -> ConnectionParameters.builder().rnrRetry(bad)).isInstanceOf(
+                    IllegalArgumentException.class).hasMessageContaining("RNR retry count " + bad);
+        }
+        assertThatThrownBy(() -> ConnectionParameters.builder().responderResources(256)).isInstanceOf(
+                IllegalArgumentException.class).hasMessageContaining("256");
+        assertThatThrownBy(() -> ConnectionParameters.builder().timeout(Duration.ofNanos(-1))).isInstanceOf(
+                IllegalArgumentException.class);
+        Pair p = pair();
+        int most = p.near.context.queryDevice().maxQpInitRdAtom();
+        if (most < 255) {
+            assertErrno(Errno.EINVAL, () -> p.near.context.connectionManager().connect(p.near.qp,
+                    new InetSocketAddress("localhost", 1), ConnectionParameters.builder().initiatorDepth(most + 1)
+                            .build()),
+                    Integer.toString(most));
+        }
+        assertThat(p.near.state()).isIn(QueuePairState.RESET, QueuePairState.INIT);
+    }
+
+    /** Longer than a long can say in nanoseconds. */
+    @Test
+    void aTimeoutMayBeVeryLong() throws Exception {
+        Pair p = pair();
+        InetSocketAddress to = listen(p.far, Listening::accept);
+        p.near.keep(p.near.context.connectionManager().connect(p.near.qp, to, ConnectionParameters.builder()
+                .timeout(Duration.ofSeconds(Long.MAX_VALUE)).build()));
+        p.far.join();
+    }
+
+    @Test
     void parametersReachTheQueuePair() throws Exception {
         Pair p = pair();
         InetSocketAddress to = listen(p.far, Listening::accept);
