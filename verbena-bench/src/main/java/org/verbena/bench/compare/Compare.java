@@ -77,7 +77,7 @@ public final class Compare {
         }
         Sample median = Sample.median(samples);
         List<Target> targets = TARGETS.stream().filter(t -> !Double.isNaN(t.ratio(median))).toList();
-        Report report = new Report(median, targets, starts, load);
+        Report report = new Report(median, Sample.best(samples), targets, starts, load);
         System.out.print(json ? report.json() : report.table());
     }
 

@@ -20,7 +20,7 @@ record Target(String figure, String base, double bound, boolean atMost) {
 
     /** Compared, without a target. */
     static Target none(String figure, String base) {
-        return new Target(figure, base, Double.NaN, figure.endsWith("-rtt"));
+        return new Target(figure, base, Double.NaN, Sample.isTime(figure));
     }
 
     double ratio(Sample s) {
