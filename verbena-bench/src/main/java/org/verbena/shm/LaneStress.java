@@ -36,7 +36,7 @@ public class LaneStress {
         }
 
         boolean isThere(long index) {
-            return reader.isCommitted(index);
+            return LaneLayout.isOf(LaneReader.commit(reader.entry(index)), index);
         }
 
         /** 0 if the entry is not there, else 1; then {@code r2} counts what is wrong with it. */

@@ -58,6 +58,11 @@ final class LaneLayout {
 
     private LaneLayout() {}
 
+    /** Address of entry {@code index} of a lane of {@code mask + 1} entries at {@code base}. */
+    static long entry(long base, long mask, long index) {
+        return base + ((index & mask) << ENTRY_SHIFT);
+    }
+
     static long commit(long index, int opcode, int status, int flags) {
         return index + 1 & 0xffffffffL | (long) opcode << 32 | (long) status << 40 | (long) flags << 48;
     }

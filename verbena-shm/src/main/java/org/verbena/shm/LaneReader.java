@@ -17,16 +17,12 @@ final class LaneReader {
 
     /** Address of entry {@code index}. */
     long entry(long index) {
-        return base + ((index & mask) << LaneLayout.ENTRY_SHIFT);
+        return LaneLayout.entry(base, mask, index);
     }
 
     /** The commit word of an entry; {@link LaneLayout#isOf} tells whether it is the one that is waited for. */
     static long commit(long entry) {
         return RawMemory.getLongAcquire(entry + LaneLayout.COMMIT);
-    }
-
-    boolean isCommitted(long index) {
-        return LaneLayout.isOf(commit(entry(index)), index);
     }
 
     /** Message length, at most 4 GiB - 1. */

@@ -50,7 +50,7 @@ final class LaneWriter {
     }
 
     private long entry(long index) {
-        return base + ((index & mask) << LaneLayout.ENTRY_SHIFT);
+        return LaneLayout.entry(base, mask, index);
     }
 
     private static int stamp(long e, int flags) {

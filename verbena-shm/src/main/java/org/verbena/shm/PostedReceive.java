@@ -13,6 +13,10 @@ final class PostedReceive {
 
     void set(long id, @Nullable Region r, long bufferAddress, long bufferLength) {
         wrId = id;
+        setBuffer(r, bufferAddress, bufferLength);
+    }
+
+    void setBuffer(@Nullable Region r, long bufferAddress, long bufferLength) {
         address = bufferAddress;
         length = bufferLength;
         if (region != r) {

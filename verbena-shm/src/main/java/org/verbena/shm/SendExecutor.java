@@ -121,11 +121,12 @@ final class SendExecutor {
     boolean sendNow(Region from, long offset, long length, int flags, long wrId, long number) {
         Remote r = remote;
         LaneWriter l = lane;
-        if (r == null || l == null || sent >= credit || length > inline || !isUsual(from, offset, length)) {
+        if (r == null || l == null || !isUsual(from, offset, length)) {
             return false;
         }
         Hazard.enter(hazard, ++sequence, Hazard.RECEIVES);
-        if ((RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK) & Link.IDENTITY) != r.link) {
+        if ((RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK) & Link.IDENTITY) != r.link
+                || sent >= credit && !refreshCredit(r) || length > inline) {
             Hazard.leave(hazard);
             return false;
         }

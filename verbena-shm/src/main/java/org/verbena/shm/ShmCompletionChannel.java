@@ -84,7 +84,7 @@ final class ShmCompletionChannel extends CompletionChannel {
 
     @Override
     public @Nullable CompletionQueue await(Duration timeout) throws VerbsException {
-        long nanos = timeout.compareTo(Duration.ofDays(365)) > 0 ? TimeUnit.DAYS.toNanos(365) : timeout.toNanos();
+        long nanos = TimeUnit.NANOSECONDS.convert(timeout);
         long end = System.nanoTime() + nanos;
         while (true) {
             CompletionQueue cq = take();

@@ -68,7 +68,7 @@ final class ShmConnection extends Connection {
 
     @Override
     public @Nullable ConnectionEvent awaitEvent(Duration timeout) {
-        long nanos = timeout.compareTo(Duration.ofDays(365)) > 0 ? TimeUnit.DAYS.toNanos(365) : timeout.toNanos();
+        long nanos = TimeUnit.NANOSECONDS.convert(timeout);
         try {
             return events.poll(nanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {

@@ -54,7 +54,7 @@ final class ShmConnectionListener extends ConnectionListener {
 
     @Override
     public @Nullable ConnectionRequest awaitRequest(Duration timeout) throws VerbsException {
-        long nanos = timeout.compareTo(Duration.ofDays(365)) > 0 ? TimeUnit.DAYS.toNanos(365) : timeout.toNanos();
+        long nanos = TimeUnit.NANOSECONDS.convert(timeout);
         Optional<ShmConnectionRequest> r = Optional.empty();
         try {
             if (!closing) {

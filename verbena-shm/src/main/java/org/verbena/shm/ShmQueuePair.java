@@ -567,12 +567,11 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             return true;
         }
         // an application that polls goes on by itself, and two at one queue only take its lines from each other
-        applicationPolls = sendQueue.isLookedAfter();
+        applicationPolls = sendQueue.applicationLooked();
         if (sendQueue.isPending() && (state == QueuePairState.ERR || starving || !applicationPolls)) {
             sendQueue.progress();
         }
-        boolean settled = state != QueuePairState.ERR || peerHasLeft();
-        if (sendQueue.isPending() || !settled) {
+        if (sendQueue.isPending() || state == QueuePairState.ERR && !peerHasLeft()) {
             return false;
         }
         if (state == QueuePairState.ERR) {

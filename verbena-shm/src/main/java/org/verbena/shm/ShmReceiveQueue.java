@@ -139,7 +139,8 @@ final class ShmReceiveQueue extends ReceiveQueue {
     @Override
     public int post(long wrId, MemoryRegion region, long offset, long length) {
         long k = posted;
-        if (!(region instanceof ShmMemoryRegion m) || k >= room || maxSge == 0 || qp.state() == QueuePairState.RESET
+        if (!(region instanceof ShmMemoryRegion m) || k >= room && !hasRoom(k) || maxSge == 0 || qp
+                .state() == QueuePairState.RESET
                 || qp.state() == QueuePairState.ERR) {
             return super.post(wrId, region, offset, length);
         }
@@ -212,10 +213,14 @@ final class ShmReceiveQueue extends ReceiveQueue {
         RawMemory.putLong(current + 8, total);
         for (int i = 0; i < sgeCount; i++) {
             long a = current + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * i;
+            long address = RawMemory.getLong(a);
             long keyAndLength = RawMemory.getLong(a + 8);
-            if (region((int) keyAndLength, RawMemory.getLong(a), keyAndLength >>> 32) == null) {
+            Region r = region((int) keyAndLength, address, keyAndLength >>> 32);
+            if (r == null) {
                 // the peer is to look at this receive, so that it is told of the error too
                 total = 0;
+            } else if (sgeCount == 1 && r.isRaw()) {
+                receives[(int) (staged - 1) & mask].setBuffer(r, address, keyAndLength >>> 32);
             }
         }
         noteLength();
@@ -270,10 +275,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
     boolean poll(ShmCompletionQueue cq) {
         LaneReader l = lane;
         if (l != null) {
-            long k = completed;
-            long entry = l.entry(k);
-            long commit = LaneReader.commit(entry);
-            if (LaneLayout.isOf(commit, k) && take(cq, entry, commit, k)) {
+            if (takeNext(cq, l)) {
                 return true;
             }
         } else if (peerEntry != 0 && attach() != null) {
@@ -293,12 +295,21 @@ final class ShmReceiveQueue extends ReceiveQueue {
         }
     }
 
+    /** Completes the oldest receive if the peer has committed its entry. */
+    private boolean takeNext(ShmCompletionQueue cq, LaneReader l) {
+        long k = completed;
+        long entry = l.entry(k);
+        long commit = LaneReader.commit(entry);
+        return LaneLayout.isOf(commit, k) && take(cq, entry, commit, k);
+    }
+
     /** Completes receive {@code k} with its lane entry; answers false if the peer had no right to it. */
     private boolean take(ShmCompletionQueue cq, long entry, long commit, long k) {
         PostedReceive p = receives[(int) k & mask];
         Region r = p.region;
         int length = LaneLayout.inlineLength(commit);
-        if (k < known && LaneLayout.isPlainInline(commit) && r != null && r.valid && length <= LaneLayout.INLINE
+        if ((k < known || isPosted(k)) && LaneLayout.isPlainInline(commit) && r != null && r.valid
+                && length <= LaneLayout.INLINE
                 && length <= p.length) {
             // the usual message; takeOther would do the same, later
             Copy.small(LaneReader.payload(entry, commit), p.address, length);
@@ -401,12 +412,8 @@ final class ShmReceiveQueue extends ReceiveQueue {
             return false;
         }
         LaneReader l = lane;
-        if (l != null) {
-            long entry = l.entry(completed);
-            long commit = LaneReader.commit(entry);
-            if (LaneLayout.isOf(commit, completed) && take(cq, entry, commit, completed)) {
-                return true;
-            }
+        if (l != null && takeNext(cq, l)) {
+            return true;
         }
         cq.set(qp, receives[(int) completed & mask].wrId,
                 LaneLayout.commit(completed, WcOpcode.RECV, WcStatus.WR_FLUSH_ERR, 0), 0);

@@ -235,7 +235,7 @@ final class ShmSendQueue extends SendQueue {
     }
 
     /** For the engine: true if the application has gone on with what waits since the last call, and needs no help. */
-    boolean isLookedAfter() {
+    boolean applicationLooked() {
         int now = looks;
         boolean changed = now != looksSeen;
         looksSeen = now;
@@ -276,7 +276,7 @@ final class ShmSendQueue extends SendQueue {
 
     /** True if a request may be executed at once and without a slot; what is special goes the long way. */
     private boolean isFast(long k, int flags) {
-        return k < room && (flags & ~(SendFlags.SIGNALED | SendFlags.SOLICITED | SendFlags.FENCE)) == 0
+        return (k < room || hasRoom(k)) && (flags & ~(SendFlags.SIGNALED | SendFlags.SOLICITED | SendFlags.FENCE)) == 0
                 && qp.state() == QueuePairState.RTS && (long) EXECUTED.getAcquire(this) == k;
     }
 

@@ -34,7 +34,7 @@ final class AsyncEventQueue {
 
     @Nullable
     AsyncEvent await(String context, Duration timeout) throws VerbsException {
-        long left = timeout.compareTo(Duration.ofDays(365)) > 0 ? TimeUnit.DAYS.toNanos(365) : timeout.toNanos();
+        long left = TimeUnit.NANOSECONDS.convert(timeout);
         lock.lock();
         try {
             while (events.isEmpty()) {
