@@ -1,6 +1,8 @@
 package org.verbena.bench;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +13,6 @@ import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.MemoryRegion;
-import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
@@ -44,14 +45,16 @@ public final class Loop implements AutoCloseable {
 
         private End(MemoryRegion region, int depth, boolean events) throws VerbsException {
             this.region = region;
-            ProtectionDomain pd = region.protectionDomain();
-            Context context = pd.context();
+            Context context = region.protectionDomain().context();
             channel = events ? context.createCompletionChannel() : null;
             sendCq = context.createCompletionQueue(queue(depth));
             receiveCq = context.createCompletionQueue(queue(depth));
-            qp = pd.createQueuePair(QueuePairInitAttributes.builder(sendCq, receiveCq).maxSendWr(depth).maxReceiveWr(
-                    depth)
-                    .maxInlineData(64).build());
+            qp = queuePair(depth);
+        }
+
+        private QueuePair queuePair(int depth) throws VerbsException {
+            return region.protectionDomain().createQueuePair(QueuePairInitAttributes.builder(sendCq, receiveCq)
+                    .maxSendWr(depth).maxReceiveWr(depth).maxInlineData(64).build());
         }
 
         private CompletionQueueAttributes queue(int depth) {
@@ -74,6 +77,8 @@ public final class Loop implements AutoCloseable {
     /** The end that receives. */
     public final End b;
 
+    private final List<QueuePair> more = new ArrayList<>();
+
     /**
      * Makes and connects two queue pairs in the domains of two regions.
      *
@@ -85,19 +90,32 @@ public final class Loop implements AutoCloseable {
     public Loop(MemoryRegion first, MemoryRegion second, int depth, boolean events) throws VerbsException {
         a = new End(first, depth, events);
         b = new End(second, depth, events);
-        connect();
+        connect(a.qp, b.qp);
+        // from then on nothing is made anew
+        warm(a, a.qp, b, b.qp);
+        warm(b, b.qp, a, a.qp);
     }
 
-    /** Brings both queue pairs from RESET to RTS, and moves some bytes each way: from then on nothing is made anew. */
-    private void connect() throws VerbsException {
-        for (End e : new End[] {a, b}) {
-            e.qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(AccessFlags.ALL)
+    /** Connects more queue pairs to each other, on the same completion queues, with {@code depth} entries each. */
+    public void add(int pairs, int depth) throws VerbsException {
+        for (int n = 0; n < pairs; n++) {
+            QueuePair first = a.queuePair(depth);
+            more.add(first);
+            QueuePair second = b.queuePair(depth);
+            more.add(second);
+            connect(first, second);
+            warm(a, first, b, second);
+        }
+    }
+
+    /** Brings both queue pairs from RESET to RTS. */
+    private static void connect(QueuePair first, QueuePair second) throws VerbsException {
+        for (QueuePair qp : new QueuePair[] {first, second}) {
+            qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(AccessFlags.ALL)
                     .build());
         }
-        ready(a.qp, b.qp);
-        ready(b.qp, a.qp);
-        warm(a, b);
-        warm(b, a);
+        ready(first, second);
+        ready(second, first);
     }
 
     private static void ready(QueuePair qp, QueuePair peer) throws VerbsException {
@@ -109,9 +127,9 @@ public final class Loop implements AutoCloseable {
                 .sqPsn(0).maxReadAtomic(16).build());
     }
 
-    private static void warm(End from, End to) {
-        check(to.qp.receiveQueue().post(0, to.region, 0, 0));
-        check(from.qp.sendQueue().start().send(0, SendFlags.SIGNALED).sge(from.region, 0, 0)
+    private static void warm(End from, QueuePair sender, End to, QueuePair receiver) {
+        check(receiver.receiveQueue().post(0, to.region, 0, 0));
+        check(sender.sendQueue().start().send(0, SendFlags.SIGNALED).sge(from.region, 0, 0)
                 .write(0, SendFlags.SIGNALED, to.region.rkey(), to.region.address()).sge(from.region, 0, 8).complete());
         take(to.receiveCq);
         take(from.sendCq);
@@ -143,6 +161,9 @@ public final class Loop implements AutoCloseable {
 
     @Override
     public void close() throws VerbsException {
+        for (QueuePair qp : more) {
+            qp.close();
+        }
         a.close();
         b.close();
     }

@@ -11,7 +11,8 @@ import org.verbena.verbs.WcStatus;
  * <pre>
  * arena
  *    0   header: magic, version, size, writer's instance, reader's instance
- * 4096   lanes, in pages
+ * 4096   counts of 16 bits, one for each queue pair of the reader, see {@link ReadySet}
+ *   12 Ki lanes, in pages
  *
  * lane entry, 128 bytes
  *    0   payload of up to 48 bytes, or else the time stamp
@@ -34,7 +35,8 @@ final class LaneLayout {
     static final long HEADER_SIZE = 16;
     static final long HEADER_WRITER = 24;
     static final long HEADER_READER = 32;
-    static final long HEAP = 4096;
+    static final long HINTS = 4096;
+    static final long HEAP = HINTS + 2L * AdapterLayout.MAX_QP;
 
     static final int ENTRY_SHIFT = 7;
     static final int FIRST_LINE = 48;

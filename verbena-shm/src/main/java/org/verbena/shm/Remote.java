@@ -20,6 +20,8 @@ final class Remote {
     final int maxSge;
     final boolean timestamps;
     final long armWord;
+    /** Address of the count, in the arena that we write, that marks the peer's queue pair. */
+    final long hint;
     final int channel;
 
     private Remote(Session session, long entry, long link) throws ProtocolException {
@@ -43,6 +45,7 @@ final class Remote {
         ringMask = entries - 1;
         timestamps = (RawMemory.getInt(entry + AdapterLayout.QP_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
         armWord = session.peerBase() + AdapterLayout.armWord(arm);
+        hint = session.hint(Link.number(link));
         channel = RawMemory.getInt(entry + AdapterLayout.QP_CHANNEL);
     }
 

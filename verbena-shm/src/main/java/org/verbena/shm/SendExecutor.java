@@ -138,7 +138,7 @@ final class SendExecutor {
         Hazard.leave(hazard);
         if (signalAll || (flags & SendFlags.SIGNALED) != 0) {
             completions.add(wrId, WcOpcode.SEND, WcStatus.SUCCESS, 0, length, number + 1);
-            qp.sendCompletionQueue().signal(false);
+            qp.sendCompletionQueue().signal(qp, false);
         }
         return true;
     }
@@ -162,7 +162,7 @@ final class SendExecutor {
         Hazard.leave(hazard);
         if (signalAll || (flags & SendFlags.SIGNALED) != 0) {
             completions.add(wrId, WcOpcode.RDMA_WRITE, WcStatus.SUCCESS, 0, length, number + 1);
-            qp.sendCompletionQueue().signal(false);
+            qp.sendCompletionQueue().signal(qp, false);
         }
         return true;
     }
@@ -309,12 +309,21 @@ final class SendExecutor {
         return count > sent;
     }
 
-    /** Wakes the peer if its completion queue is armed for what was just committed. */
+    /** Tells the peer of what was just committed, if its completion queue wants to be told. */
     private void notify(Remote r, boolean solicited) {
         // no instruction on x86: the peer arms, issues a membarrier, then looks into the lane
         VarHandle.releaseFence();
         long word = RawMemory.getLongOpaque(r.armWord);
-        if (ShmCompletionQueue.isArmed(word, solicited) && word != lastNotified) {
+        if (!ArmWord.isQuiet(word)) {
+            react(r, word, solicited);
+        }
+    }
+
+    private void react(Remote r, long word, boolean solicited) {
+        if ((word & ArmWord.MANY) != 0) {
+            ReadySet.raise(r.hint);
+        }
+        if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
             lastNotified = word;
             qp.notifyPeer(r, word);
         }
@@ -577,7 +586,7 @@ final class SendExecutor {
 
     private void complete(WorkRequest w, long number, int status, int vendor) {
         completions.add(w.wrId, Opcode.completion(w.opcode), status, vendor, w.total, number + 1);
-        qp.sendCompletionQueue().signal(status != WcStatus.SUCCESS);
+        qp.sendCompletionQueue().signal(qp, status != WcStatus.SUCCESS);
     }
 
     /** True if the oldest request waits for the peer to post a receive. */

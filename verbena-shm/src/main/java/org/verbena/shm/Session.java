@@ -88,6 +88,12 @@ final class Session {
     /** Makes the arena that this side of a new session writes. */
     static SharedFile makeArena(long ownInstance, long peerInstance) throws LinuxException {
         SharedFile f = new SharedFile("verbena-lanes", LaneLayout.SIZE);
+        try {
+            f.reserve(LaneLayout.HINTS, LaneLayout.HEAP - LaneLayout.HINTS);
+        } catch (LinuxException e) {
+            f.close();
+            throw e;
+        }
         RawMemory.putLong(f.address() + LaneLayout.HEADER_VERSION, AdapterLayout.VERSION);
         RawMemory.putLong(f.address() + LaneLayout.HEADER_SIZE, LaneLayout.SIZE);
         RawMemory.putLong(f.address() + LaneLayout.HEADER_WRITER, ownInstance);
@@ -139,6 +145,16 @@ final class Session {
     void remove(ShmQueuePair qp) {
         queuePairs.remove(qp);
         unshare(qp.pdIndex());
+    }
+
+    /** The peer's counts for our queue pairs. */
+    ReadySet.Counts counts() {
+        return new ReadySet.Counts(this, peerArenaBase() + LaneLayout.HINTS);
+    }
+
+    /** Address of our count for a queue pair of the peer, see {@link ReadySet}. */
+    long hint(int peerNumber) {
+        return arena.address() + LaneLayout.HINTS + 2L * ReadySet.index(peerNumber);
     }
 
     /** Makes a lane for a peer's queue pair, known by its link; answers its address. */

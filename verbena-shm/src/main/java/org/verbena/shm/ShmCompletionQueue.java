@@ -2,6 +2,8 @@ package org.verbena.shm;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,12 +20,11 @@ import org.verbena.verbs.WcStatus;
  * A completion queue: a cursor over the lanes and send completions of its queue pairs. It holds no entries itself, so it
  * cannot overrun; each source has room for all that can be outstanding.
  *
- * <p>The arm word is {@code sequence:62 | mode:2}. Whoever commits a completion and finds the word armed signals the
- * channel once for each value of the word.
+ * <p>Whoever commits a completion and finds the {@link ArmWord} armed signals the channel once for each value of the word.
+ * With few queue pairs, a poll looks at each; with many it goes by the marks in a {@link ReadySet}, and then looks at one
+ * more in turn.
  */
 final class ShmCompletionQueue extends CompletionQueue {
-    private static final int SOLICITED_ONLY = 1;
-    private static final int ANY = 2;
     private static final VarHandle ARMED;
 
     static {
@@ -40,6 +41,12 @@ final class ShmCompletionQueue extends CompletionQueue {
     private final int cqe;
     private volatile ShmQueuePair[] sources = {};
     private int next;
+    /** Null until there are many queue pairs. */
+    private volatile @Nullable ReadySet ready;
+    /** Marks do not say all: look at each queue pair once. */
+    private volatile boolean lookAtAll;
+    /** How many are left of that. */
+    private int lookAt;
 
     private long armed;
     private volatile long locallyNotified;
@@ -73,12 +80,6 @@ final class ShmCompletionQueue extends CompletionQueue {
         opened();
     }
 
-    /** True if a completion is to signal the channel. */
-    static boolean isArmed(long word, boolean solicited) {
-        int mode = (int) word & 3;
-        return mode == ANY || mode == SOLICITED_ONLY && solicited;
-    }
-
     int armIndex() {
         return armIndex;
     }
@@ -99,13 +100,47 @@ final class ShmCompletionQueue extends CompletionQueue {
                 return;
             }
         }
-        ShmQueuePair[] more = java.util.Arrays.copyOf(old, old.length + 1);
+        ShmQueuePair[] more = Arrays.copyOf(old, old.length + 1);
         more[old.length] = qp;
         sources = more;
+        ReadySet r = ready;
+        if (r != null) {
+            r.add(qp.index(), qp);
+        } else if (more.length >= ReadySet.WORTHWHILE) {
+            expectMarks(more);
+        }
+    }
+
+    private void expectMarks(ShmQueuePair[] all) {
+        ReadySet r = new ReadySet();
+        for (ShmQueuePair q : all) {
+            r.add(q.index(), q);
+        }
+        ready = r;
+        connectionsChanged();
+        ARMED.setVolatile(this, armed | ArmWord.MANY);
+        RawMemory.putLongRelease(armAddress, armed);
+        // from here on every committer sees the word, or its completion is seen by the look that follows
+        Membarrier.globalExpedited();
+        lookAtAll = true;
     }
 
     synchronized void remove(ShmQueuePair qp) {
-        sources = java.util.Arrays.stream(sources).filter(q -> q != qp).toArray(ShmQueuePair[]::new);
+        sources = Arrays.stream(sources).filter(q -> q != qp).toArray(ShmQueuePair[]::new);
+        ReadySet r = ready;
+        if (r != null) {
+            r.remove(qp.index());
+            connectionsChanged();
+        }
+    }
+
+    /** A queue pair has been connected to another peer, or to none. */
+    synchronized void connectionsChanged() {
+        ReadySet r = ready;
+        if (r != null) {
+            r.watch(Arrays.stream(sources).filter(q -> q.receiveCompletionQueue() == this).map(ShmQueuePair::session)
+                    .filter(Objects::nonNull).distinct().map(Session::counts).toList());
+        }
     }
 
     @Override
@@ -125,16 +160,51 @@ final class ShmCompletionQueue extends CompletionQueue {
         if (n == 1) {
             return s[0].poll(this) ? 0 : Errno.ENOENT;
         }
-        int at = next < n ? next : 0;
+        ReadySet r = ready;
+        if (r != null) {
+            return pollMany(s, r) ? 0 : Errno.ENOENT;
+        }
         for (int k = 0; k < n; k++) {
-            ShmQueuePair qp = s[at];
-            at = at + 1 == n ? 0 : at + 1;
-            if (qp.poll(this)) {
-                next = at;
+            if (pollNext(s)) {
                 return 0;
             }
         }
         return Errno.ENOENT;
+    }
+
+    private boolean pollNext(ShmQueuePair[] s) {
+        int at = next < s.length ? next : 0;
+        next = at + 1;
+        return s[at].poll(this);
+    }
+
+    private boolean pollMany(ShmQueuePair[] s, ReadySet r) {
+        if (s.length == 0) {
+            return false;
+        }
+        if (lookAtAll) {
+            lookAtAll = false;
+            lookAt = s.length;
+        }
+        for (; lookAt > 0; lookAt--) {
+            if (pollNext(s)) {
+                return true;
+            }
+        }
+        // as often as there can be marks: a peer that raises its counts without end is not looked at without end
+        for (int n = s.length * (2 + r.peers()); n > 0; n--) {
+            int i = r.next();
+            if (i < 0) {
+                break;
+            }
+            ShmQueuePair qp = r.queuePair(i);
+            boolean found = qp != null && qp.poll(this);
+            r.found(i, found);
+            if (found) {
+                return true;
+            }
+        }
+        return pollNext(s);
     }
 
     @Override
@@ -216,48 +286,57 @@ final class ShmCompletionQueue extends CompletionQueue {
         }
         long word;
         synchronized (this) {
-            word = ((armed >>> 2) + 1) << 2 | (solicitedOnly && (armed & 3) != ANY ? SOLICITED_ONLY : ANY);
+            word = ArmWord.arm(armed, solicitedOnly);
             ARMED.setVolatile(this, word);
             RawMemory.putLongRelease(armAddress, word);
         }
         // from here on every committer sees the word, or its completion is seen by the poll that follows
         Membarrier.globalExpedited();
+        lookAtAll = true; // a mark may follow its completion only now
         return 0;
     }
 
-    /** For completions made by this process: signals the channel if armed. */
-    void signal(boolean solicited) {
+    /** For completions of {@code qp} made by this process: signals the channel if armed. */
+    void signal(ShmQueuePair qp, boolean solicited) {
         // as in SendExecutor.notify: the look at the word stays behind the completion
         VarHandle.releaseFence();
         long word = (long) ARMED.getOpaque(this);
-        if (isArmed(word, solicited) && locallyNotified != word) {
+        if (!ArmWord.isQuiet(word)) {
+            react(qp, word, solicited);
+        }
+    }
+
+    private void react(ShmQueuePair qp, long word, boolean solicited) {
+        ReadySet r = ready;
+        if (r != null) {
+            r.mark(qp.index());
+        }
+        ShmCompletionChannel c = shmChannel();
+        if (ArmWord.isArmed(word, solicited) && locallyNotified != word && c != null) {
             locallyNotified = word;
-            ShmCompletionChannel c = shmChannel();
-            if (c != null) {
-                c.signal();
-            }
+            c.signal();
         }
     }
 
     /** True if an event waits; then, if {@code take}, disarms. */
     synchronized boolean event(boolean take) {
         long word = armed;
-        if ((word & 3) == 0 || !wasNotified(word)) {
+        if (!ArmWord.isArmed(word) || !wasNotified(word)) {
             return false;
         }
         if (take) {
-            ARMED.setVolatile(this, word & ~3L);
-            RawMemory.putLongRelease(armAddress, word & ~3L);
+            ARMED.setVolatile(this, ArmWord.disarm(word));
+            RawMemory.putLongRelease(armAddress, armed);
         }
         return true;
     }
 
     private boolean wasNotified(long word) {
-        if (locallyNotified == word) {
+        if (ArmWord.isSame(locallyNotified, word)) {
             return true;
         }
         for (ShmQueuePair qp : sources) {
-            if (qp.receiveCompletionQueue() == this && qp.peerNotified() == word) {
+            if (qp.receiveCompletionQueue() == this && ArmWord.isSame(qp.peerNotified(), word)) {
                 return true;
             }
         }

@@ -244,6 +244,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         s.add(this);
         s.share(pd.index()); // after add, see Session.unshare
         receiveQueue.connect(peerEntry(s));
+        receiveCq.connectionsChanged();
     }
 
     /** Address of the peer's directory entry. */
@@ -270,7 +271,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         if (event >= 0) {
             context.raise(new AsyncEvent(event, this, reason));
         }
-        receiveCq.signal(true);
+        receiveCq.signal(this, true);
         lookAfter();
     }
 
@@ -361,6 +362,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         session = null;
         link = 0;
         peerNumber = 0;
+        receiveCq.connectionsChanged();
     }
 
     @Override
@@ -391,6 +393,11 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
 
     boolean poll(ShmCompletionQueue cq) {
         return receiveCq == cq && receiveQueue.poll(cq) || sendCq == cq && sendQueue.poll(cq);
+    }
+
+    /** Where in tables that the number does not fit. */
+    int index() {
+        return ReadySet.index(number);
     }
 
     int pdIndex() {
@@ -575,7 +582,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             return false;
         }
         if (state == QueuePairState.ERR) {
-            receiveCq.signal(true);
+            receiveCq.signal(this, true);
         }
         lookedAfter.set(false);
         // a request may have begun to wait just before the flag was cleared

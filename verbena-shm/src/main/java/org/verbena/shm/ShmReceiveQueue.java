@@ -183,7 +183,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
             finish();
             publish();
             if (s == QueuePairState.ERR) {
-                qp.receiveCompletionQueue().signal(true);
+                qp.receiveCompletionQueue().signal(qp, true);
             }
         }
         return 0;

@@ -17,7 +17,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Proves that no call of the data path allocates: runs {@link DataPath} for a short time with JMH's GC profiler and
+ * Proves that no call of the data path allocates: runs {@link DataPath} and {@link ManyQueuePairs} for a short time with JMH's GC profiler and
  * fails if a benchmark allocates more than {@value #LIMIT} bytes per operation. What fails, for instance because the
  * machine was too busy to compile in time, gets a second and longer chance.
  *
@@ -33,13 +33,17 @@ public final class AllocationCheck {
 
     /** Exit code 0: nothing allocates. */
     public static void main(String[] args) throws RunnerException {
-        Collection<RunResult> results = run(List.of(DataPath.class.getName() + "\\..*"), 200, 100);
+        Collection<RunResult> results = run(List.of(DataPath.class.getName() + "\\..*", ManyQueuePairs.class.getName()
+                + "\\..*"),
+                200, 100);
         List<String> suspects = results.stream().filter(r -> !(bytes(r) <= LIMIT)).map(AllocationCheck::pattern)
+                .distinct()
                 .toList();
         Collection<RunResult> again = suspects.isEmpty() ? List.of() : run(suspects, 3000, 500);
         int failed = 0;
         for (RunResult r : results) {
-            RunResult last = again.stream().filter(a -> pattern(a).equals(pattern(r))).findFirst().orElse(r);
+            RunResult last = again.stream().filter(a -> a.getParams().id().equals(r.getParams().id())).findFirst()
+                    .orElse(r);
             boolean good = bytes(last) <= LIMIT;
             failed += good ? 0 : 1;
             System.out.printf(Locale.ROOT, "%-20s %10.4f B/op %8.0f ns %s%n", name(last), bytes(last),
@@ -82,6 +86,7 @@ public final class AllocationCheck {
 
     private static String name(RunResult r) {
         String b = r.getParams().getBenchmark();
-        return b.substring(b.lastIndexOf('.') + 1);
+        String queuePairs = r.getParams().getParam("queuePairs");
+        return b.substring(b.lastIndexOf('.') + 1) + (queuePairs == null ? "" : " of " + queuePairs);
     }
 }

@@ -104,6 +104,11 @@ public class Ends {
         }
     }
 
+    /** Makes more queue pairs on the same completion queues. */
+    void more(int pairs) throws VerbsException {
+        loop.add(pairs, 4);
+    }
+
     /** Posts a receive. */
     void receive() {
         ok(receiveQueue.post(7, to, 0, 4096));

@@ -65,6 +65,15 @@ public abstract class VerbsConformance {
     @Nested
     @ParameterizedClass
     @EnumSource
+    class ManyQueuePairs extends ManyQueuePairsConformance {
+        ManyQueuePairs(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
     class Sizes extends SizesConformance {
         Sizes(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);

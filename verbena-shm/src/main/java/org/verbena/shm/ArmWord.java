@@ -1,0 +1,47 @@
+package org.verbena.shm;
+
+/**
+ * The word by which a completion queue tells whoever completes something what to do besides:
+ * {@code sequence:61 | many:1 | mode:2}. The mode says for which completions to signal the channel, once for each
+ * sequence; {@link #MANY} asks for a mark in the {@link ReadySet}.
+ */
+final class ArmWord {
+    static final int SOLICITED_ONLY = 1;
+    static final int ANY = 2;
+    static final long MANY = 4;
+
+    private static final long MODE = 3;
+    private static final int SEQUENCE_SHIFT = 3;
+
+    private ArmWord() {}
+
+    /** True if a completion asks for nothing besides. */
+    static boolean isQuiet(long word) {
+        return (word & (MODE | MANY)) == 0;
+    }
+
+    /** True if a completion is to signal the channel. */
+    static boolean isArmed(long word, boolean solicited) {
+        long mode = word & MODE;
+        return mode == ANY || mode == SOLICITED_ONLY && solicited;
+    }
+
+    static boolean isArmed(long word) {
+        return (word & MODE) != 0;
+    }
+
+    /** The word after one more call that arms; an armed queue is never armed for less. */
+    static long arm(long word, boolean solicitedOnly) {
+        int mode = solicitedOnly && (word & MODE) != ANY ? SOLICITED_ONLY : ANY;
+        return (word >>> SEQUENCE_SHIFT) + 1 << SEQUENCE_SHIFT | word & MANY | mode;
+    }
+
+    static long disarm(long word) {
+        return word & ~MODE;
+    }
+
+    /** True if both were armed by the same call. */
+    static boolean isSame(long a, long b) {
+        return ((a ^ b) & ~MANY) == 0;
+    }
+}
