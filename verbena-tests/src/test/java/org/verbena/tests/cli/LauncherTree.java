@@ -1,0 +1,172 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A small source tree with the real {@code ./verbena} in it, and fakes of all that it starts: a Maven that makes a jar
+ * and counts, and JDKs whose {@code java} prints its own path and its arguments, a line each. Nothing else of the
+ * machine is to be found on {@code PATH} but the tools that the launcher is written with.
+ */
+final class LauncherTree {
+    /** Where the launcher looks; the copy of it looks at fakes. */
+    private static final String JVMS = "/usr/lib/jvm";
+    private static final List<String> TOOLS = List.of("bash", "readlink", "find", "flock", "date", "mkdir", "cp", "ln",
+            "mv", "rm", "grep", "awk", "tail", "cat", "sleep");
+    private static final String WALL = "a line of a wall";
+    private static final String MAVEN = """
+            #!/usr/bin/env bash
+            echo "JAVA_HOME=$JAVA_HOME $*" >>"$0.log"
+            if [[ -e $0.dies ]]; then cat "$0.dies"; exit 1; fi
+            for ((i = 0; i < 200; i++)); do echo "[INFO] %s"; done
+            [[ ! -e $0.slow ]] || sleep 1.5
+            if [[ -e $0.fails ]]; then cat "$0.fails"; exit 1; fi
+            mkdir -p verbena-cli/target/launcher/dist/lib
+            echo jar >verbena-cli/target/launcher/dist/lib/verbena-cli.jar
+            """.formatted(WALL);
+    private static final String JAVA = """
+            #!/usr/bin/env bash
+            printf '%s\\n' "$0" "$@"
+            """;
+
+    /** How a start ended. */
+    record Started(int code, List<String> out, String err) {
+        /** The arguments of {@code java}. */
+        List<String> arguments() {
+            return out.subList(1, out.size());
+        }
+    }
+
+    /** The tree. */
+    final Path root;
+    private final Path bin;
+    private final Path jvms;
+    private final Map<String, String> environment = new TreeMap<>();
+    private final Map<Process, Path> errors = new HashMap<>();
+
+    LauncherTree(Path parent) throws IOException {
+        Files.setPosixFilePermissions(parent, PosixFilePermissions.fromString("rwx--x--x"));
+        root = Files.createDirectory(parent.resolve("a tree")); // with a blank, as people have it
+        bin = Files.createDirectory(parent.resolve("bin"));
+        jvms = Files.createDirectory(parent.resolve("jvm"));
+        String launcher = Files.readString(source());
+        assertThat(launcher.split(JVMS + "/\\*", -1)).as("places that name " + JVMS).hasSize(2);
+        script(root.resolve("verbena"), launcher.replace(JVMS + "/*", jvms + "/*"));
+        Files.createFile(root.resolve("pom.xml"));
+        for (String module : List.of("linux", "verbs", "shm", "cli")) {
+            Path m = Files.createDirectories(root.resolve("verbena-" + module + "/src/main/java"));
+            Files.createFile(m.resolve("A.java"));
+            Files.createFile(root.resolve("verbena-" + module + "/pom.xml"));
+        }
+        for (String tool : TOOLS) {
+            script(bin.resolve(tool), "#!/bin/sh\nexec " + tool(tool) + " \"$@\"\n");
+        }
+        script(bin.resolve("mvn"), MAVEN);
+        environment.put("PATH", bin.toString());
+    }
+
+    private static Path source() {
+        Path p = Path.of("").toAbsolutePath();
+        while (!Files.isExecutable(p.resolve("verbena")) || !Files.exists(p.resolve("verbena-cli"))) {
+            p = p.getParent();
+        }
+        return p.resolve("verbena");
+    }
+
+    /** Where a tool is on the machine. */
+    static Path tool(String name) {
+        return Arrays.stream(System.getenv("PATH").split(":", -1)).map(d -> Path.of(d, name))
+                .filter(Files::isExecutable).findFirst().orElseThrow(() -> new AssertionError("no " + name));
+    }
+
+    private static void script(Path file, String text) throws IOException {
+        Files.writeString(file, text);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    /** Puts a JDK where JDKs are. */
+    Path jdk(String name, String version) throws IOException {
+        Path home = Files.createDirectories(jvms.resolve(name));
+        Files.createDirectory(home.resolve("bin"));
+        script(home.resolve("bin/java"), JAVA);
+        script(home.resolve("bin/javac"), JAVA);
+        Files.writeString(home.resolve("release"), "IMPLEMENTOR=\"X\"\nJAVA_VERSION=\"" + version + "\"\n");
+        return home;
+    }
+
+    /** Puts the {@code java} of a JDK on PATH, behind two links as Debian has it. */
+    void javaOnPath(Path home) throws IOException {
+        Path alternative = Files.createSymbolicLink(bin.resolve("java.alternative"), home.resolve("bin/java"));
+        Files.createSymbolicLink(bin.resolve("java"), alternative);
+    }
+
+    void variable(String name, Object value) {
+        environment.put(name, value.toString());
+    }
+
+    void withoutMaven() throws IOException {
+        Files.delete(bin.resolve("mvn"));
+    }
+
+    void slowMaven() throws IOException {
+        Files.createFile(bin.resolve("mvn.slow"));
+    }
+
+    /** From now on the build fails, saying this; an empty text repairs it. */
+    void failingMaven(String says) throws IOException {
+        Files.deleteIfExists(bin.resolve("mvn.fails"));
+        if (!says.isEmpty()) {
+            Files.writeString(bin.resolve("mvn.fails"), says);
+        }
+    }
+
+    /** From now on Maven ends before it begins, saying this. */
+    void brokenMaven(String says) throws IOException {
+        Files.writeString(bin.resolve("mvn.dies"), says);
+    }
+
+    /** What Maven was called with, a line a build. */
+    List<String> builds() throws IOException {
+        Path log = bin.resolve("mvn.log");
+        return Files.exists(log) ? Files.readAllLines(log) : List.of();
+    }
+
+    Process begin(List<String> prefix, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(prefix);
+        command.add(root.resolve("verbena").toString());
+        command.addAll(List.of(arguments));
+        ProcessBuilder b = new ProcessBuilder(command);
+        b.environment().clear();
+        b.environment().putAll(environment);
+        b.redirectError(Files.createTempFile(root.getParent(), "err", "").toFile());
+        Process p = b.start();
+        p.getOutputStream().close();
+        errors.put(p, b.redirectError().file().toPath());
+        return p;
+    }
+
+    Started end(Process p) throws IOException, InterruptedException {
+        String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(p.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        String err = Files.readString(errors.get(p));
+        assertThat(out + err).doesNotContain(WALL);
+        return new Started(p.exitValue(), out.lines().toList(), err);
+    }
+
+    /** Starts {@code ./verbena} and waits for its end. */
+    Started start(String... arguments) throws IOException, InterruptedException {
+        return end(begin(List.of(), arguments));
+    }
+}

@@ -1,0 +1,60 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import org.verbena.linux.Sys;
+
+/**
+ * An ordinary user whom nobody else is on this machine, neither another test run nor a person: what this user's
+ * processes find of each other is only what the test has started.
+ */
+final class TestUser {
+    private static final int FIRST = 20_000;
+    private static final int COUNT = 20_000;
+
+    private final int uid;
+
+    private TestUser(int uid) {
+        this.uid = uid;
+    }
+
+    /** Whether there can be such users, which only root can make; says so if not. */
+    static boolean canBe(String what) {
+        if (Sys.uid() != 0) {
+            System.out.println("SKIPPED: only root can start commands as other users: " + what);
+            return false;
+        }
+        return true;
+    }
+
+    /** One of this test run's users, by a small number. */
+    static TestUser number(int n) {
+        return new TestUser(FIRST + (int) (ProcessHandle.current().pid() % COUNT) + n * COUNT);
+    }
+
+    int uid() {
+        return uid;
+    }
+
+    /** What a command of this user starts with. */
+    List<String> command() {
+        return List.of("setpriv", "--reuid=" + uid, "--regid=" + uid, "--clear-groups");
+    }
+
+    /** Makes a directory that belongs to this user, below one that everybody may pass. */
+    Path directory(Path parent, String name) throws IOException, InterruptedException {
+        Path d = Files.createDirectory(parent.resolve(name));
+        run("chmod", "711", parent.toString());
+        run("chown", String.valueOf(uid), d.toString());
+        return d;
+    }
+
+    static void run(String... command) throws IOException, InterruptedException {
+        assertThat(new ProcessBuilder(command).inheritIO().start().waitFor()).as(String.join(" ", command)).isZero();
+    }
+}
