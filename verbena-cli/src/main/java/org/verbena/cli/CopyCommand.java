@@ -84,7 +84,7 @@ final class CopyCommand implements Callable<Integer> {
             throw usage("--port must be " + (listen == null ? 1 : 0) + " to 65535.");
         }
         PrintWriter err = spec.commandLine().getErr();
-        CopyProgress progress = new CopyProgress(err, quiet, CopyProgress.isTerminal() && listen == null);
+        CopyProgress progress = new CopyProgress(err, quiet, Terminal.ERR.isTerminal() && listen == null);
         try {
             Path directory = listen;
             return directory != null ? listen(directory, progress) : send(progress);

@@ -1,9 +1,6 @@
 package org.verbena.cli;
 
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Locale;
 
 /**
@@ -28,16 +25,6 @@ final class CopyProgress {
         this.err = err;
         this.quiet = quiet;
         this.live = live && !quiet;
-    }
-
-    /** Whether standard error is a terminal. */
-    static boolean isTerminal() {
-        try {
-            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
-            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
-        } catch (IOException e) {
-            return false;
-        }
     }
 
     synchronized void start(long bytes) {

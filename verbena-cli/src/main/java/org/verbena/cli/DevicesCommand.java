@@ -74,8 +74,8 @@ final class DevicesCommand implements Callable<Integer> {
         return well ? 0 : Main.FAILURE;
     }
 
-    private void complain(PrintWriter err, String sentence) {
-        err.println(spec.commandLine().getColorScheme().errorText("verbena: " + sentence));
+    private static void complain(PrintWriter err, String sentence) {
+        err.println(Terminal.ERR.colours().errorText("verbena: " + sentence));
     }
 
     private Map<String, Object> describe(Device d) throws VerbsException {

@@ -7,6 +7,7 @@ import java.util.Optional;
 
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.ColorScheme;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -40,6 +41,7 @@ public final class Main implements Runnable {
     /** The command with its subcommands, as tests call it too. */
     static CommandLine commandLine() {
         return new CommandLine(new Main())
+                .setColorScheme(Terminal.OUT.colours())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler((wrong, args) -> usage(wrong))
                 .setExecutionExceptionHandler((failure, command, parsed) -> report(failure, command));
@@ -54,27 +56,33 @@ public final class Main implements Runnable {
     private static int usage(ParameterException wrong) {
         CommandLine command = wrong.getCommandLine();
         PrintWriter err = command.getErr();
-        err.println(command.getColorScheme().errorText("verbena: " + wrong.getMessage()));
+        ColorScheme colours = Terminal.ERR.colours();
+        err.println(colours.errorText("verbena: " + wrong.getMessage()));
         UnmatchedArgumentException.printSuggestions(wrong, err);
         if (command.getSubcommands().isEmpty()) {
             err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
         } else {
-            command.usage(err);
+            command.usage(err, colours);
         }
         err.flush();
         return USAGE;
     }
 
-    /** One sentence for a person; the stack trace only for who asks with {@code VERBENA_DEBUG}. */
+    /** One sentence for a person. */
     private static int report(Exception failure, CommandLine command) {
         PrintWriter err = command.getErr();
         String message = Objects.requireNonNullElse(failure.getMessage(), failure.toString());
-        err.println(command.getColorScheme().errorText("verbena: " + message));
+        err.println(Terminal.ERR.colours().errorText("verbena: " + message));
+        trace(failure, err);
+        return FAILURE;
+    }
+
+    /** Where a failure comes from, for who asks with {@code VERBENA_DEBUG}. */
+    static void trace(Exception failure, PrintWriter err) {
         if (System.getenv("VERBENA_DEBUG") != null) {
             failure.printStackTrace(err);
         }
         err.flush();
-        return FAILURE;
     }
 
     /** The version that the build wrote into the module's descriptor. */

@@ -1,9 +1,6 @@
 package org.verbena.cli;
 
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Locale;
 
 /** Shows how far a measurement is: one live line on a terminal, nothing anywhere else. */
@@ -17,16 +14,7 @@ final class PerfProgress implements PerfClient.Watcher {
 
     PerfProgress(PrintWriter err) {
         this.err = err;
-        this.terminal = isTerminal();
-    }
-
-    private static boolean isTerminal() {
-        try {
-            String to = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
-            return to.startsWith("/dev/pts/") || to.startsWith("/dev/tty") || to.equals("/dev/console");
-        } catch (IOException e) {
-            return false;
-        }
+        this.terminal = Terminal.ERR.isTerminal();
     }
 
     void run(int number, int of) {

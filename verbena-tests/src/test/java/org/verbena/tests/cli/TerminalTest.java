@@ -1,0 +1,124 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Colours and live lines: on a terminal, which {@code script} makes, and nowhere else; each stream for itself. */
+class TerminalTest {
+    private static final String ESCAPE = "\033";
+    private static final String BAR = "[###";
+    private static final String BOLD = "\033[1m";
+    /** Half a command line: the rest says where the streams go. */
+    private static final String TABLE = "perf limit-memcpy --size=8 --duration=1ms --warm-up=1ms";
+
+    @TempDir private Path dir;
+    private Path to;
+    private Path file;
+
+    @BeforeEach
+    void makeFiles() throws Exception {
+        to = Files.createDirectory(dir.resolve("to"));
+        file = CopyFiles.write(dir.resolve("file"), 20 << 20, 1);
+    }
+
+    /** The command as a word of a shell's command line. */
+    private static String verbena() {
+        return Arrays.stream(new String[] {System.getProperty("java.home") + "/bin/java",
+            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--module-path",
+            CopyProcess.modulePath(), "--enable-native-access=org.verbena.linux", "-m",
+            "org.verbena.cli/org.verbena.cli.Main"}).map(w -> "'" + w + "'").collect(Collectors.joining(" ")) + " ";
+    }
+
+    /** Runs a shell command on a terminal of its own; answers what the terminal got. */
+    private String onTerminal(Map<String, String> environment, int code, String command) throws Exception {
+        ProcessBuilder b = new ProcessBuilder("script", "-qec", command, "/dev/null");
+        b.environment().keySet().removeAll(List.of("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"));
+        b.environment().put("TERM", "xterm");
+        b.environment().put("SHELL", "/bin/sh");
+        b.environment().putAll(environment);
+        b.redirectInput(new File("/dev/null")).redirectErrorStream(true);
+        Process p = b.start();
+        String shown = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(p.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(p.exitValue()).as(shown).isEqualTo(code);
+        return shown;
+    }
+
+    private String onTerminal(int code, String command) throws Exception {
+        return onTerminal(Map.of(), code, command);
+    }
+
+    private String read(String name) throws Exception {
+        return Files.readString(dir.resolve(name));
+    }
+
+    @Test
+    void theProgressBarIsDrawnOnATerminalOnly() throws Exception {
+        try (CopyProcess listener = CopyProcess.listen(to)) {
+            String copy = verbena() + "copy " + file + " " + listener.address();
+            String shown = onTerminal(0, copy);
+            assertThat(shown).contains("\r\033[K").contains(BAR).contains("% [").contains("SHA-256 verified");
+            assertThat(shown).as("the bar is taken away").contains("\r\033[Kcopied 1 file");
+            assertThat(onTerminal(0, copy + " 2>" + dir + "/err")).doesNotContain(ESCAPE).contains("verified");
+            assertThat(read("err")).doesNotContain(ESCAPE).doesNotContain(BAR).contains("file  20.0 MiB");
+            assertThat(onTerminal(0, copy + " >" + dir + "/out")).contains(BAR);
+            assertThat(read("out")).doesNotContain(ESCAPE).contains("SHA-256 verified");
+            assertThat(onTerminal(0, verbena() + "copy --quiet " + file + " " + listener.address())).isEmpty();
+            CopyProcess piped = CopyProcess.copy(file, listener.address()).expect(0);
+            assertThat(piped.err() + piped.out()).doesNotContain(ESCAPE).doesNotContain(BAR);
+        }
+    }
+
+    @Test
+    void errorsAreColouredWhereStandardErrorIsATerminal() throws Exception {
+        String wrong = verbena() + "perf nonsense";
+        assertThat(onTerminal(2, wrong)).contains(ESCAPE).contains("unknown test");
+        assertThat(onTerminal(2, wrong + " >" + dir + "/out")).contains(ESCAPE);
+        assertThat(onTerminal(2, wrong + " </dev/null")).contains(ESCAPE);
+        assertThat(onTerminal(2, wrong + " 2>" + dir + "/err")).doesNotContain(ESCAPE);
+        assertThat(read("err")).contains("unknown test").doesNotContain(ESCAPE);
+        assertThat(onTerminal(2, verbena() + "2>" + dir + "/err")).isEmpty();
+        assertThat(read("err")).contains("Usage:").doesNotContain(ESCAPE);
+        assertThat(onTerminal(1, verbena() + "copy --device nix0 --listen " + to + " 2>" + dir + "/err")).isEmpty();
+        assertThat(read("err")).contains("nix0").doesNotContain(ESCAPE);
+    }
+
+    @Test
+    void tablesAreColouredWhereStandardOutputIsATerminal() throws Exception {
+        String table = verbena() + TABLE;
+        assertThat(onTerminal(0, table)).contains(BOLD).contains("limit-memcpy");
+        assertThat(onTerminal(0, table + " </dev/null 2>" + dir + "/err")).contains(BOLD);
+        assertThat(read("err")).isEmpty();
+        String progress = onTerminal(0, table + " >" + dir + "/out");
+        assertThat(progress).contains("\r\033[K1 of 1: limit-memcpy 8 bytes").doesNotContain(BOLD);
+        assertThat(read("out")).contains("limit-memcpy").doesNotContain(ESCAPE);
+        assertThat(onTerminal(0, verbena() + "--help")).contains(BOLD);
+        assertThat(onTerminal(0, verbena() + "--help >" + dir + "/out")).isEmpty();
+        assertThat(read("out")).doesNotContain(ESCAPE);
+    }
+
+    @Test
+    void thoseWhoWantNoColourGetNone() throws Exception {
+        List<String> commands = List.of(verbena() + TABLE + " 2>/dev/null", verbena() + "--help");
+        for (String c : commands) {
+            assertThat(onTerminal(Map.of("NO_COLOR", "1"), 0, c)).isNotEmpty().doesNotContain(ESCAPE);
+            assertThat(onTerminal(Map.of("TERM", "dumb"), 0, c)).isNotEmpty().doesNotContain(ESCAPE);
+            assertThat(onTerminal(Map.of("NO_COLOR", ""), 0, c)).as("empty is as if it were not set").contains(BOLD);
+        }
+        assertThat(onTerminal(Map.of("NO_COLOR", "1"), 2, verbena() + "perf nonsense")).contains("unknown test")
+                .doesNotContain(ESCAPE);
+    }
+}
