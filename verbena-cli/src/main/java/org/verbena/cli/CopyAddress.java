@@ -1,43 +1,78 @@
 package org.verbena.cli;
 
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
-/** Where listeners are. */
-final class CopyAddress {
-    /** The port of a listener that was told none; senders look there too. */
+/**
+ * Where a listener is, as a person writes it: HOST:PORT.
+ *
+ * @param host a name or an address, an IPv6 address in brackets; empty for this machine
+ * @param port 1 to 65535
+ */
+record CopyAddress(String host, int port) {
+    /** The port of a listener that was told none. */
     static final int DEFAULT_PORT = 18516;
 
-    private static final Pattern FORM = Pattern.compile("(\\[[0-9a-fA-F:.%]+\\]|[^/\\[\\]:]*):(\\d{1,5})");
+    private static final int MAX_PORT = 65535;
 
-    private CopyAddress() {}
-
-    /** Whether an argument has the form HOST:PORT. */
-    static boolean isAddress(String argument) {
-        return FORM.matcher(argument).matches();
+    /** Whether an argument may be meant as an address: it has a colon, and no slash. */
+    static boolean resembles(String argument) {
+        return argument.indexOf(':') >= 0 && argument.indexOf('/') < 0;
     }
 
-    /** The address; an empty HOST is this machine. */
-    static InetSocketAddress parse(String argument) throws CopyFailure {
-        Matcher m = FORM.matcher(argument);
-        if (!m.matches()) {
-            throw new CopyFailure(CopyStatus.FAILED, "\"" + argument + "\" is not of the form HOST:PORT");
+    /**
+     * Takes an address to pieces; asks nobody for the host.
+     *
+     * @throws IllegalArgumentException if it is none; the message is half a sentence that says why
+     */
+    static CopyAddress parse(String argument) {
+        int colon = argument.lastIndexOf(':');
+        if (colon < 0 || colon < argument.lastIndexOf(']')) {
+            throw new IllegalArgumentException("it has no port");
         }
-        String host = m.group(1);
-        int port = Integer.parseInt(m.group(2));
-        if (port < 1 || port > 65535) {
-            throw new CopyFailure(CopyStatus.FAILED, "\"" + argument + "\": a port is 1 to 65535");
+        String host = argument.substring(0, colon);
+        boolean brackets = host.startsWith("[") && host.endsWith("]");
+        if (brackets) {
+            checkIpv6(host);
+        } else if (host.indexOf(':') >= 0) {
+            throw new IllegalArgumentException("an IPv6 address stands in brackets, [::1]:" + DEFAULT_PORT);
+        } else if (host.matches(".*[\\[\\]/].*")) {
+            throw new IllegalArgumentException("\"" + CopyText.printable(host) + "\" is no host");
         }
+        return new CopyAddress(host, port(argument.substring(colon + 1)));
+    }
+
+    private static void checkIpv6(String host) {
+        try {
+            InetAddress _ = Inet6Address.ofLiteral(host.substring(1, host.length() - 1));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(CopyText.printable(host) + " is no IPv6 address", e);
+        }
+    }
+
+    private static int port(String text) {
+        if (text.isEmpty()) {
+            throw new IllegalArgumentException("the port is missing");
+        }
+        int port = text.matches("0*[0-9]{1,5}") ? Integer.parseInt(text) : 0;
+        if (port < 1 || port > MAX_PORT) {
+            throw new IllegalArgumentException("the port is \"" + CopyText.printable(text)
+                    + "\", it must be a number from 1 to " + MAX_PORT);
+        }
+        return port;
+    }
+
+    /** Looks the host up. */
+    InetSocketAddress resolve() throws CopyFailure {
         if (host.isEmpty()) {
             return loopback(port);
         }
         try {
             return new InetSocketAddress(InetAddress.getByName(host), port);
         } catch (UnknownHostException e) {
-            throw new CopyFailure(CopyStatus.NO_LISTENER, "unknown host \"" + host + "\"", e);
+            throw new CopyFailure(CopyStatus.NO_LISTENER, "unknown host \"" + CopyText.printable(host) + "\"", e);
         }
     }
 

@@ -256,8 +256,9 @@ final class CopyChannel implements AutoCloseable {
     private void completed(long id, int status, int errno) throws CopyFailure {
         if (status != WcStatus.SUCCESS) {
             if (errno == Errno.EPERM) {
-                throw new CopyFailure(CopyStatus.FAILED, "this process may not write into the listener's memory: "
-                        + endpoint.qp.errorReason());
+                throw new CopyFailure(CopyStatus.NOT_PERMITTED,
+                        "this process may not write into the listener's memory: "
+                                + endpoint.qp.errorReason());
             }
             if (lost.isEmpty()) {
                 lost = "work completion with status " + WcStatus.toString(status);

@@ -11,7 +11,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -52,8 +54,8 @@ final class CopyCommand implements Callable<Integer> {
 
     @Parameters(arity = "0..*", paramLabel = "FILE|DIR... [HOST:PORT]",
             description = "What to copy, directories with all that is in them; symbolic links in them are skipped. Last,"
-                    + " where to: a listener's address if it is not this host's own (a file of such a name is written"
-                    + " ./NAME).") private List<String> arguments = new ArrayList<>();
+                    + " where to: a listener's address; without one, the only listener of this user on this host (a file"
+                    + " of such a name is written ./NAME).") private List<String> arguments = new ArrayList<>();
 
     @Option(names = "--listen", paramLabel = "DIR",
             description = "Receive: write below this directory, never outside.") private @Nullable Path listen;
@@ -62,7 +64,8 @@ final class CopyCommand implements Callable<Integer> {
             description = "With --listen: end after the first sender, with its exit code.") private boolean once;
 
     @Option(names = "--port", paramLabel = "N",
-            description = "The listener's port (${DEFAULT-VALUE}); 0: any.") private int port = CopyAddress.DEFAULT_PORT;
+            description = "The listener's port (" + CopyAddress.DEFAULT_PORT
+                    + "; a sender finds it); 0: any.") private @Nullable Integer port;
 
     @Option(names = "--device", paramLabel = "NAME",
             description = "The RDMA device (${DEFAULT-VALUE}).") private String device = "shm0";
@@ -80,7 +83,8 @@ final class CopyCommand implements Callable<Integer> {
         if (timeout < 5) {
             throw usage("--timeout must be at least 5 seconds.");
         }
-        if (port < 0 || port > 65535 || (port == 0 && listen == null)) {
+        Integer p = port;
+        if (p != null && (p < 0 || p > 65535 || (p == 0 && listen == null))) {
             throw usage("--port must be " + (listen == null ? 1 : 0) + " to 65535.");
         }
         PrintWriter err = spec.commandLine().getErr();
@@ -90,6 +94,7 @@ final class CopyCommand implements Callable<Integer> {
             return directory != null ? listen(directory, progress) : send(progress);
         } catch (CopyFailure e) {
             progress.failed(e.sentence());
+            Main.trace(e, err);
             return e.status().exitCode();
         }
     }
@@ -109,16 +114,17 @@ final class CopyCommand implements Callable<Integer> {
             CopyListener l = new CopyListener(context, new CopyTree(directory), Duration.ofSeconds(timeout), json,
                     spec.commandLine().getOut(), progress);
             try (CopyStop _ = new CopyStop(l::stop)) {
-                return l.run(CopyAddress.loopback(port), once);
+                Integer p = port;
+                return l.run(CopyAddress.loopback(p == null ? CopyAddress.DEFAULT_PORT : p), once);
             }
         }
     }
 
-    private int send(CopyProgress progress) throws IOException {
+    private int send(CopyProgress progress) {
         if (once) {
             throw usage("--once belongs to --listen.");
         }
-        InetSocketAddress to = takeAddress();
+        CopyAddress to = takeAddress();
         CopyPlan plan;
         try {
             plan = CopyPlan.of(paths());
@@ -150,20 +156,59 @@ final class CopyCommand implements Callable<Integer> {
     }
 
     /** The address at the end of the arguments, if there is one, which is taken off. */
-    private InetSocketAddress takeAddress() throws CopyFailure {
-        InetSocketAddress to = CopyAddress.loopback(port);
-        if (!arguments.isEmpty() && CopyAddress.isAddress(arguments.getLast())) {
-            String last = arguments.getLast();
-            if (Files.exists(path(last), LinkOption.NOFOLLOW_LINKS)) {
-                throw usage(last + " is a file, and looks like an address: write ./" + last + " for the file.");
+    private @Nullable CopyAddress takeAddress() {
+        CopyAddress to = arguments.isEmpty() ? null : address(arguments.getLast());
+        if (to != null) {
+            if (port != null) {
+                throw usage("--port and an address exclude each other: drop --port.");
             }
-            to = CopyAddress.parse(last);
             arguments = arguments.subList(0, arguments.size() - 1);
         }
         if (arguments.isEmpty()) {
             throw usage("Name the files to copy, or --listen DIR to receive them.");
         }
         return to;
+    }
+
+    /** What an argument means as an address; null if it is a file. */
+    private @Nullable CopyAddress address(String argument) {
+        if (!CopyAddress.resembles(argument)) {
+            return null;
+        }
+        boolean isFile = Files.exists(path(argument), LinkOption.NOFOLLOW_LINKS);
+        String shown = CopyText.printable(argument);
+        CopyAddress address;
+        try {
+            address = CopyAddress.parse(argument);
+        } catch (IllegalArgumentException e) {
+            if (isFile) {
+                return null;
+            }
+            throw usage(shown + " is neither a file here nor an address HOST:PORT: " + e.getMessage() + ".");
+        }
+        if (isFile) {
+            throw usage(shown + " is a file, and looks like an address: write ./" + shown + " for the file.");
+        }
+        return address;
+    }
+
+    /** Where to send: to the address that was named, else to the listener of this user on this host. */
+    private InetSocketAddress target(@Nullable CopyAddress named) throws CopyFailure {
+        if (named != null) {
+            return named.resolve();
+        }
+        Integer p = port;
+        if (p != null) {
+            return CopyAddress.loopback(p);
+        }
+        List<Integer> ports = CopyBeacon.ports(device);
+        if (ports.size() > 1) {
+            throw new CopyFailure(CopyStatus.FAILED, "several listeners of this user are on " + device + ", at "
+                    + ports.stream().map(n -> CopyAddress.text(CopyAddress.loopback(n)))
+                            .collect(Collectors.joining(" and "))
+                    + ": name one of them behind the files");
+        }
+        return CopyAddress.loopback(ports.isEmpty() ? CopyAddress.DEFAULT_PORT : ports.getFirst());
     }
 
     private List<Path> paths() {
@@ -178,19 +223,27 @@ final class CopyCommand implements Callable<Integer> {
         }
     }
 
-    private void transfer(CopyPlan plan, InetSocketAddress to, CopyProgress progress, CopyReport report)
-            throws IOException {
+    private void transfer(CopyPlan plan, @Nullable CopyAddress to, CopyProgress progress, CopyReport report) {
+        boolean begun = false;
         try (Context context = Verbs.open(device);
-                CopyChannel channel = new CopyChannel(connect(context, to), Duration.ofSeconds(timeout));
+                CopyChannel channel = new CopyChannel(connect(context, target(to)), Duration.ofSeconds(timeout));
                 CopyStop _ = new CopyStop(channel::stop)) {
             channel.allocateChunks((int) Math.min(CopyProtocol.CHUNKS_AHEAD, 1 + plan.bytes() / CopyProtocol.CHUNK));
             progress.start(plan.bytes());
+            begun = true;
             new CopySender(channel, plan, progress, report).run();
-        } catch (CopyFailure e) {
-            progress.failed(e.sentence() + (e.status() == CopyStatus.PEER_DIED
+        } catch (IOException e) {
+            CopyFailure f = e instanceof CopyFailure known
+                    ? known
+                    : new CopyFailure(CopyStatus.FAILED, Objects.requireNonNullElse(e.getMessage(), e.toString()), e);
+            if (!begun) { // or the sender has reported every file
+                plan.entries().forEach(entry -> report.add(CopyReport.Outcome.notCopied(entry, f)));
+            }
+            report.fail(f.status());
+            progress.failed(f.sentence() + (f.status() == CopyStatus.PEER_DIED
                     ? "; what has arrived is kept: the same command continues"
                     : ""));
-            report.fail(e.status());
+            Main.trace(f, spec.commandLine().getErr());
         }
     }
 

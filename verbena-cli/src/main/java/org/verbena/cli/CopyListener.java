@@ -14,6 +14,7 @@ import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionRequest;
 import org.verbena.verbs.Context;
@@ -37,6 +38,7 @@ final class CopyListener {
             "verbena-copy-disk-", 1).factory());
     private volatile boolean stopped;
     private volatile @Nullable ConnectionListener listener;
+    private volatile @Nullable CopyBeacon beacon;
 
     CopyListener(Context context, CopyTree tree, Duration patience, boolean json, PrintWriter out,
             CopyProgress progress) {
@@ -56,6 +58,7 @@ final class CopyListener {
     int run(InetSocketAddress at, boolean once) throws IOException {
         try (ConnectionListener l = listen(at)) {
             listener = l;
+            lightBeacon(l.localAddress().getPort());
             progress.line("listening on " + context.device().name() + " " + CopyAddress.text(l.localAddress())
                     + ", writing to " + CopyText.printable(tree.root().toString()));
             while (!stopped) {
@@ -76,6 +79,7 @@ final class CopyListener {
             }
             return CopyStatus.INTERRUPTED.exitCode();
         } finally {
+            closeBeacon();
             awaitThreads();
             disk.shutdown();
         }
@@ -90,6 +94,14 @@ final class CopyListener {
                         + context.device().name() + " already: stop it, or choose another port with --port", e);
             }
             throw e;
+        }
+    }
+
+    private void lightBeacon(int port) {
+        try {
+            beacon = CopyBeacon.light(context.device().name(), port);
+        } catch (LinuxException e) {
+            progress.line("senders have to name this address, they cannot find it by themselves: " + e.getMessage());
         }
     }
 
@@ -142,11 +154,11 @@ final class CopyListener {
             progress.line(peer + ": " + report.summary());
         } catch (IOException e) {
             CopyFailure f = CopyFailure.of("cannot serve", e);
-            report.fail(f.status());
+            report.fail(f);
             progress.failed(peer + ": " + f.sentence());
         } catch (RuntimeException e) {
             // One sender's failure must not end the others.
-            report.fail(CopyStatus.FAILED);
+            report.fail(new CopyFailure(CopyStatus.FAILED, e.toString(), e));
             progress.failed(peer + ": " + e);
         }
         if (json) {
@@ -175,7 +187,15 @@ final class CopyListener {
         closeListener();
     }
 
+    private void closeBeacon() {
+        CopyBeacon b = beacon;
+        if (b != null) {
+            b.close();
+        }
+    }
+
     private void closeListener() {
+        closeBeacon();
         ConnectionListener l = listener;
         if (l != null) {
             try {

@@ -27,6 +27,11 @@ final class CopyReport {
     record Outcome(String file, boolean directory, long bytes, double seconds, @Nullable String sha256,
             long resumedFrom,
             CopyStatus status, String text) {
+        /** Something that was not copied because the whole run has failed. */
+        static Outcome notCopied(CopyPlan.Entry e, CopyFailure why) {
+            return new Outcome(e.name(), e.directory(), e.size(), 0, null, 0, why.status(), why.sentence());
+        }
+
         double bytesPerSecond() {
             return seconds > 0 ? (bytes - resumedFrom) / seconds : 0;
         }
@@ -38,6 +43,7 @@ final class CopyReport {
     private final List<CopyPlan.Omission> skipped = new ArrayList<>();
     private final long started = System.nanoTime();
     private @Nullable CopyStatus failure;
+    private @Nullable CopyFailure end;
 
     void add(Outcome outcome) {
         outcomes.add(outcome);
@@ -56,6 +62,12 @@ final class CopyReport {
         if (failure == null || (status.isFatal() && !failure.isFatal())) {
             failure = status;
         }
+    }
+
+    /** Notes the failure that ended a run whose other files nobody knows here. */
+    void fail(CopyFailure why) {
+        end = why;
+        fail(why.status());
     }
 
     /** 0, or that of the first failure. */
@@ -91,7 +103,7 @@ final class CopyReport {
                 + (bad == 0 ? "" : "; " + bad + " FAILED");
     }
 
-    /** Prints all files as an array of objects. */
+    /** Prints all files as an array of objects, and what ended the run. */
     void printJson(PrintWriter out) {
         ArrayNode array = JSON.createArrayNode();
         for (Outcome o : outcomes) {
@@ -103,17 +115,25 @@ final class CopyReport {
                 n.put("bytes", o.bytes()).put("seconds", o.seconds()).put("bytes_per_second", o.bytesPerSecond())
                         .put("sha256", o.sha256()).put("resumed_from", o.resumedFrom());
             } else {
-                n.put("error", o.text()).put("status", o.status().name()).put("exit_code", o.status().exitCode());
+                putError(n, o.status(), o.text());
             }
         }
         for (CopyPlan.Omission s : skipped) {
             array.addObject().put("file", s.name()).put("skipped", s.reason());
         }
+        CopyFailure e = end;
+        if (e != null) {
+            putError(array.addObject(), e.status(), e.sentence());
+        }
         try {
             out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(array));
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a tree of nodes can be written", e);
+        } catch (JsonProcessingException impossible) {
+            throw new IllegalStateException("a tree of nodes can be written", impossible);
         }
         out.flush();
+    }
+
+    private static void putError(ObjectNode n, CopyStatus status, String text) {
+        n.put("error", text).put("status", status.name()).put("exit_code", status.exitCode());
     }
 }

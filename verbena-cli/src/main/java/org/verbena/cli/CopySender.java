@@ -66,8 +66,7 @@ final class CopySender {
         CopySent c = current;
         int from = ended + (c != null ? 1 : 0);
         for (CopyPlan.Entry e : plan.entries().subList(Math.min(from, plan.entries().size()), plan.entries().size())) {
-            report.add(new CopyReport.Outcome(e.name(), e.directory(), e.size(), 0, null, 0, why.status(), why
-                    .sentence()));
+            report.add(CopyReport.Outcome.notCopied(e, why));
         }
     }
 
@@ -92,8 +91,7 @@ final class CopySender {
             if (f.status().isFatal()) {
                 throw f;
             }
-            ended(new CopyReport.Outcome(entry.name(), entry.directory(), entry.size(), 0, null, 0, f.status(), f
-                    .sentence()));
+            ended(CopyReport.Outcome.notCopied(entry, f));
         }
         for (CopyMessage m = channel.poll(); m != null; m = channel.poll()) {
             handle(m);

@@ -25,7 +25,9 @@ enum CopyStatus {
     /** Nobody listens. */
     NO_LISTENER(10, 3),
     /** A person stopped it. */
-    INTERRUPTED(11, 1);
+    INTERRUPTED(11, 1),
+    /** The kernel does not let the sender write into the listener's memory. */
+    NOT_PERMITTED(12, 1);
 
     private final int wire;
     private final int exitCode;
@@ -37,7 +39,7 @@ enum CopyStatus {
 
     /** Whether the connection is of no use any more, whatever the file. */
     boolean isFatal() {
-        return this == PROTOCOL || this == PEER_DIED || this == INTERRUPTED;
+        return this == PROTOCOL || this == PEER_DIED || this == INTERRUPTED || this == NOT_PERMITTED;
     }
 
     /** The number in messages. */

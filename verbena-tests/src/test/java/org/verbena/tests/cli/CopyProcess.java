@@ -43,8 +43,18 @@ final class CopyProcess implements AutoCloseable {
 
     /** Copies the modules to a directory that every user can read; answers the module path. */
     static String copyModules(Path directory) throws IOException, InterruptedException {
+        return copy(directory, modulePath());
+    }
+
+    /** Copies the modules and the tests to a directory that every user can read; answers the class path. */
+    static String copyClassPath(Path directory) throws IOException, InterruptedException {
+        Path tests = Path.of(CopyProcess.class.getProtectionDomain().getCodeSource().getLocation().getPath());
+        return copy(directory, modulePath() + File.pathSeparator + tests);
+    }
+
+    private static String copy(Path directory, String path) throws IOException, InterruptedException {
         List<String> copies = new ArrayList<>();
-        for (String p : modulePath().split(File.pathSeparator, -1)) {
+        for (String p : path.split(File.pathSeparator, -1)) {
             // The name of an automatic module comes from its file, which keeps its name.
             Path copy = Files.createDirectory(directory.resolve(Integer.toString(copies.size())))
                     .resolve(Path.of(p).getFileName());
@@ -57,10 +67,23 @@ final class CopyProcess implements AutoCloseable {
 
     /** Starts behind another command, from these modules. */
     static CopyProcess start(List<String> prefix, String path, Object... arguments) throws IOException {
+        return start(prefix, List.of("--module-path", path, "--enable-native-access=org.verbena.linux",
+                "-m", "org.verbena.cli/org.verbena.cli.Main"), arguments);
+    }
+
+    /** Starts behind another command, a main class on a class path. */
+    static CopyProcess startMain(List<String> prefix, String path, Class<?> main, Object... arguments)
+            throws IOException {
+        return start(prefix, List.of("--class-path", path, "--enable-native-access=ALL-UNNAMED", main.getName()),
+                arguments);
+    }
+
+    private static CopyProcess start(List<String> prefix, List<String> what, Object... arguments) throws IOException {
         List<String> command = new ArrayList<>(prefix);
         command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xshare:auto",
-                "-Xmx256m", "--module-path", path, "--enable-native-access=org.verbena.linux",
-                "-m", "org.verbena.cli/org.verbena.cli.Main", "copy"));
+                "-Xmx256m"));
+        command.addAll(what);
+        command.add("copy");
         for (Object a : arguments) {
             command.add(a.toString());
         }

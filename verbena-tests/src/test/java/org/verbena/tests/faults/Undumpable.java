@@ -5,12 +5,13 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
 
 /** {@code prctl(PR_SET_DUMPABLE, 0)}: other processes of the same user lose the ptrace right to this one. */
-final class Undumpable {
+public final class Undumpable {
     private static final int PR_SET_DUMPABLE = 4;
 
     private Undumpable() {}
 
-    static void become() throws Exception {
+    /** Makes this process one. */
+    public static void become() throws Exception {
         Linker linker = Linker.nativeLinker();
         try {
             int r = (int) linker.downcallHandle(linker.defaultLookup().find("prctl").orElseThrow(),

@@ -1,0 +1,236 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.linux.UnixSocket;
+
+/** Which listener {@code verbena copy} finds, which it refuses, and what it says where there is none. */
+class CopyFindTest {
+    private static final String WITHOUT_OTHERS = "whom a sender finds without an address";
+
+    @TempDir private Path dir;
+    private Path file;
+    private Path second;
+    private String modules;
+    private TestUser user;
+
+    @BeforeEach
+    void makeFiles() throws Exception {
+        file = CopyFiles.write(dir.resolve("file"), 3 << 20, 1);
+        second = CopyFiles.write(dir.resolve("second"), 10, 2);
+        user = TestUser.number(0);
+    }
+
+    private void copyModules() throws Exception {
+        modules = CopyProcess.copyModules(Files.createDirectory(dir.resolve("modules")));
+    }
+
+    private CopyProcess as(TestUser who, Object... arguments) throws Exception {
+        return CopyProcess.start(who.command(), modules, arguments);
+    }
+
+    private CopyProcess listener(Path to, Object... more) throws Exception {
+        List<Object> all = new ArrayList<>(List.of("--listen", to, "--port", 0));
+        all.addAll(List.of(more));
+        CopyProcess p = as(user, all.toArray());
+        int _ = p.awaitPort();
+        return p;
+    }
+
+    private static void assertSame(Path a, Path b) throws Exception {
+        assertThat(CopyFiles.sha256(a)).isEqualTo(CopyFiles.sha256(b));
+    }
+
+    @Test
+    void theOnlyListenerOfTheUserIsFoundOnWhateverPort() throws Exception {
+        if (!TestUser.canBe(WITHOUT_OTHERS)) {
+            return;
+        }
+        copyModules();
+        Path to = user.directory(dir, "to");
+        Path its = user.directory(dir, "its");
+        TestUser another = TestUser.number(1);
+        Path theirs = another.directory(dir, "theirs");
+        assertNobody(as(user, file));
+        try (CopyProcess listener = listener(to);
+                CopyProcess foreign = as(another, "--listen", theirs, "--port", 0)) {
+            assertThat(foreign.awaitPort()).isNotEqualTo(18516);
+            as(user, file).expect(0);
+            assertSame(to.resolve("file"), file);
+            as(user, "--quiet", second).expect(0); // looking does not use the listener up
+            try (CopyProcess other = listener(its)) {
+                String err = as(user, file).expect(1).err();
+                assertThat(err).contains("several listeners of this user").contains(listener.address())
+                        .contains(other.address()).contains("name one of them");
+                as(user, file, other.address()).expect(0);
+                as(user, "--port", other.awaitPort(), second).expect(0);
+                assertSame(its.resolve("file"), file);
+                assertThat(its.resolve("second")).exists();
+                listener.kill(); // what is dead is not found, however it died
+                as(user, file).expect(0);
+                other.signal("STOP"); // it cannot even say that it is there
+                listenAndCopyBeside(other);
+            }
+        }
+        assertThat(theirs).isEmptyDirectory();
+        assertNobody(as(user, file));
+    }
+
+    /** A stopped listener counts: nobody may guess that it is not the one that was meant. */
+    private void listenAndCopyBeside(CopyProcess stopped) throws Exception {
+        try (CopyProcess third = listener(user.directory(dir, "third"))) {
+            assertThat(as(user, file).expect(1).err()).contains(stopped.address()).contains(third.address());
+        }
+    }
+
+    /** Of another user somebody may be there, at the port where all look in the end. */
+    private static void assertNobody(CopyProcess sender) {
+        assertThat(sender.await()).as(sender.err()).isIn(3, 1);
+        assertThat(sender.err()).containsAnyOf("nobody listens on 127.0.0.1:18516", "belongs to user");
+    }
+
+    @Test
+    void aListenerOfOneSenderIsNotFoundByTheNext() throws Exception {
+        if (!TestUser.canBe(WITHOUT_OTHERS)) {
+            return;
+        }
+        copyModules();
+        Path big = CopyFiles.write(dir.resolve("big"), 300 << 20, 3);
+        Path to = user.directory(dir, "to");
+        Path its = user.directory(dir, "its");
+        try (CopyProcess once = listener(to, "--once"); CopyProcess sender = as(user, big)) {
+            CopyFiles.awaitVerified(to, 1 << 20);
+            try (CopyProcess _ = listener(its)) {
+                as(user, second).expect(0);
+                assertThat(its.resolve("second")).exists();
+            }
+            sender.expect(0);
+            once.expect(0);
+        }
+    }
+
+    /** Anybody can take any abstract name. */
+    @Test
+    void aNameThatAnotherUserHasTakenIsNoListener() throws Exception {
+        if (!TestUser.canBe("a name of one user taken by another")) {
+            return;
+        }
+        copyModules();
+        Path to = user.directory(dir, "to");
+        String name = "verbena-copy/" + user.uid() + "/shm0/";
+        try (UnixSocket _ = UnixSocket.listen(name + 7777, 1); CopyProcess listener = listener(to)) {
+            assertThat(listener.awaitPort()).isNotEqualTo(7777);
+            as(user, file).expect(0);
+            assertSame(to.resolve("file"), file);
+        }
+        try (UnixSocket _ = UnixSocket.listen(name + 18599, 1);
+                CopyProcess listener = as(user, "--listen", to, "--port", 18599)) {
+            listener.awaitError("senders have to name this address");
+            as(user, second, listener.address()).expect(0);
+        }
+    }
+
+    @Test
+    void anotherUsersListenerIsRefusedByNameOfBothUsers() throws Exception {
+        if (!TestUser.canBe("a listener of one user, a sender of another")) {
+            return;
+        }
+        copyModules();
+        TestUser another = TestUser.number(1);
+        try (CopyProcess listener = listener(user.directory(dir, "to"))) {
+            for (CopyProcess sender : List.of(as(another, "--json", file, listener.address()),
+                    CopyProcess.copy("--json", file, listener.address()))) {
+                String sentence = sender.expect(1).err();
+                assertThat(sentence).contains("belongs to user " + user.uid())
+                        .containsAnyOf("to user " + another.uid(), "to user 0").contains("trusted-uids");
+                JsonNode row = rows(sender, 1).get(0);
+                assertThat(row.get("status").asText()).isEqualTo("FAILED");
+                assertThat(row.get("error").asText()).contains("belongs to user " + user.uid());
+            }
+            assertThat(listener.isAlive()).isTrue();
+            as(user, file, listener.address()).expect(0);
+        }
+    }
+
+    @Test
+    void withoutThePtraceRightTheSentenceSaysSo() throws Exception {
+        if (!TestUser.canBe("a process without the ptrace right")) {
+            return;
+        }
+        String classes = CopyProcess.copyClassPath(Files.createDirectory(dir.resolve("modules")));
+        Path to = user.directory(dir, "to");
+        try (CopyProcess listener = CopyProcess.startMain(user.command(), classes, UndumpableCommand.class, "--listen",
+                to, "--port", 0);
+                CopyProcess sender = CopyProcess.startMain(user.command(), classes, org.verbena.cli.Main.class,
+                        "--json", file, listener.address())) {
+            assertThat(sender.expect(1).err()).contains("may not write into the listener's memory").contains("EPERM")
+                    .contains("ptrace");
+            JsonNode row = rows(sender, 1).get(0);
+            assertThat(row.get("status").asText()).isEqualTo("NOT_PERMITTED");
+            assertThat(row.get("error").asText()).contains("ptrace");
+            assertThat(to.resolve("file")).doesNotExist();
+            listener.awaitError("the peer died or closed|gave up");
+            assertThat(listener.isAlive()).isTrue();
+        }
+    }
+
+    // ---- JSON
+
+    private static JsonNode rows(CopyProcess p, int count) throws Exception {
+        JsonNode rows = new ObjectMapper().readTree(p.out());
+        assertThat(rows.isArray()).isTrue();
+        assertThat(rows).as(p.out()).hasSize(count);
+        return rows;
+    }
+
+    @Test
+    void withoutAListenerEveryFileIsReportedAsNotCopied() throws Exception {
+        Path tree = Files.createDirectory(dir.resolve("tree"));
+        Path deep = CopyFiles.write(tree.resolve("deep"), 5, 1);
+        for (String address : List.of("127.0.0.1:18599", "nowhere.invalid:18599")) {
+            CopyProcess sender = CopyProcess.copy("--json", file, tree, address).expect(3);
+            List<String> names = new ArrayList<>();
+            for (JsonNode row : rows(sender, 3)) {
+                names.add(row.get("file").asText());
+                assertThat(row.get("status").asText()).isEqualTo("NO_LISTENER");
+                assertThat(row.get("exit_code").asInt()).isEqualTo(3);
+                assertThat(row.get("error").asText()).containsAnyOf("nobody listens on " + address,
+                        "unknown host \"nowhere.invalid\"");
+                assertThat(row.has("sha256")).isFalse();
+            }
+            assertThat(names).containsExactly(file.toString(), tree.toString(), deep.toString());
+            assertThat(sender.err()).containsAnyOf("nobody listens on", "unknown host");
+        }
+        CopyProcess wrong = CopyProcess.copy("--json", file, "127.0.0.1:99999").expect(2);
+        assertThat(wrong.out()).isEmpty();
+        assertThat(wrong.err()).contains("the port is \"99999\"");
+    }
+
+    @Test
+    void aListenerReportsASenderThatDied() throws Exception {
+        Path to = Files.createDirectory(dir.resolve("to"));
+        Path big = CopyFiles.write(dir.resolve("big"), 300 << 20, 3);
+        try (CopyProcess listener = CopyProcess.listen(to, "--once", "--json");
+                CopyProcess sender = CopyProcess.copy(big, listener.address())) {
+            CopyFiles.awaitVerified(to, 1 << 20);
+            sender.kill();
+            listener.expect(4);
+            JsonNode row = rows(listener, 1).get(0);
+            assertThat(row.has("file")).isFalse();
+            assertThat(row.get("status").asText()).isEqualTo("PEER_DIED");
+            assertThat(row.get("exit_code").asInt()).isEqualTo(4);
+            assertThat(row.get("error").asText()).contains("the peer died");
+        }
+    }
+}
