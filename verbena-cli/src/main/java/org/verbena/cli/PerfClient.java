@@ -32,10 +32,11 @@ final class PerfClient implements AutoCloseable {
     private static final int QUIET_PART = 3;
     private static final int WARM_AT_MOST = 4;
     private static final int COMPILE_MILLIS = 15;
-    private static final int FIRST_SIZE = 3;
     /** The first batch is small: nobody knows yet how slow this machine is. */
     private static final int FIRST = 16;
     private static final long FIRST_BYTES = 64L << 20;
+    /** Where time is short, the part of it after which warm-up ends. */
+    private static final double WARM_PART = 0.6;
     private static final int DIGITS = 3;
 
     private final PerfOptions options;
@@ -45,6 +46,8 @@ final class PerfClient implements AutoCloseable {
     private final boolean sameHost;
     private final int[] times = new int[BATCH];
     private final Set<PerfTest> warm = EnumSet.noneOf(PerfTest.class);
+    private long allowance = Long.MAX_VALUE;
+    private long jobBegan;
 
     PerfClient(PerfOptions options, PerfDevices devices, InetSocketAddress address) throws IOException {
         this.options = options;
@@ -84,7 +87,11 @@ final class PerfClient implements AutoCloseable {
     List<PerfResult> run(Watcher watcher) throws IOException {
         List<PerfJob> jobs = options.jobs();
         List<PerfResult> results = new ArrayList<>();
+        PerfBudget budget = new PerfBudget(options.budgetNanos(), jobs);
+        long began = System.nanoTime();
         for (PerfJob job : jobs) {
+            jobBegan = System.nanoTime();
+            allowance = budget.next(jobBegan - began);
             watcher.begins(results.size(), jobs.size(), job.toString());
             try {
                 PerfResult r = run(job);
@@ -173,7 +180,7 @@ final class PerfClient implements AutoCloseable {
     /** Runs the loop until neither JVM compiles any more; answers nanoseconds per operation. */
     private double warmUp(PerfJob job, PerfLoop loop) throws IOException {
         // The first size of a test compiles what the other sizes run.
-        long warmUp = warm.add(job.test()) ? FIRST_SIZE * options.warmUpNanos() : options.warmUpNanos();
+        long warmUp = warm.add(job.test()) ? PerfBudget.FIRST_SIZE * options.warmUpNanos() : options.warmUpNanos();
         long quietNanos = options.warmUpNanos() / QUIET_PART;
         long n = Math.clamp(FIRST_BYTES / job.size(), 1, FIRST);
         long spent = 0;
@@ -191,9 +198,19 @@ final class PerfClient implements AutoCloseable {
             operations += n;
             each = (double) nanos / n;
             n = Math.clamp((long) (quietNanos / each), 1, Math.min(4 * n, BATCH));
-        } while (spent < warmUp
-                || ((operations < WARM_OPERATIONS || quiet < quietNanos) && spent < WARM_AT_MOST * warmUp));
+        } while (left() > (1 - WARM_PART) * allowance && (spent < warmUp
+                || ((operations < WARM_OPERATIONS || quiet < quietNanos) && spent < WARM_AT_MOST * warmUp)));
         return each;
+    }
+
+    /** Nanoseconds that the job still may take; negative if it took too much. */
+    private long left() {
+        return allowance - (System.nanoTime() - jobBegan);
+    }
+
+    /** How long the job is measured. */
+    private long measureNanos() {
+        return Math.clamp(left(), Math.min(PerfBudget.LEAST_NANOS, options.nanos()), options.nanos());
     }
 
     /** On a machine of two processors the two loops leave the compilers none while they spin. */
@@ -207,7 +224,7 @@ final class PerfClient implements AutoCloseable {
     }
 
     private PerfResult bandwidth(PerfJob job, PerfLoop loop, double nanosEach) throws IOException {
-        long n = options.iterations() > 0 ? options.iterations() : Math.max(1, (long) (options.nanos() / nanosEach));
+        long n = options.iterations() > 0 ? options.iterations() : Math.max(1, (long) (measureNanos() / nanosEach));
         Batch b = batch(loop, n);
         double perSecond = n * 1e9 / Math.max(1, b.nanos());
         return new PerfResult(job.test(), job.size(), PerfResult.device(job), n, List.of(), perSecond * job.size(),
@@ -221,10 +238,11 @@ final class PerfClient implements AutoCloseable {
         long allocated = 0;
         long done = 0;
         double each = nanosEach;
+        long nanos = measureNanos();
         do {
             long wanted = options.iterations() > 0
                     ? options.iterations() - done
-                    : (long) ((options.nanos() - spent) / each) + 1;
+                    : (long) ((nanos - spent) / each) + 1;
             int n = Math.clamp(wanted, 1, BATCH - SKIP);
             Batch b = batch(loop, n + SKIP);
             for (int i = SKIP; i < n + SKIP; i++) {
@@ -234,7 +252,7 @@ final class PerfClient implements AutoCloseable {
             spent += b.nanos();
             allocated += b.allocated();
             each = Math.max(1, (double) b.nanos() / (n + SKIP));
-        } while (options.iterations() > 0 ? done < options.iterations() : spent < options.nanos() * 0.95);
+        } while (options.iterations() > 0 ? done < options.iterations() : spent < nanos * 0.95);
         List<Double> rtt = new ArrayList<>();
         for (double rank : PerfResult.RANKS) {
             rtt.add((double) histogram.getValueAtPercentile(rank));

@@ -35,6 +35,8 @@ import picocli.CommandLine.Spec;
 final class PerfCommand implements Callable<Integer> {
     /** perftest's port. */
     private static final String DEFAULT_PORT = "18515";
+    private static final long DURATION = 300_000_000;
+    private static final long WARM_UP = 150_000_000;
     private static final int MAX_RUNS = 1000;
     private static final long MAX_ITERATIONS = 1_000_000_000_000L;
 
@@ -59,8 +61,8 @@ final class PerfCommand implements Callable<Integer> {
     @Option(names = {"-D", "--duration"}, paramLabel = "TIME", converter = PerfUnits.Time.class,
             description = "Time of each test and size, for instance 2s or 100ms (default: 300ms).") private @Nullable Long duration;
 
-    @Option(names = "--warm-up", paramLabel = "TIME", converter = PerfUnits.Time.class, defaultValue = "150ms",
-            description = "Time to warm up before each (default: ${DEFAULT-VALUE}).") private long warmUp;
+    @Option(names = "--warm-up", paramLabel = "TIME", converter = PerfUnits.Time.class,
+            description = "Time to warm up before each (default: 150ms).") private @Nullable Long warmUp;
 
     @Option(names = {"-I", "--inline"}, paramLabel = "BYTES", converter = PerfUnits.Bytes.class, defaultValue = "0",
             description = "Post messages up to this size inline (default: none).") private long inline;
@@ -95,6 +97,8 @@ final class PerfCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print JSON.") private boolean json;
 
     @Option(names = "--worker", hidden = true) private boolean worker;
+
+    @Option(names = "--budget", hidden = true, converter = PerfUnits.Time.class) private @Nullable Long budget;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
     @SuppressWarnings("UnusedVariable") // picocli looks at it
@@ -200,7 +204,8 @@ final class PerfCommand implements Callable<Integer> {
         return tests;
     }
 
-    private PerfOptions options() {
+    /** What the command line asks for. */
+    PerfOptions options() {
         try {
             tests = tests(names);
         } catch (PerfException e) {
@@ -236,9 +241,17 @@ final class PerfCommand implements Callable<Integer> {
                 sizes == null
                         ? List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L)
                         : sizes.stream().distinct().sorted().toList(),
-                device, iterations == null ? 0 : iterations, duration == null ? 300_000_000L : duration, warmUp,
-                (int) inline, qps,
-                events, consume, verify, !noPin);
+                device, iterations == null ? 0 : iterations, duration == null ? DURATION : duration,
+                warmUp == null ? WARM_UP : warmUp, budget(), (int) inline, qps, events, consume, verify, !noPin);
+    }
+
+    /** Who asks for everything gets it within a minute; who says what or how long gets what was said. */
+    private long budget() {
+        if (budget != null) {
+            return budget;
+        }
+        boolean said = !tests.isEmpty() || sizes != null || iterations != null || duration != null || warmUp != null;
+        return said || worker ? PerfBudget.NONE : PerfBudget.MINUTE_NANOS;
     }
 
     /** An option that a named test does not know is refused; if no test is named, it goes to those that know it. */

@@ -11,9 +11,10 @@ import java.util.stream.Collectors;
  * @param iterations operations of each test, or 0 to go by time
  * @param nanos time of each test
  * @param warmUpNanos time to warm up before each test
+ * @param budgetNanos time for all together, or {@link PerfBudget#NONE}
  */
 record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long iterations, long nanos, long warmUpNanos,
-        int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin) {
+        long budgetNanos, int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin) {
     /** The jobs in the order in which they run. An option that a test does not know is left out there. */
     List<PerfJob> jobs() throws PerfException {
         List<PerfJob> jobs = new ArrayList<>();
@@ -42,6 +43,9 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
         }
         a.add(iterations > 0 ? "--iterations=" + iterations : "--duration=" + nanos + "ns");
         a.add("--warm-up=" + warmUpNanos + "ns");
+        if (budgetNanos != PerfBudget.NONE) {
+            a.add("--budget=" + budgetNanos + "ns");
+        }
         a.add("--inline=" + inline);
         a.add("--qps=" + qps);
         flag(a, events, "--events");

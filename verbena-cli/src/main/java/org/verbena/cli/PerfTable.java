@@ -1,38 +1,44 @@
 package org.verbena.cli;
 
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 import picocli.CommandLine.Help.Ansi;
 
 /**
- * The results side by side: all round trips, then all bandwidths, in each the sizes in order, and for each size the
- * machine's limit, verbs and TCP.
+ * The results side by side in one table: for each size the machine's limit, verbs and TCP, first the round trips, then
+ * the bandwidths. Columns that no row would fill are left out.
  */
 final class PerfTable {
     /** Up to here a message and its commit word fit into one cache line. */
     private static final long ONE_LINE = 48;
     private static final double MILLI = 1e6;
     private static final double NOTHING = 0.005;
+    private static final int NAME = 16;
+
+    /** Under a heading that several may have in common; the cell is empty where the test has no such figure. */
+    private record Column(String group, String title, int width, Function<PerfResult, String> cell) {}
 
     private final List<PerfResult> results;
     private final PrintWriter out;
     private final Ansi ansi;
 
     PerfTable(List<PerfResult> results, PrintWriter out, Ansi ansi) {
-        this.results = results.stream().sorted(Comparator.comparingLong(PerfResult::size).thenComparing(
-                PerfResult::test))
-                .toList();
+        this.results = results.stream().sorted(Comparator.comparingLong(PerfResult::size)
+                .thenComparing(r -> r.test().isBandwidth()).thenComparing(PerfResult::test)).toList();
         this.out = out;
         this.ansi = ansi;
     }
 
     void print(int runs) {
-        section(false);
-        section(true);
+        rows(columns());
+        out.println();
         note("vs limit: divided by the figure of limit-cacheline (to 48 bytes), limit-twoline (to 64), limit-memcpy.");
         note("vs tcp: so many times faster than tcp-lat-spin, tcp-bw.");
         if (runs > 1) {
@@ -45,51 +51,76 @@ final class PerfTable {
         out.println(ansi.string("@|faint " + text + "|@"));
     }
 
-    private void section(boolean bandwidth) {
-        List<PerfResult> rows = results.stream().filter(r -> r.test().isBandwidth() == bandwidth).toList();
-        if (rows.isEmpty()) {
-            return;
-        }
-        String figures = bandwidth
-                ? format("%24s%24s", "BW average[GB/s]", "MsgRate[M/s]")
-                : format("%12s%9s%9s%9s%9s", "t_typical", "p90", "p99", "p99.9", "p99.99") + format("%10s", "t_max");
-        out.println(ansi.string("@|bold " + (bandwidth ? "Bandwidth" : "Round trips, microseconds (t_typical is p50)")
-                + "|@"));
-        out.println(ansi.string("@|bold " + format("%-16s%9s%13s%s%9s%10s%8s", "test", "#bytes", "#iterations",
-                figures + (bandwidth ? " ".repeat(10) : ""), "B/op", "vs limit", "vs tcp") + "|@"));
-        long size = rows.getFirst().size();
-        boolean blocks = rows.stream().map(PerfResult::test).distinct().count() > 1;
-        for (PerfResult r : rows) {
-            if (r.size() != size) {
-                if (blocks) {
-                    out.println();
-                }
-                size = r.size();
+    private List<Column> columns() {
+        List<Column> all = new ArrayList<>();
+        all.add(new Column("", "#bytes", 7, r -> Long.toString(r.size())));
+        all.add(new Column("", "#iterations", 12, r -> Long.toString(r.iterations())));
+        if (results.stream().anyMatch(r -> !r.test().isBandwidth())) {
+            String group = "round trips, microseconds";
+            all.add(new Column(group, "t_typical", 10, roundTrip(0)));
+            List<String> ranks = List.of("p90", "p99", "p99.9", "p99.99");
+            for (int i = 0; i < ranks.size(); i++) {
+                all.add(new Column(group, ranks.get(i), 8, roundTrip(i + 1)));
             }
-            row(r);
+            all.add(new Column(group, "t_max", 9, roundTrip(ranks.size() + 1)));
         }
-        out.println();
+        if (results.stream().anyMatch(r -> r.test().isBandwidth())) {
+            all.add(new Column("BW average", "GB/s", 11, bandwidth("%.3f", r -> r.bytesPerSecond() / 1e9)));
+            all.add(new Column("MsgRate", "M/s", 9, bandwidth("%.4f", r -> r.messagesPerSecond() / 1e6)));
+        }
+        all.add(new Column("", "B/op", 7, r -> allocated(r.allocatedPerOperation())));
+        all.add(new Column("", "vs limit", 9, this::limit));
+        all.add(new Column("", "vs tcp", 8, this::tcp));
+        return all;
     }
 
-    private void row(PerfResult r) {
-        String end = format("%9s%10s%8s", allocated(r.allocatedPerOperation()), limit(r), tcp(r)).stripTrailing();
-        String line = format("%-16s%9d%13d", r.test().title(), r.size(), r.iterations()) + figures(r) + end;
-        out.println(r.test().isLimit()
-                ? ansi.string("@|cyan " + line + "|@")
-                : r.test().isTcp() ? ansi.string("@|faint " + line + "|@") : line);
+    private static Function<PerfResult, String> roundTrip(int i) {
+        return r -> r.test().isBandwidth() ? "" : micros(r.rtt().get(i));
     }
 
-    private static String figures(PerfResult r) {
-        if (r.test().isBandwidth()) {
-            return format("%24.3f%24.4f", r.bytesPerSecond() / 1e9, r.messagesPerSecond() / 1e6) + " ".repeat(10);
+    private static Function<PerfResult, String> bandwidth(String pattern, ToDoubleFunction<PerfResult> figure) {
+        return r -> r.test().isBandwidth() ? format(pattern, figure.applyAsDouble(r)) : "";
+    }
+
+    private void rows(List<Column> columns) {
+        out.println(ansi.string("@|bold " + groups(columns) + "|@"));
+        out.println(ansi.string("@|bold " + line("test", columns, Column::title) + "|@"));
+        boolean blocks = results.stream().map(PerfResult::test).distinct().count() > 1;
+        long size = results.isEmpty() ? 0 : results.getFirst().size();
+        for (PerfResult r : results) {
+            if (r.size() != size && blocks) {
+                out.println();
+            }
+            size = r.size();
+            String line = line(r.test().title(), columns, c -> c.cell().apply(r));
+            String style = r.test().isLimit() ? "cyan" : "faint";
+            out.println(r.test().isVerbs() ? line : ansi.string("@|" + style + " " + line + "|@"));
         }
-        StringBuilder b = new StringBuilder();
-        int width = 12;
-        for (int i = 0; i < r.rtt().size(); i++) {
-            b.append(format("%" + (i == r.rtt().size() - 1 ? 10 : width) + "s", micros(r.rtt().get(i))));
-            width = 9;
+    }
+
+    /** The upper line of the heading: each group's name at the right end of its columns. */
+    private static String groups(List<Column> columns) {
+        StringBuilder b = new StringBuilder(" ".repeat(NAME));
+        int width = 0;
+        for (int i = 0; i < columns.size(); i++) {
+            String group = columns.get(i).group();
+            width += columns.get(i).width();
+            if (i + 1 == columns.size() || !columns.get(i + 1).group().equals(group)) {
+                b.append(right(group, width));
+                width = 0;
+            }
         }
-        return b.toString();
+        return b.toString().stripTrailing();
+    }
+
+    private static String line(String name, List<Column> columns, Function<Column, String> cell) {
+        StringBuilder b = new StringBuilder(name + " ".repeat(Math.max(0, NAME - name.length())));
+        columns.forEach(c -> b.append(right(cell.apply(c), c.width())));
+        return b.toString().stripTrailing();
+    }
+
+    private static String right(String text, int width) {
+        return " ".repeat(Math.max(0, width - text.length())) + text;
     }
 
     private static String micros(double nanos) {

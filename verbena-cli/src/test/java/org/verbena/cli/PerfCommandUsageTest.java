@@ -91,6 +91,27 @@ class PerfCommandUsageTest {
     }
 
     @Test
+    void oneTableHasEachSizeInABlockAndNoColumnThatIsEmpty() {
+        List<PerfResult> all = List.of(bandwidth(PerfTest.TCP_BW, 2e9), latency(PerfTest.TCP_LAT_BLOCK, 8, 9000),
+                latency(PerfTest.WRITE_LAT, 4096, 900), bandwidth(PerfTest.WRITE_BW, 18e9),
+                latency(PerfTest.LIMIT_CACHELINE, 8, 250), latency(PerfTest.WRITE_LAT, 8, 300));
+        assertThat(table(all).lines().map(l -> l.split(" ", 2)[0]).limit(9)).containsExactly("", "test",
+                "limit-cacheline", "write-lat", "tcp-lat-block", "", "write-lat", "write-bw", "tcp-bw");
+        assertThat(table(all)).contains("#bytes").contains("t_typical").contains("BW average").contains("MsgRate");
+        assertThat(table(all).lines().map(String::length).max(Integer::compare)).hasValueSatisfying(
+                w -> assertThat(w).isLessThanOrEqualTo(130));
+        assertThat(table(all.subList(1, 3))).contains("t_typical").doesNotContain("BW average").doesNotContain("M/s");
+        assertThat(table(all.subList(3, 4))).contains("BW average").doesNotContain("t_typical").doesNotContain("p99");
+        assertThat(table(List.of())).contains("#bytes");
+    }
+
+    private static String table(List<PerfResult> results) {
+        StringWriter out = new StringWriter();
+        new PerfTable(results, new PrintWriter(out), Ansi.OFF).print(1);
+        return out.toString();
+    }
+
+    @Test
     void mediansAreTakenFigureByFigure() {
         PerfResult m = PerfResult.median(List.of(latency(PerfTest.WRITE_LAT, 8, 300), latency(PerfTest.WRITE_LAT, 8,
                 700),
