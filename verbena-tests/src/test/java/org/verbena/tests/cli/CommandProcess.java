@@ -45,11 +45,14 @@ final class CommandProcess implements AutoCloseable {
 
     /** Starts after the words of {@code before}, for instance taskset, and without modules named {@code without}. */
     static CommandProcess startWithout(List<String> before, String without, String... arguments) throws IOException {
+        return startFrom(path(p -> without.isEmpty() || !p.contains(without)), before, arguments);
+    }
+
+    /** Starts after the words of {@code before}, from these modules. */
+    static CommandProcess startFrom(String modulePath, List<String> before, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(before);
-        command.addAll(List.of(java(), "-XX:TieredStopAtLevel=1", "--module-path",
-                path(p -> without.isEmpty() || !p.contains(without)), "--enable-native-access=org.verbena.linux",
-                "--module",
-                "org.verbena.cli/" + MAIN));
+        command.addAll(List.of(java(), "-XX:TieredStopAtLevel=1", "--module-path", modulePath,
+                "--enable-native-access=org.verbena.linux", "--module", "org.verbena.cli/" + MAIN));
         command.addAll(List.of(arguments));
         return new CommandProcess(command);
     }

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -179,6 +180,46 @@ class PerfCommandTest {
         try (CommandProcess p = CommandProcess.startWithout(List.of("taskset", "-c", "0"), "", quick("tcp-bw",
                 "--size=8"))) {
             assertThat(p.end().code()).isZero();
+        }
+    }
+
+    /** TCP connects users with each other, shared memory does not, and says whose it is. */
+    @Test
+    void anotherUsersListener(@TempDir Path dir) throws Exception {
+        if (!TestUser.canBe("perf against another user's listener")) {
+            return;
+        }
+        TestUser one = TestUser.number(0);
+        TestUser another = TestUser.number(1);
+        TestUser.run("chmod", "711", dir.toString());
+        String modules = CopyProcess.copyModules(Files.createDirectory(dir.resolve("modules")));
+        try (CommandProcess listener = CommandProcess.startFrom(modules, one.command(), "perf", "--listen=0")) {
+            String connect = "--connect=" + port(listener);
+            for (List<String> client : List.of(another.command(), List.<String>of())) {
+                String[] write = quick("write-lat", "--size=8", connect);
+                try (CommandProcess p = CommandProcess.startFrom(modules, client, write)) {
+                    CommandProcess.Result r = p.end();
+                    assertThat(r.code()).as(r.err()).isEqualTo(1);
+                    assertThat(r.err()).contains("write-lat 8: ").contains("belongs to user " + one.uid())
+                            .contains(client.isEmpty() ? "to user 0" : "to user " + another.uid())
+                            .doesNotContain("\tat ");
+                    assertThat(r.out()).isEmpty();
+                }
+            }
+            String[] limit = quick("limit-cacheline", connect);
+            try (CommandProcess p = CommandProcess.startFrom(modules, another.command(), limit)) {
+                CommandProcess.Result r = p.end();
+                assertThat(r.code()).isEqualTo(1);
+                assertThat(r.err()).contains("both must run as the same user");
+            }
+            String[] tcp = quick("tcp-bw", "--size=8", connect);
+            try (CommandProcess p = CommandProcess.startFrom(modules, another.command(), tcp)) {
+                assertThat(p.end().code()).isZero();
+            }
+            String[] verbs = quick("write-lat", "--size=8", connect);
+            try (CommandProcess p = CommandProcess.startFrom(modules, one.command(), verbs)) {
+                assertThat(p.end().code()).as("the same user is served").isZero();
+            }
         }
     }
 
