@@ -305,11 +305,15 @@ final class ShmReceiveQueue extends ReceiveQueue {
 
     /** Completes receive {@code k} with its lane entry; answers false if the peer had no right to it. */
     private boolean take(ShmCompletionQueue cq, long entry, long commit, long k) {
+        if (k >= known && !isPosted(k)) {
+            qp.fatal(new ProtocolException("the peer completed a receive that was not posted"));
+            return false;
+        }
+        // only now: the poster writes it before it posts
         PostedReceive p = receives[(int) k & mask];
         Region r = p.region;
         int length = LaneLayout.inlineLength(commit);
-        if ((k < known || isPosted(k)) && LaneLayout.isPlainInline(commit) && r != null && r.valid
-                && length <= LaneLayout.INLINE
+        if (LaneLayout.isPlainInline(commit) && r != null && r.valid && length <= LaneLayout.INLINE
                 && length <= p.length) {
             // the usual message; takeOther would do the same, later
             Copy.small(LaneReader.payload(entry, commit), p.address, length);
@@ -326,8 +330,8 @@ final class ShmReceiveQueue extends ReceiveQueue {
         int flags = LaneLayout.flags(commit);
         int status = LaneLayout.status(commit);
         int opcode = LaneLayout.opcode(commit);
-        if (k >= known && !isPosted(k) || (flags & ~LaneLayout.KNOWN_FLAGS) != 0) {
-            qp.fatal(new ProtocolException("the peer completed a receive that was not posted"));
+        if ((flags & ~LaneLayout.KNOWN_FLAGS) != 0) {
+            qp.fatal(new ProtocolException("the peer completed a receive with unknown flags"));
             return false;
         }
         if (opcode != WcOpcode.RECV_RDMA_WITH_IMM) {
