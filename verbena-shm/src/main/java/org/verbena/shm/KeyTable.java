@@ -1,6 +1,8 @@
 package org.verbena.shm;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import org.jspecify.annotations.Nullable;
@@ -88,8 +90,8 @@ final class KeyTable {
     }
 
     /** A snapshot of all regions. */
-    Iterable<Region> all() {
-        java.util.List<Region> list = new java.util.ArrayList<>();
+    List<Region> all() {
+        List<Region> list = new ArrayList<>();
         for (int i = 0; i < regions.length(); i++) {
             Region r = regions.get(i);
             if (r != null) {

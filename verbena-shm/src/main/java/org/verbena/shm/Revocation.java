@@ -3,8 +3,10 @@ package org.verbena.shm;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,12 +23,12 @@ final class Revocation {
 
     private Revocation() {}
 
-    /** Waits for all to leave a region; answers those who did not. */
-    static List<Inside> revoke(Collection<ShmQueuePair> queuePairs, Collection<Inside> lingering, Region region) {
+    /** Waits for all to leave regions whose keys have been taken away; answers those who did not. */
+    static List<Inside> revoke(Collection<ShmQueuePair> queuePairs, Collection<Inside> lingering, Regions regions) {
         Membarrier.globalExpedited();
         List<Inside> inside = new ArrayList<>();
         for (Inside i : lingering) {
-            if (concerns(i.word, region)) {
+            if (i.isIn(regions)) {
                 inside.add(i);
             }
         }
@@ -38,7 +40,7 @@ final class Revocation {
             Session s = qp.session();
             if (s != null) {
                 Inside peer = Inside.peerOf(qp, s);
-                if (concerns(peer.word, region)) {
+                if (peer.isIn(regions)) {
                     inside.add(peer);
                 }
             }
@@ -58,9 +60,17 @@ final class Revocation {
         return List.of();
     }
 
-    private static boolean concerns(long word, Region region) {
-        int what = Hazard.what(word);
-        return what == Hazard.RECEIVES || what == Hazard.region(region.key);
+    /** Some regions. */
+    @FunctionalInterface
+    interface Regions {
+        /** True if {@code what}, from {@link Hazard#region}, is one of them. */
+        boolean contain(int what);
+
+        /** The regions of a list. */
+        static Regions of(Collection<Region> regions) {
+            Set<Integer> all = regions.stream().map(r -> Hazard.region(r.key)).collect(Collectors.toSet());
+            return all::contains;
+        }
     }
 
     /**
@@ -79,6 +89,12 @@ final class Revocation {
 
         boolean own() {
             return session == null;
+        }
+
+        /** True if one of these regions may be touched; who fills receives may be in any. */
+        boolean isIn(Regions regions) {
+            int what = Hazard.what(word);
+            return what == Hazard.RECEIVES || what != 0 && regions.contain(what);
         }
 
         String peer() {

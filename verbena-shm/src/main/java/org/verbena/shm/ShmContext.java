@@ -12,6 +12,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +57,8 @@ final class ShmContext extends Context {
     private final Map<Long, Allocation> allocations = new ConcurrentHashMap<>();
     /** Peers that were stopped inside a transfer when their queue pair was closed here. */
     private final Queue<Revocation.Inside> lingering = new ConcurrentLinkedQueue<>();
+    /** Closing the context takes all regions away together; single ones do not come or go meanwhile. */
+    private final ReadWriteLock revocations = new ReentrantReadWriteLock();
     private final AtomicLong nextMemory = new AtomicLong();
     private final AtomicInteger nextChannel = new AtomicInteger();
 
@@ -319,27 +323,76 @@ final class ShmContext extends Context {
         }
     }
 
+    /** Gives memory a key. */
+    Region register(int pd, int access, MemorySegment memory, @Nullable Allocation allocation) throws VerbsException {
+        revocations.readLock().lock();
+        try {
+            return keys.add(pd, access, memory, allocation);
+        } finally {
+            revocations.readLock().unlock();
+        }
+    }
+
     /** Takes a region away from everybody; complete when it returns. */
     void deregister(String name, Region r) throws VerbsException {
-        keys.invalidate(r);
+        revocations.readLock().lock();
+        try {
+            Allocation a = r.allocation;
+            // one that is not valid was taken away already, because the context closes
+            List<Revocation.Inside> left = r.valid ? revoke(name, List.of(r)) : List.of();
+            boolean last = a != null && a.unuse();
+            if (!left.isEmpty() && !last) {
+                if (a != null) {
+                    a.use();
+                }
+                keys.restore(r);
+                throw stopped("deregister " + name, left.getFirst(), "");
+            }
+            keys.remove(r);
+            if (a != null && last) {
+                free(a);
+            }
+        } finally {
+            revocations.readLock().unlock();
+        }
+    }
+
+    /** Takes the keys of regions away and waits; answers those who did not leave, whose queue pairs have failed. */
+    private List<Revocation.Inside> revoke(String name, List<Region> regions) {
+        regions.forEach(keys::invalidate);
         lingering.removeIf(Revocation.Inside::hasLeft);
-        List<Revocation.Inside> left = Revocation.revoke(queuePairs.values(), lingering, r);
+        List<Revocation.Inside> left = Revocation.revoke(queuePairs.values(), lingering,
+                Revocation.Regions.of(regions));
         for (Revocation.Inside i : left) {
             i.qp().enterError("the peer did not leave " + name, -1);
         }
-        Allocation a = r.allocation;
-        boolean last = a != null && a.unuse();
-        if (!left.isEmpty() && !last) {
-            if (a != null) {
-                a.use();
+        return left;
+    }
+
+    private static VerbsException stopped(String verb, Revocation.Inside who, String hint) {
+        return new VerbsException(verb, Errno.EBUSY, who.peer() + " is stopped in the middle of a transfer to memory "
+                + "that stays yours: continue or end it first" + hint);
+    }
+
+    /**
+     * Takes all regions away at once, and gives them all back if one cannot be: allocations lose their pages with their
+     * last region, but registered memory stays.
+     */
+    @Override
+    protected void implPrepareClose() throws VerbsException {
+        revocations.writeLock().lock();
+        try {
+            List<Region> all = keys.all().stream().filter(r -> r.valid).toList();
+            List<Region> kept = all.stream().filter(r -> r.allocation == null).toList();
+            List<Revocation.Inside> left = revoke("memory of " + describe() + ", which was to be closed", all);
+            for (Revocation.Inside i : left) {
+                if (!kept.isEmpty() && i.isIn(Revocation.Regions.of(kept))) {
+                    all.forEach(keys::restore);
+                    throw stopped("close " + describe(), i, "; nothing was closed");
+                }
             }
-            keys.restore(r);
-            throw new VerbsException("deregister " + name, Errno.EBUSY, left.getFirst().peer()
-                    + " is stopped in the middle of a transfer to memory that stays yours: continue or end it first");
-        }
-        keys.remove(r);
-        if (a != null && last) {
-            free(a);
+        } finally {
+            revocations.writeLock().unlock();
         }
     }
 

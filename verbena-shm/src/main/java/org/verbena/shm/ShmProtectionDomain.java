@@ -46,7 +46,7 @@ final class ShmProtectionDomain extends ProtectionDomain {
         }
         Region r;
         try {
-            r = context.keys().add(index, access, memory, allocation);
+            r = context.register(index, access, memory, allocation);
         } catch (VerbsException e) {
             if (allocation != null && allocation.unuse()) {
                 context.free(allocation);

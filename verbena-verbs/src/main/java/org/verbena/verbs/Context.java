@@ -149,8 +149,26 @@ public abstract class Context extends VerbsObject {
                 .filter(o -> !o.isClosed()).toList();
     }
 
+    /**
+     * For providers: called by {@link #close()} before anything is closed. What may keep the context from closing is to
+     * be found out here, so that a close that fails has closed nothing.
+     *
+     * @throws VerbsException if the context cannot be closed now; it then stays open, with all that was made from it
+     */
+    protected void implPrepareClose() throws VerbsException {}
+
+    /**
+     * Closes all that was opened from the context, children first, and then the context. Does nothing if it is closed.
+     *
+     * @throws VerbsException {@code EBUSY} if a peer that does not go on (it is stopped) is in the middle of a transfer to
+     *         memory that cannot be taken away from it. Then nothing was closed; the call can be repeated
+     */
     @Override
     public void close() throws VerbsException {
+        if (isClosed()) {
+            return;
+        }
+        implPrepareClose();
         VerbsException failure = null;
         for (ChildReference r : children) {
             if (r.get() == null) {

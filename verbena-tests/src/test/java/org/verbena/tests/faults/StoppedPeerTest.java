@@ -31,6 +31,8 @@ import org.verbena.verbs.WcStatus;
 /** Peers are stopped, often in the middle of a copy of a mebibyte, and continued when their memory rights are gone. */
 class StoppedPeerTest {
     private static final int ROUNDS = Integer.getInteger("verbena.faults.stops", 8);
+    /** A stop is to hit the peer inside a copy; it does most times. */
+    private static final int MOST_ROUNDS = 50;
     private static final Duration REVOKED = Duration.ofMillis(1500);
     private static final int MEMORY = 1 << 20;
     private static final long CANARY = 4711;
@@ -220,6 +222,82 @@ class StoppedPeerTest {
     void aContextClosesWhileItsPeerIsStopped() throws Exception {
         MemoryRegion m = node.allocate(MEMORY);
         MemorySegment segment = m.segment();
+        connect(m, 7);
+        stopWhileWriting();
+        assertThat(time(node::close)).isLessThan(REVOKED.multipliedBy(2));
+        Traffic.fill(segment, CANARY, 0);
+        peer.proceed();
+        peer.await("WRITTEN");
+        assertUntouched("the memory of a closed context", segment);
+    }
+
+    /**
+     * Registered memory cannot be taken away from who is inside. Then the context stays as it is, whole, and can be
+     * closed once the peer has gone on; no close leaves half of it behind.
+     */
+    @Test
+    void aContextWithRegisteredMemoryClosesWhollyOrNotAtAll() throws Exception {
+        boolean busy = false;
+        for (int round = 0; round < MOST_ROUNDS && !(busy && round >= ROUNDS); round++) {
+            MemorySegment whole = arena.allocate(3L * MEMORY, 4096);
+            MemoryRegion target = node.pd.register(whole.asSlice(MEMORY, MEMORY), AccessFlags.ALL);
+            connect(target, 7);
+            stopWhileWriting();
+            VerbsException[] refused = new VerbsException[1];
+            assertThat(time(() -> refused[0] = catchThrowableOfType(VerbsException.class, node::close)))
+                    .isLessThan(REVOKED.multipliedBy(2));
+            if (refused[0] == null) {
+                Traffic.fill(whole, CANARY, 0);
+                peer.proceed();
+                peer.await("WRITTEN");
+                assertUntouched("a closed context's memory", whole);
+            } else {
+                busy = true;
+                assertThat(refused[0].errno()).isEqualTo(Errno.EBUSY);
+                assertThat(refused[0]).hasMessageContaining("process " + peer.pid()).hasMessageContaining(
+                        "nothing was closed");
+                assertWhole(target);
+                peer.proceed();
+                peer.await("WRITTEN");
+                node.close();
+                assertThat(target.isClosed() && qp.isClosed() && node.pd.isClosed()).isTrue();
+            }
+            peer.tell("disconnect").await("DISCONNECTED");
+            node = Node.open();
+            listener = node.listen();
+        }
+        assertThat(busy).as("one of %s stops was inside a copy", MOST_ROUNDS).isTrue();
+    }
+
+    /** The context works as before the close; only the queue pair of the stopped peer has failed. */
+    private void assertWhole(MemoryRegion target) throws Exception {
+        assertThat(node.context.isClosed() || node.pd.isClosed() || node.cq.isClosed()).isFalse();
+        assertThat(target.isClosed() || qp.isClosed() || listener.isClosed()).isFalse();
+        assertThat(qp.state()).isEqualTo(QueuePairState.ERR);
+        try (Node other = Node.open(); MemoryRegion own = other.allocate(64)) {
+            QueuePair here = node.queuePair();
+            QueuePair there = other.queuePair();
+            Node.toRtr(here, other.gid(), there.number());
+            Node.toRtr(there, node.gid(), here.number());
+            Node.toRts(there);
+            own.segment().fill((byte) 9);
+            assertThat(there.sendQueue().start().write(1, SendFlags.SIGNALED, target.rkey(), target.address())
+                    .sge(own, 0, 8).complete()).isZero();
+            Wait.until(REVOKED, () -> other.cq.startPoll() == 0, () -> Node.describe(there));
+            assertThat(other.cq.status()).as(there.errorReason()).isEqualTo(WcStatus.SUCCESS);
+            other.cq.endPoll();
+            there.close();
+            here.close();
+        }
+    }
+
+    /** Several regions of one allocation: none alone gives the pages back, all together do. */
+    @Test
+    void aContextWithTwoRegionsOfOneAllocationCloses() throws Exception {
+        MemoryRegion m = node.allocate(MEMORY);
+        MemorySegment segment = m.segment();
+        node.pd.register(segment.asSlice(0, MEMORY / 2), AccessFlags.ALL);
+        node.pd.register(segment.asSlice(MEMORY / 2), AccessFlags.ALL);
         connect(m, 7);
         stopWhileWriting();
         assertThat(time(node::close)).isLessThan(REVOKED.multipliedBy(2));
