@@ -63,6 +63,11 @@ final class Patience {
         return mayWait();
     }
 
+    /** True while the oldest request, which has been tried, waits for whatever it is. */
+    boolean isWaiting() {
+        return waiting;
+    }
+
     boolean waitsForReceive() {
         return waiting && starving;
     }

@@ -68,7 +68,7 @@ final class SendExecutor {
      */
     boolean execute(WorkRequest w, long number) {
         QueuePairState s = qp.state();
-        if (s != QueuePairState.RTS) {
+        if (s != QueuePairState.RTS && !(s == QueuePairState.SQD && finishesInSqd())) {
             return s != QueuePairState.SQD && flush(w, number);
         }
         Remote r = remote;
@@ -587,6 +587,16 @@ final class SendExecutor {
     private void complete(WorkRequest w, long number, int status, int vendor) {
         completions.add(w.wrId, Opcode.completion(w.opcode), status, vendor, w.total, number + 1);
         qp.sendCompletionQueue().signal(qp, status != WcStatus.SUCCESS);
+    }
+
+    /** In SQD a request that has begun is finished; those behind it wait for RTS. */
+    private boolean finishesInSqd() {
+        return qp.isDraining() && patience.isWaiting();
+    }
+
+    /** True if the oldest request was tried and waits for something. */
+    boolean isWaiting() {
+        return patience.isWaiting();
     }
 
     /** True if the oldest request waits for the peer to post a receive. */

@@ -46,6 +46,9 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     private volatile @Nullable Session session;
     private volatile int peerNumber;
     private volatile long link;
+    /** From the move to SQD until all that was started is done; written under the lock. */
+    private volatile boolean draining;
+    private boolean notifyDrained;
     private int epoch;
     /** The link for which we made a lane; 0 if none. */
     private long laneTarget;
@@ -174,6 +177,10 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         QueuePairState from = state;
         QueuePairState to = wanted == null ? from : wanted;
         checkValues(a);
+        if (from == QueuePairState.SQD && draining && to.acceptsSends() && to != QueuePairState.ERR) {
+            throw new VerbsException("modify " + describe(), Errno.EINVAL,
+                    "a request that was started before SQD is not done yet: wait for SQ_DRAINED");
+        }
         if (to == QueuePairState.RESET) {
             reset();
             return;
@@ -192,21 +199,47 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             }
             attributes = attributes.with(a);
             RawMemory.putInt(entry + AdapterLayout.QP_RNR_TIMER, attributes.minRnrTimer());
+            if (to == QueuePairState.SQD && from != QueuePairState.SQD) {
+                draining = true;
+                notifyDrained = a.sqdAsyncNotify();
+            }
             state = to;
             if (to.receives()) {
                 link = Link.of(number, peerNumber, attributes.accessFlags(), epoch);
                 RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, link);
             }
         }
-        if (to == QueuePairState.SQD && from != QueuePairState.SQD && a.sqdAsyncNotify()) {
-            context.raise(new AsyncEvent(AsyncEventType.SQ_DRAINED, this, ""));
+        if (to == QueuePairState.SQD) {
+            drained();
         } else if (from == QueuePairState.SQD && to == QueuePairState.RTS) {
             sendQueue.progress();
+            if (sendQueue.isPending()) {
+                lookAfter();
+            }
         }
         Session s = session;
         if (s != null && s.isDead()) {
             peerDied("the peer has ended");
         }
+    }
+
+    /** In SQD and something that was started before is not done. */
+    boolean isDraining() {
+        return draining;
+    }
+
+    /** In SQD: nothing that was started is left, unless the oldest request still waits. */
+    void drained() {
+        synchronized (stateLock) {
+            if (!draining || state == QueuePairState.SQD && sendQueue.hasBegun()) {
+                return;
+            }
+            draining = false;
+            if (state != QueuePairState.SQD || !notifyDrained) {
+                return;
+            }
+        }
+        context.raise(new AsyncEvent(AsyncEventType.SQ_DRAINED, this, ""));
     }
 
     private void checkValues(QueuePairAttributes a) throws VerbsException {
@@ -578,7 +611,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         if (sendQueue.isPending() && (state == QueuePairState.ERR || starving || !applicationPolls)) {
             sendQueue.progress();
         }
-        if (sendQueue.isPending() || state == QueuePairState.ERR && !peerHasLeft()) {
+        if (hasWork() || state == QueuePairState.ERR && !peerHasLeft()) {
             return false;
         }
         if (state == QueuePairState.ERR) {
@@ -586,7 +619,12 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         }
         lookedAfter.set(false);
         // a request may have begun to wait just before the flag was cleared
-        return !sendQueue.isPending() || !lookedAfter.compareAndSet(false, true);
+        return !hasWork() || !lookedAfter.compareAndSet(false, true);
+    }
+
+    /** True if a send waits for something that may come; what is held back in SQD does not. */
+    private boolean hasWork() {
+        return sendQueue.isPending() && (state != QueuePairState.SQD || draining);
     }
 
     @Override

@@ -333,7 +333,15 @@ final class ShmSendQueue extends SendQueue {
             }
             k++;
             EXECUTED.setRelease(this, k);
+            if (qp.isDraining()) {
+                qp.drained();
+            }
         }
+    }
+
+    /** True if the oldest request has begun and is not done. */
+    boolean hasBegun() {
+        return isPending() && executor.isWaiting();
     }
 
     /** Goes on with what waits, but not every time; answers false if this time it did not. */

@@ -11,6 +11,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AsyncEvent;
+import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.WcOpcode;
@@ -354,5 +357,74 @@ abstract class RetryConformance extends Conformance {
         p.near.qp.modify(QueuePairAttributes.to(QueuePairState.RTS).build());
         assertDone(WcOpcode.RDMA_WRITE, 1, p.near.awaitSend());
         assertThat(p.far.getLong(0)).isEqualTo(5);
+    }
+
+    /**
+     * A send that waits for a receive has been started: SQD lets it finish, holds back what is behind it, and says that
+     * it is drained only then.
+     */
+    @Test
+    void aQueueIsDrainedWhenTheSendThatWaitedIsDone() throws Exception {
+        for (Op waiting : List.of(Op.send(1).on(0, 8), Op.send(1).on(0, 20_000), Op.sendImmediate(1, 5).on(0, 8))) {
+            Pair p = connected();
+            p.near.setLong(0, 5);
+            assertPosted(p.near.post(waiting, Op.write(2, p.farAddress, 30_000).on(0, 8)));
+            drain(p);
+            assertErrno(Errno.EINVAL, () -> p.near.qp.modify(QueuePairAttributes.to(QueuePairState.RTS).build()),
+                    "SQ_DRAINED");
+            assertPosted(p.near.post(Op.write(3, p.farAddress, 30_008).on(0, 8)));
+            Await.within(Await.WHILE, () -> false);
+            expectNotDrained(p);
+            assertPosted(p.far.postReceives(Op.receive(4).on(0, 20_000)));
+            p.near.awaitAsyncEvent(AsyncEventType.SQ_DRAINED);
+            assertThat(p.near.awaitSend().statusName()).isEqualTo("SUCCESS");
+            assertStatus(WcStatus.SUCCESS, 4, p.far.awaitReceive());
+            p.near.expectNoCompletion();
+            assertThat(p.far.getLong(30_000)).isZero();
+            p.near.qp.modify(QueuePairAttributes.to(QueuePairState.RTS).build());
+            assertDone(WcOpcode.RDMA_WRITE, 2, p.near.awaitSend());
+            assertDone(WcOpcode.RDMA_WRITE, 3, p.near.awaitSend());
+            assertThat(p.far.getLong(30_000)).isEqualTo(5);
+            expectNotDrained(p); // once
+        }
+    }
+
+    /** The retries of a started send go on in SQD; when they are used up the queue pair fails instead of being drained. */
+    @Test
+    void aStartedSendMayFailWhileTheQueueDrains() throws Exception {
+        EndOptions slow = EndOptions.defaults();
+        slow.minRnrTimer = 25; // 61.44 ms, so that SQD comes first
+        Pair p = connected(EndOptions.defaults().rnrRetry(3), slow);
+        assertPosted(p.near.post(Op.send(1).on(0, 8), Op.send(2).on(0, 8)));
+        drain(p);
+        assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 1, p.near.awaitSend());
+        assertStatus(WcStatus.WR_FLUSH_ERR, 2, p.near.awaitSend());
+        p.near.awaitState(QueuePairState.ERR);
+        expectNotDrained(p);
+    }
+
+    /** A queue that waits for ever is given up by ERR or RESET. */
+    @ParameterizedTest
+    @EnumSource(value = QueuePairState.class, names = {"ERR", "RESET"})
+    void aDrainingQueueCanBeGivenUp(QueuePairState end) throws Exception {
+        Pair p = connected();
+        assertPosted(p.near.post(Op.send(1).on(0, 8)));
+        drain(p);
+        p.near.to(end);
+        if (end == QueuePairState.ERR) {
+            assertStatus(WcStatus.WR_FLUSH_ERR, 1, p.near.awaitSend());
+        }
+        expectNotDrained(p);
+    }
+
+    private static void drain(Pair p) throws Exception {
+        p.near.qp.modify(QueuePairAttributes.to(QueuePairState.SQD).sqdAsyncNotify(true).build());
+    }
+
+    private static void expectNotDrained(Pair p) throws Exception {
+        for (AsyncEvent e = p.near.context.awaitAsyncEvent(Duration.ZERO); e != null; e = p.near.context
+                .awaitAsyncEvent(Duration.ZERO)) {
+            assertThat(e.type()).as(e.toString()).isNotEqualTo(AsyncEventType.SQ_DRAINED);
+        }
     }
 }
