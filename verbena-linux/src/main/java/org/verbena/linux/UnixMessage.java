@@ -77,8 +77,14 @@ final class UnixMessage {
         memory.set(ValueLayout.JAVA_LONG, MSGHDR_CONTROLLEN, controlBytes);
     }
 
+    /** True if the message was longer than the memory for it. */
     static boolean truncated(Native.Scratch scratch) {
-        return (scratch.memory().get(ValueLayout.JAVA_INT, MSGHDR_FLAGS) & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+        return (scratch.memory().get(ValueLayout.JAVA_INT, MSGHDR_FLAGS) & MSG_TRUNC) != 0;
+    }
+
+    /** True if descriptors were lost on the way into this process. */
+    static boolean fdsLost(Native.Scratch scratch) {
+        return (scratch.memory().get(ValueLayout.JAVA_INT, MSGHDR_FLAGS) & MSG_CTRUNC) != 0;
     }
 
     /** Puts the first {@code keep} descriptors into an array, closes the others, and returns how many there were. */

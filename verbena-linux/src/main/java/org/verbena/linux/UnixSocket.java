@@ -34,6 +34,7 @@ public final class UnixSocket implements AutoCloseable {
 
     private final Fd fd;
     private int receivedFds;
+    private boolean lostFds;
     private int excessFds;
 
     private UnixSocket(Fd fd) {
@@ -195,17 +196,18 @@ public final class UnixSocket implements AutoCloseable {
      *
      * @param into native memory for the message; as long as the longest message
      * @param fdsOut where descriptors go; {@link #receivedFds()} says how many there were. Further ones are closed
-     *     ({@link #excessFds()} counts them)
+     *     ({@link #excessFds()} counts them). If the kernel could not give this process all of them, as when it has
+     *     too many open, there are none, and {@link #lostFds()} is true
      * @return bytes, or 0 at the end of file (the peer has closed), or minus errno: {@code -EAGAIN} (non-blocking,
-     *     nothing there), {@code -ECONNRESET}, {@code -EMSGSIZE} (the message was longer than {@code into}, or not
-     *     all its descriptors could be received, as when the process has too many: the message is lost and its
-     *     descriptors are closed)
+     *     nothing there), {@code -ECONNRESET}, {@code -EMSGSIZE} (the message was longer than {@code into}: it is
+     *     lost and its descriptors are closed)
      * @throws IllegalArgumentException for heap, read-only or empty memory
      * @throws IllegalStateException if the socket or the segment's arena is closed
      */
     public int receive(MemorySegment into, int[] fdsOut) {
         receivedFds = 0;
         excessFds = 0;
+        lostFds = false;
         long capacity = Math.min(into.byteSize(), Integer.MAX_VALUE);
         long address = Args.address(into, 0, capacity, "the memory to receive into");
         Args.requireWritable(into, "the memory to receive into");
@@ -223,12 +225,15 @@ public final class UnixSocket implements AutoCloseable {
             return (int) result;
         }
         boolean truncated = UnixMessage.truncated(scratch);
-        int count = UnixMessage.takeFds(scratch, truncated ? 0 : fdsOut.length, fdsOut);
+        boolean lost = UnixMessage.fdsLost(scratch);
+        int keep = truncated || lost ? 0 : fdsOut.length;
+        int count = UnixMessage.takeFds(scratch, keep, fdsOut);
         if (truncated) {
             return -Errno.EMSGSIZE;
         }
-        receivedFds = Math.min(count, fdsOut.length);
-        excessFds = count - receivedFds;
+        lostFds = lost;
+        receivedFds = Math.min(count, keep);
+        excessFds = lost ? 0 : count - receivedFds;
         return (int) result;
     }
 
@@ -248,6 +253,16 @@ public final class UnixSocket implements AutoCloseable {
      */
     public int excessFds() {
         return excessFds;
+    }
+
+    /**
+     * Whether the last {@link #receive} came without its descriptors because the kernel could not install them, as a rule
+     * because the process has as many as it may ({@code EMFILE}). The message itself is whole. For the receiving thread.
+     *
+     * @return true if descriptors were lost
+     */
+    public boolean lostFds() {
+        return lostFds;
     }
 
     /**

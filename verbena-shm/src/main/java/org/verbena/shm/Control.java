@@ -223,6 +223,9 @@ final class Control {
             if (n <= 0) {
                 throw new ProtocolException("the other process closed the connection");
             }
+            if (g.socket.lostFds()) {
+                throw new LinuxException("take the memory files of another process", Errno.EMFILE);
+            }
             PeerCredentials peer = g.socket.peerCredentials();
             checkUser("accept a connection", peer);
             greet(g, new ControlMessage.Reader(buffer.asSlice(0, n)), count, peer);
@@ -361,9 +364,7 @@ final class Control {
             if (n <= 0) {
                 context.sessionEnded(s, n == 0 || n == -Errno.ECONNRESET
                         ? s.peerName() + " has ended or closed the device"
-                        : "the control socket failed: " + Errno.describe(-n) + (n == -Errno.EMSGSIZE
-                                ? ", or this process is out of descriptors (ulimit -n)"
-                                : ""));
+                        : "the control socket failed: " + Errno.describe(-n));
                 return;
             }
             int count = s.socket().receivedFds();

@@ -29,6 +29,8 @@ final class ControlMessage {
     static final int QP_ERROR = 5;
     /** The reader of a lane will not look at it any more: {the reader's link}. */
     static final int LANE_DONE = 6;
+    /** The memory could not be taken when it came, send it again: {id}. */
+    static final int MEMORY_AGAIN = 7;
     /** Connection manager: {connection, port, QP number, private data}. */
     static final int CM_REQUEST = 16;
     /** {connection, QP number, private data}. */

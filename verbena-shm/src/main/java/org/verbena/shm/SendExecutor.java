@@ -10,6 +10,7 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
@@ -46,6 +47,8 @@ final class SendExecutor {
     private @Nullable Region lastRegion;
     private @Nullable Region usual;
 
+    /** Why this end could not be attached to the other when it was tried last. */
+    private @Nullable VerbsException obstacle;
     private int vendorError;
     private int peerStatus;
 
@@ -75,7 +78,7 @@ final class SendExecutor {
         if (r == null) {
             r = attach();
             if (r == null) {
-                return notReady(w, number);
+                return notReady(w, number, false);
             }
         }
         int op = w.opcode;
@@ -84,7 +87,7 @@ final class SendExecutor {
         long link = RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK);
         if ((link & Link.IDENTITY) != r.link) {
             Hazard.leave(hazard);
-            return notReady(w, number);
+            return notReady(w, number, false);
         }
         int status = run(r, w, op, link);
         Hazard.leave(hazard);
@@ -491,6 +494,7 @@ final class SendExecutor {
         try {
             Remote r = qp.findRemote();
             if (r != null) {
+                qp.reachBell(r);
                 lane = qp.makeLane(r);
                 target = new Target(r.session, r.pd);
                 remote = r;
@@ -498,9 +502,9 @@ final class SendExecutor {
             return r;
         } catch (ProtocolException e) {
             qp.fatal(e);
-        } catch (org.verbena.verbs.VerbsException e) {
+        } catch (VerbsException e) {
             // no memory for the lane: as if the peer did not answer, until the retries are used up
-            qp.explain(e.getMessage());
+            obstacle = e;
         }
         return null;
     }
@@ -530,20 +534,31 @@ final class SendExecutor {
             if (r == null || patience.mayWaitForReceive(r)) {
                 return false;
             }
-            return failLocally(w, number, WcStatus.RNR_RETRY_EXC_ERR, "the peer posted no receive");
+            return failLocally(w, number, WcStatus.RNR_RETRY_EXC_ERR, "the peer posted no receive", 0);
         }
-        return notReady(w, number);
+        return notReady(w, number, true);
     }
 
-    private boolean notReady(WorkRequest w, long number) {
+    private boolean notReady(WorkRequest w, long number, boolean memory) {
         if (qp.state() == QueuePairState.ERR) {
             return flush(w, number);
         }
         if (patience.mayWaitForPeer()) {
             return false;
         }
-        return failLocally(w, number, WcStatus.RETRY_EXC_ERR,
-                "the peer's queue pair does not answer: it is not connected to this one, or no more");
+        String reason = "the peer's queue pair does not answer: it is not connected to this one, or no more";
+        int errno = 0;
+        VerbsException e = obstacle;
+        if (memory) {
+            errno = target().missing();
+            reason = errno == 0
+                    ? "memory of the peer has not arrived here yet"
+                    : "memory of the peer could not be mapped here, " + hint(errno);
+        } else if (remote == null && e != null) {
+            reason = String.valueOf(e.getMessage());
+            errno = e.errno();
+        }
+        return failLocally(w, number, WcStatus.RETRY_EXC_ERR, reason, errno);
     }
 
     private int protocolError() {
@@ -566,15 +581,19 @@ final class SendExecutor {
     }
 
     private static String hint(int errno) {
-        return Errno.describe(errno) + (errno == Errno.EPERM
-                ? ": this process may not reach the peer's registered memory (ptrace rights, see docs/shm.md); "
-                        + "memory from ProtectionDomain.allocate needs none"
-                : "");
+        return Errno.describe(errno) + switch (errno) {
+            case Errno.EPERM ->
+                ": this process may not reach the peer's registered memory (ptrace rights, see docs/shm.md); "
+                        + "memory from ProtectionDomain.allocate needs none";
+            case Errno.EMFILE -> ": this process is out of descriptors (ulimit -n)";
+            case Errno.ENOMEM -> ": too many mappings or too little address space (vm.max_map_count, ulimit -v)";
+            default -> "";
+        };
     }
 
-    private boolean failLocally(WorkRequest w, long number, int status, String reason) {
+    private boolean failLocally(WorkRequest w, long number, int status, String reason, int errno) {
         qp.enterError(WcStatus.toString(status) + ": " + reason, -1);
-        complete(w, number, status, 0);
+        complete(w, number, status, errno);
         return true;
     }
 
@@ -619,6 +638,7 @@ final class SendExecutor {
         lastNotified = 0;
         lastRegion = null;
         usual = null;
+        obstacle = null;
         vendorError = 0;
         patience.forget();
     }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,7 @@ final class Session {
     /** More memories of one peer than the kernel could map anyway are not taken. */
     private static final int MAX_MEMORIES = 16384;
     private static final int MAX_BELLS = 256;
+    private static final long ASK_AGAIN_NANOS = 20_000_000;
 
     private final ShmContext context;
     private final long peerInstance;
@@ -48,6 +50,7 @@ final class Session {
 
     private final List<ShmQueuePair> queuePairs = new CopyOnWriteArrayList<>();
     private final Map<Long, Mapping> memories = new ConcurrentHashMap<>();
+    private final Map<Long, Missing> missing = new ConcurrentHashMap<>();
     /** Doorbells of the peer: its completion channels, and its engine as number 0. */
     private final Map<Integer, Doorbell> bells = new ConcurrentHashMap<>();
     private final Map<Long, OwnLane> ownLanes = new HashMap<>();
@@ -60,6 +63,21 @@ final class Session {
     private volatile boolean dead;
 
     private record Outgoing(ControlMessage.Writer message, @Nullable Fd fd) {}
+
+    /** Memory that came and could not be taken. It is asked for once; if it is missed again, that is another object. */
+    private static final class Missing {
+        final int errno;
+        private final long since = System.nanoTime();
+        private final AtomicBoolean asked = new AtomicBoolean();
+
+        Missing(int errno) {
+            this.errno = errno;
+        }
+
+        boolean mayAsk() {
+            return System.nanoTime() - since > ASK_AGAIN_NANOS && asked.compareAndSet(false, true);
+        }
+    }
 
     /** A lane that we write; its memory is free again when neither end uses it. */
     private static final class OwnLane {
@@ -255,8 +273,37 @@ final class Session {
 
     private void sendMemory(Allocation a) {
         if (sentMemories.add(a.id)) {
-            send(new ControlMessage.Writer(ControlMessage.MEMORY).putLong(a.id).putLong(Extents.pages(a.bytes)), a.fd);
+            transfer(a);
         }
+    }
+
+    private void transfer(Allocation a) {
+        send(new ControlMessage.Writer(ControlMessage.MEMORY).putLong(a.id).putLong(Extents.pages(a.bytes)), a.fd);
+    }
+
+    /** Memory that came could not be taken; it is asked for again when somebody needs it. Engine's thread only. */
+    private void miss(long id, LinuxException why) throws ProtocolException {
+        if (memories.size() + missing.size() >= MAX_MEMORIES) {
+            throw new ProtocolException("too many memories");
+        }
+        missing.put(id, new Missing(why.errno()));
+        EngineLog.logSometimes(System.Logger.Level.WARNING, "memory of " + peerName() + " has to wait", why);
+    }
+
+    /**
+     * Somebody needs memory of the peer that is not there: asks for it again if it was missed, now and then.
+     *
+     * @return why it was missed, an errno; 0 if it has not come yet
+     */
+    int want(long id) {
+        Missing m = missing.get(id);
+        if (m == null) {
+            return 0;
+        }
+        if (m.mayAsk()) {
+            send(new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(id), null);
+        }
+        return m.errno;
     }
 
     void freed(Allocation a) {
@@ -280,23 +327,44 @@ final class Session {
         }
     }
 
+    /**
+     * Makes ready to ring, so that no wake-up is lost later because this process is out of descriptors then.
+     *
+     * @throws VerbsException if this process is out of something; that the peer has no such bell is not said here
+     */
+    void reach(String verb, int bell) throws VerbsException {
+        try {
+            if (bells.get(bell) == null) {
+                open(bell);
+            }
+        } catch (LinuxException e) {
+            if (e.errno() != Errno.ECONNREFUSED) {
+                throw new VerbsException(verb, e);
+            }
+        }
+    }
+
     private @Nullable Doorbell connect(int bell) {
+        try {
+            return open(bell);
+        } catch (LinuxException e) {
+            EngineLog.log(System.Logger.Level.DEBUG, "cannot wake " + peerName(), e);
+            return null;
+        }
+    }
+
+    private Doorbell open(int bell) throws LinuxException {
         synchronized (bells) {
             if (bells.size() >= MAX_BELLS) {
                 bells.values().forEach(Doorbell::close);
                 bells.clear();
             }
-            try {
-                Doorbell d = Doorbell.connect(ShmCompletionChannel.name(peerInstance, bell));
-                Doorbell old = bells.put(bell, d);
-                if (old != null) {
-                    old.close();
-                }
-                return d;
-            } catch (LinuxException e) {
-                EngineLog.log(System.Logger.Level.DEBUG, "cannot wake " + peerName(), e);
-                return null;
+            Doorbell d = Doorbell.connect(ShmCompletionChannel.name(peerInstance, bell));
+            Doorbell old = bells.put(bell, d);
+            if (old != null) {
+                old.close();
             }
+            return d;
         }
     }
 
@@ -381,21 +449,42 @@ final class Session {
                 long id = m.getLong();
                 long size = m.getLong();
                 m.end();
+                if (fdCount == 0 && socket().lostFds()) {
+                    miss(id, new LinuxException("take memory of " + peerName(), Errno.EMFILE));
+                    return true;
+                }
                 Fd fd = oneFd(fds, fdCount);
                 int seals = Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | Memfd.SEAL_SEAL;
                 try (fd) {
                     if ((Memfd.seals(fd) & seals) != seals || size <= 0 || Memfd.size(fd) != size) {
                         throw new ProtocolException("memory is not sealed or has a wrong size");
                     }
-                    if (memories.size() >= MAX_MEMORIES || memories.putIfAbsent(id, Mapping.map(fd, 0, size,
-                            true)) != null) {
+                    if (memories.size() >= MAX_MEMORIES || memories.containsKey(id)) {
                         throw new ProtocolException("too many memories, or one of the same number twice");
+                    }
+                    try {
+                        memories.put(id, Mapping.map(fd, 0, size, true));
+                        missing.remove(id);
+                    } catch (LinuxException e) {
+                        miss(id, e);
+                    }
+                }
+            }
+            case ControlMessage.MEMORY_AGAIN -> {
+                long id = m.getLong();
+                m.end();
+                synchronized (sharedPds) {
+                    Allocation a = context.allocation(id);
+                    if (a != null && sentMemories.contains(id)) {
+                        transfer(a);
                     }
                 }
             }
             case ControlMessage.MEMORY_GONE -> {
-                Mapping gone = memories.remove(m.getLong());
+                long id = m.getLong();
                 m.end();
+                missing.remove(id);
+                Mapping gone = memories.remove(id);
                 if (gone != null) {
                     gone.discard();
                 }
@@ -454,6 +543,7 @@ final class Session {
         bells.values().forEach(Doorbell::close);
         // mappings stay valid while a queue pair still holds them; then the garbage collector takes them
         memories.clear();
+        missing.clear();
         if (!isLoopback()) {
             arena.close();
         }

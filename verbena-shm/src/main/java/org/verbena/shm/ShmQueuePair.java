@@ -268,6 +268,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             throw new VerbsException("modify " + describe(), Errno.EINVAL, "AV must be from port 1, GID index 0");
         }
         Session s = context.session("connect " + describe(), av.destination().low());
+        s.reach("connect " + describe(), 0);
         session = s;
         peerNumber = a.destinationQueuePair();
         epoch++;
@@ -316,11 +317,6 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     /** A receive completed with an error; the initiator has been told already. */
     void receiveFailed(int status) {
         enterError("a receive completed with " + org.verbena.verbs.WcStatus.toString(status), -1);
-    }
-
-    /** Notes why a send waits, for the message should its retries run out. */
-    void explain(@Nullable String reason) {
-        errorReason = reason == null ? "" : reason;
     }
 
     void peerDied(String reason) {
@@ -491,6 +487,13 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     Remote findRemote() throws ProtocolException {
         Session s = session;
         return s == null || s.isDead() ? null : Remote.find(s, number, peerNumber);
+    }
+
+    /** Makes ready to wake the far end, if it ever sleeps. */
+    void reachBell(Remote r) throws VerbsException {
+        if (r.channel != 0) {
+            r.session.reach("wake " + r.session.peerName(), r.channel);
+        }
     }
 
     /** Makes the lane to the far end and tells it where. */

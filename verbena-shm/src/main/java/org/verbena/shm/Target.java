@@ -30,6 +30,7 @@ final class Target {
     private long delta;
     private @Nullable Mapping mapping;
     private int errno;
+    private int missing;
 
     Target(Session session, int pd) {
         this.session = session;
@@ -71,8 +72,10 @@ final class Target {
             return WcStatus.REM_ACCESS_ERR;
         }
         if (KeyTable.isShared(w)) {
-            Mapping m = session.memory(RawMemory.getLong(e + AdapterLayout.KEY_MEMORY));
+            long memory = RawMemory.getLong(e + AdapterLayout.KEY_MEMORY);
+            Mapping m = session.memory(memory);
             if (m == null) {
+                missing = session.want(memory);
                 return WAIT;
             }
             long offset = RawMemory.getLong(e + AdapterLayout.KEY_MEMORY_OFFSET);
@@ -147,6 +150,11 @@ final class Target {
         }
         errno = n < 0 ? (int) -n : Errno.EFAULT;
         return errno == Errno.ESRCH ? WcStatus.RETRY_EXC_ERR : WcStatus.REM_ACCESS_ERR;
+    }
+
+    /** After {@link #WAIT}: why the memory could not be taken when it came, an errno; 0 if it has not come yet. */
+    int missing() {
+        return missing;
     }
 
     /** The errno of the last copy through the kernel that failed. */

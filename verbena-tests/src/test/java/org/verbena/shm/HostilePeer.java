@@ -20,6 +20,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.tests.faults.Node;
 import org.verbena.tests.faults.Peer;
 import org.verbena.tests.faults.Traffic;
+import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePair;
@@ -71,35 +72,40 @@ final class HostilePeer {
             }
             return;
         }
-        try (Node node = Node.open()) {
-            QueuePair qp = node.queuePair();
+        // the queue pair is closed first: its hazard may be garbage by then, and closing the context would wait for the
+        // transfer that it tells of
+        try (Node node = Node.open(); QueuePair qp = node.queuePair()) {
             MemoryRegion memory = node.allocate(Traffic.BYTES);
             // an odd seed tells the victim not to check what it gets
             Traffic t = new Traffic(qp, memory, seed * 2 + 1, false);
-            Connection c = node.connect(qp, port, t.address());
-            t.begin(c.privateData());
-            ShmContext context = (ShmContext) node.context;
-            Session session = context.control().sessions().getFirst();
-            for (int i = 0; i < random.nextInt(60); i++) { // some honest work first
-                t.step();
-                t.poll(node.cq);
-            }
-            switch (random.nextInt(6)) {
-                case 0 -> words(context, qp, FEW);
-                case 1 -> words(context, qp, MANY);
-                case 2 -> lane(session, context, qp);
-                case 3 -> messages(session);
-                case 4 -> flood(session);
-                default -> {
-                    lane(session, context, qp);
-                    words(context, qp, FEW);
-                    messages(session);
-                }
+            try (Connection c = node.connect(qp, port, t.address())) {
+                t.begin(c.privateData());
+                attack((ShmContext) node.context, qp, t, node.cq);
             }
         } catch (VerbsException | IllegalStateException e) {
             // the victim has ended the session before we were through, which is its right
         } finally {
             files.forEach(Fd::close);
+        }
+    }
+
+    private void attack(ShmContext context, QueuePair qp, Traffic t, CompletionQueue cq) throws Exception {
+        Session session = context.control().sessions().getFirst();
+        for (int i = 0; i < random.nextInt(60); i++) { // some honest work first
+            t.step();
+            t.poll(cq);
+        }
+        switch (random.nextInt(6)) {
+            case 0 -> words(context, qp, FEW);
+            case 1 -> words(context, qp, MANY);
+            case 2 -> lane(session, context, qp);
+            case 3 -> messages(session);
+            case 4 -> flood(session);
+            default -> {
+                lane(session, context, qp);
+                words(context, qp, FEW);
+                messages(session);
+            }
         }
     }
 
@@ -200,7 +206,7 @@ final class HostilePeer {
 
     /** Of the right form as often as not, so that what is behind the form is reached too. */
     private MemorySegment message() {
-        return switch (random.nextInt(9)) {
+        return switch (random.nextInt(10)) {
             case 0 -> new ControlMessage.Writer(ControlMessage.MEMORY).putLong(random.nextInt(3)).putLong(odd(4096))
                     .segment();
             case 1 -> new ControlMessage.Writer(ControlMessage.MEMORY).putLong(random.nextLong()).putLong(8192)
@@ -215,6 +221,7 @@ final class HostilePeer {
                             .nextInt(80)]).segment();
             case 6 -> new ControlMessage.Writer(16 + random.nextInt(6)).putLong(odd(2)).putInt(random.nextInt(3))
                     .segment();
+            case 7 -> new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(random.nextInt(3)).segment();
             default -> nonsense(random.nextInt(26));
         };
     }

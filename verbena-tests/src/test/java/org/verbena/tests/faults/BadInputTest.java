@@ -3,6 +3,7 @@ package org.verbena.tests.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,8 +17,10 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
 
 /** What the machine or other processes can refuse: each says clearly what is wrong, and what works goes on working. */
 class BadInputTest {
@@ -80,6 +83,81 @@ class BadInputTest {
             node.connect(qp, port).close();
             poor.await("ACCEPTED");
         }
+    }
+
+    /**
+     * Memory is passed on as a descriptor. A process that can take none misses it, says so when it needs the memory, and
+     * gets it when it can; everything else between the two goes on.
+     */
+    @Test
+    void memoryThatComesWhileDescriptorsAreExhaustedIsMissedAndFetchedLater() throws Exception {
+        try (Child poor = Child.of(ToolPeer.class).classPath(Users.jars(classes)).under("prlimit", "--nofile=64")
+                .start();
+                Node node = Node.open();
+                ConnectionListener l = node.listen()) {
+            MemoryRegion early = node.allocate(4096);
+            connect(poor, node, l);
+            write(poor, early, 1);
+            fill(poor, "context");
+            fill(poor, "channel");
+            MemoryRegion late = node.allocate(4096);
+            write(poor, early, 2); // comes after the memory was missed, for messages keep their order
+            assertThat(poor.tell("target " + late.address() + " " + late.rkey()).await("TARGET")).isEmpty();
+            assertThat(poor.tell("write 100 3").await("STATUS")).startsWith(WcStatus.RETRY_EXC_ERR + " ").contains(
+                    "EMFILE", "ulimit -n");
+            assertThat(late.segment().get(ValueLayout.JAVA_BYTE, 0)).isZero();
+
+            // the process has one descriptor again, and one session with us as before
+            poor.tell("drop").await("DROPPED");
+            poor.tell("disconnect").await("DISCONNECTED");
+            connect(poor, node, l);
+            assertThat(sessions()).isEqualTo(1);
+            write(poor, late, 4);
+            // missed again, this time with nothing that asks for it before there are descriptors again
+            fill(poor, "channel");
+            MemoryRegion later = node.allocate(4096);
+            write(poor, early, 5);
+            poor.tell("drop").await("DROPPED");
+            write(poor, later, 6);
+            assertThat(sessions()).isEqualTo(1);
+        }
+    }
+
+    /** Ringing a doorbell needs a descriptor, which is taken before the first message and not when it is too late. */
+    @Test
+    void aProcessWithoutDescriptorsStillWakesItsPeer() throws Exception {
+        try (Child poor = Child.of(ToolPeer.class).classPath(Users.jars(classes)).under("prlimit", "--nofile=64")
+                .start();
+                Node node = Node.openWithChannel();
+                ConnectionListener l = node.listen()) {
+            MemoryRegion m = node.allocate(4096);
+            QueuePair qp = connect(poor, node, l);
+            write(poor, m, 1);
+            fill(poor, "context");
+            fill(poor, "channel");
+            assertThat(qp.receiveQueue().post(1, m, 0, 4096)).isZero();
+            assertThat(node.cq.requestNotify(false)).isZero();
+            poor.tell("send 8").await("STATUS 0");
+            assertThat(node.cq.channel().await(Child.LIMIT)).isSameAs(node.cq);
+        }
+    }
+
+    private static QueuePair connect(Child poor, Node node, ConnectionListener l) throws Exception {
+        poor.tell("connect " + l.localAddress().getPort());
+        QueuePair qp = node.queuePair();
+        Node.await(l).accept(qp, ConnectionParameters.builder().privateData(new byte[12]).build());
+        poor.await("CONNECTED");
+        return qp;
+    }
+
+    private static void write(Child from, MemoryRegion to, int value) throws Exception {
+        from.tell("target " + to.address() + " " + to.rkey()).await("TARGET");
+        assertThat(from.tell("write 100 " + value).await("STATUS")).isEqualTo("0");
+        assertThat(to.segment().get(ValueLayout.JAVA_BYTE, 99)).isEqualTo((byte) value);
+    }
+
+    private static int sessions() throws Exception {
+        return Proc.descriptors("self").getOrDefault("/memfd:verbena-lanes (deleted)", 0);
     }
 
     /** Has a child hold more and more until it cannot; answers the error. */

@@ -81,6 +81,10 @@ final class ToolPeer {
                 peer = connection.privateData();
                 return "CONNECTED";
             }
+            case "target" -> {
+                peer = ByteBuffer.allocate(12).putLong(Long.parseLong(words[1])).putInt(number(words, 2)).array();
+                return "TARGET";
+            }
             case "rtr" -> {
                 prepare();
                 Node.toRtr(qp, words[1], number(words, 2));
