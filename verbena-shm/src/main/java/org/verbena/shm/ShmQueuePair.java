@@ -348,11 +348,12 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         synchronized (stateLock) {
             state = QueuePairState.RESET;
             attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
-            sendQueue.reset();
-            receiveQueue.reset();
             unanswered.set(false);
             errorReason = "";
         }
+        // not under the lock, for it waits for whoever executes a request, and that one may need the lock
+        sendQueue.reset();
+        receiveQueue.reset();
     }
 
     /** The link is withdrawn: finds out what the peer touches still. */
