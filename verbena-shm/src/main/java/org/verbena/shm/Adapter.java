@@ -56,7 +56,12 @@ final class Adapter {
 
     int takeArmWord() throws VerbsException {
         int i = armWords.take("create CQ", "completion queues");
-        reserve("create CQ", AdapterLayout.armWord(i), 64);
+        try {
+            reserve("create CQ", AdapterLayout.armWord(i), 64);
+        } catch (VerbsException e) {
+            armWords.give(i);
+            throw e;
+        }
         return i;
     }
 
