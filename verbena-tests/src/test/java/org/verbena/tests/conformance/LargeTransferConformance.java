@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.verbena.verbs.Context;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.WcOpcode;
 
-/** A transfer as large as a test can be, between two processes. */
+/** Transfers as large as a test can do, between two processes. */
 abstract class LargeTransferConformance extends Conformance {
+    private static final long MIB = 1 << 20;
+
     LargeTransferConformance(ConformanceFixture fixture) {
         super(fixture, Topology.TWO_PROCESSES);
     }
@@ -38,6 +42,46 @@ abstract class LargeTransferConformance extends Conformance {
                 assertDone(WcOpcode.RDMA_READ, at, p.near.awaitSend());
             }
             assertThat(Pattern.mismatch(p.near.at(0, n), 78)).isEqualTo(-1);
+            // the memory is there now: sizes in between, which start and end anywhere
+            for (long size : new long[] {16 * MIB + 1, 100 * MIB, 512 * MIB - 3, n - 1}) {
+                if (size < n && size <= port.maxMessageSize()) {
+                    everyOperation(p, 1, size);
+                }
+            }
         }
+    }
+
+    /** Memory of both kinds, and not as much of it: what is registered may take a way of its own. */
+    @ParameterizedTest
+    @EnumSource(EndOptions.Memory.class)
+    void someMebibytesOfEitherMemory(EndOptions.Memory memory) throws Exception {
+        long n = 64 * MIB;
+        Pair p = connected(EndOptions.defaults().memory(memory).bytes(n), EndOptions.defaults().memory(memory).bytes(
+                n));
+        for (long size : new long[] {16 * MIB + 1, 33 * MIB + 7, n - 5}) {
+            if (size <= p.near.context.queryPort(1).maxMessageSize()) {
+                everyOperation(p, 5, size);
+            }
+        }
+        everyOperation(p, 0, n);
+    }
+
+    private static void everyOperation(Pair p, long at, long size) throws Exception {
+        p.near.fill(at, size, size);
+        assertPosted(p.near.post(Op.write(1, p.farAddress, at).on(at, size)));
+        assertDone(WcOpcode.RDMA_WRITE, 1, p.near.awaitSend());
+        assertThat(p.far.mismatch(at, size, size)).as("WRITE of %d", size).isEqualTo(-1);
+
+        p.near.fill(at, size, size + 1);
+        assertPosted(p.far.postReceives(Op.receive(2).on(at, size)));
+        assertPosted(p.near.post(Op.send(3).on(at, size)));
+        assertDone(WcOpcode.SEND, 3, p.near.awaitSend());
+        assertReceived(2, size, p.far.awaitReceive());
+        assertThat(p.far.mismatch(at, size, size + 1)).as("SEND of %d", size).isEqualTo(-1);
+
+        p.near.at(at, size).fill((byte) 0);
+        assertPosted(p.near.post(Op.read(4, p.farAddress, at).on(at, size)));
+        assertDone(WcOpcode.RDMA_READ, 4, p.near.awaitSend());
+        assertThat(Pattern.mismatch(p.near.at(at, size), size + 1)).as("READ of %d", size).isEqualTo(-1);
     }
 }

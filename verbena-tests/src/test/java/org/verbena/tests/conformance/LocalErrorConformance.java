@@ -13,10 +13,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.linux.Mapping;
 import org.verbena.tests.conformance.EndOptions.Memory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.WcStatus;
 
 /** Errors that lie with the own side of a request: wrong keys, ranges and rights, and receives that do not fit. */
@@ -239,6 +242,39 @@ abstract class LocalErrorConformance extends Conformance {
             long changed = p.far.changed();
             assertThat(changed < 0 || changed < length - 1).as("a byte outside the receive's buffer: %d", changed)
                     .isTrue();
+        }
+    }
+
+    /** One byte more than the port takes, in pieces of one buffer that nobody touches. */
+    @Test
+    void aMessageLongerThanThePortTakes() throws Exception {
+        for (int kind = 0; kind < 3; kind++) {
+            int pieces = 16;
+            Pair p = connected(options(Memory.ALLOCATED).maxSge(pieces), options(Memory.ALLOCATED).maxSge(pieces));
+            long most = p.near.context.queryPort(1).maxMessageSize();
+            long piece = most / pieces;
+            p.far.fill(0, SIZE, 1);
+            p.far.remember();
+            assertPosted(p.far.postReceives(Op.receive(9).on(0, SIZE)));
+            MemoryRegion region = p.near.pd.register(Mapping.anonymous(piece + pieces).segment(),
+                    AccessFlags.LOCAL_WRITE);
+            SendQueue q = p.near.qp.sendQueue().start();
+            switch (kind) {
+                case 0 -> q.send(1, SendFlags.SIGNALED);
+                case 1 -> q.write(1, SendFlags.SIGNALED, p.farAddress.rkey(), p.farAddress.address());
+                default -> q.read(1, SendFlags.SIGNALED, p.farAddress.rkey(), p.farAddress.address());
+            }
+            for (int i = 1; i < pieces; i++) {
+                q.sge(region, 0, piece);
+            }
+            q.sge(region, 0, most + 1 - piece * (pieces - 1));
+            q.send(2, SendFlags.SIGNALED).sge(p.near.region, 0, 8);
+            assertPosted(q.complete());
+            assertStatus(WcStatus.LOC_LEN_ERR, 1, p.near.awaitSend());
+            assertStatus(WcStatus.WR_FLUSH_ERR, 2, p.near.awaitSend());
+            p.near.awaitState(QueuePairState.ERR);
+            assertUntouched(p.far);
+            region.close();
         }
     }
 
