@@ -394,6 +394,42 @@ abstract class EventsConformance extends Conformance {
         assertErrno(Errno.EINVAL, () -> unwrap(events), "closed");
     }
 
+    /** A virtual thread parks somewhere else than a platform thread, and is woken too. */
+    @Test
+    void closingEndsTheWaitOfAVirtualThread() throws Exception {
+        Context c = open();
+        CompletionChannel channel = c.createCompletionChannel();
+        FutureTask<Object> waiter = new FutureTask<>(() -> channel.await(Duration.ofSeconds(60)));
+        Thread.ofVirtual().start(waiter);
+        Await.within(Await.WHILE, () -> false); // most likely it is parked by now
+        long start = System.nanoTime();
+        channel.close();
+        assertErrno(Errno.EINVAL, () -> unwrap(waiter), "closed");
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+    }
+
+    /** A channel that queues use is not closed under them, but with its context, and then its waiters wake. */
+    @Test
+    void closingTheContextEndsTheWaitForItsQueues() throws Exception {
+        for (Thread.Builder kind : List.of(Thread.ofPlatform().daemon(), Thread.ofVirtual())) {
+            Pair p = pair();
+            CompletionChannel channel = channel(p);
+            arm(p.near.receiveCq, false);
+            FutureTask<Object> waiter = new FutureTask<>(() -> channel.await(Duration.ofSeconds(60)));
+            kind.start(waiter);
+            Await.within(Await.WHILE, () -> false);
+            assertErrno(Errno.EBUSY, channel::close, "use");
+            assertThat(waiter.isDone()).as("a close that was refused ends no wait").isFalse();
+            p.near.context.close();
+            // closing moves the queue pair to ERR first, whose flushes may be an event of their own
+            try {
+                assertThat(waiter.get(10, TimeUnit.SECONDS)).isSameAs(p.near.receiveCq);
+            } catch (java.util.concurrent.ExecutionException e) {
+                assertThat(e.getCause()).isInstanceOf(VerbsException.class).hasMessageContaining("closed");
+            }
+        }
+    }
+
     private static void unwrap(FutureTask<?> task) throws Exception {
         try {
             task.get(10, TimeUnit.SECONDS);
