@@ -57,6 +57,8 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     /** False from the moment that ERR is entered until it is known what the peer touched then. */
     private volatile boolean settled = true;
     private volatile boolean peerLeft;
+    /** The poller's, if both kinds complete on one queue. */
+    private boolean sendFirst;
     private final AtomicBoolean unanswered = new AtomicBoolean();
     private final AtomicBoolean lookedAfter = new AtomicBoolean();
     private final Object starvingLock = new Object();
@@ -422,7 +424,18 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     // ---- the data path's view
 
     boolean poll(ShmCompletionQueue cq) {
-        return receiveCq == cq && receiveQueue.poll(cq) || sendCq == cq && sendQueue.poll(cq);
+        if (sendCq == receiveCq) {
+            return pollBoth(cq);
+        }
+        return receiveCq == cq ? receiveQueue.poll(cq) : sendQueue.poll(cq);
+    }
+
+    /** In turn, so that neither kind hides the other. */
+    private boolean pollBoth(ShmCompletionQueue cq) {
+        sendFirst = !sendFirst;
+        return sendFirst
+                ? sendQueue.poll(cq) || receiveQueue.poll(cq)
+                : receiveQueue.poll(cq) || sendQueue.poll(cq);
     }
 
     /** Where in tables that the number does not fit. */

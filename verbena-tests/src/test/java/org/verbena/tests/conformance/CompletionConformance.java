@@ -56,6 +56,29 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
+    void receivesThatKeepComingDoNotHideASend() throws Exception {
+        Pair p = connected(EndOptions.defaults().oneCompletionQueue(), EndOptions.defaults());
+        for (int k = 0; k < 16; k++) {
+            assertPosted(p.near.postReceives(Op.receive(k).on(512L * k, 512)));
+        }
+        for (int k = 0; k < 8; k++) {
+            assertPosted(p.far.post(Op.send(k).on(0, 8).unsignaled()));
+        }
+        assertPosted(p.near.post(Op.write(99, p.farAddress, 0).on(0, 8)));
+        int receives = 0;
+        while (true) {
+            Completion c = p.near.await(p.near.sendCq, 1).getFirst();
+            if (c.wrId() == 99) {
+                break;
+            }
+            receives++;
+            assertThat(receives).as("receives before the send").isLessThan(40);
+            p.near.postAgain(c);
+            assertPosted(p.far.post(Op.send(receives).on(0, 8).unsignaled()));
+        }
+    }
+
+    @Test
     void anErrorSaysWhichRequestAndWhichQueuePair() throws Exception {
         Pair p = connected();
         assertPosted(p.near.post(Op.write(42, p.farAddress, 0).on(0, 8).at(p.farAddress.rkey() ^ 0x5555, 0)));
