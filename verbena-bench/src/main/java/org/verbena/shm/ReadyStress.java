@@ -28,7 +28,7 @@ public class ReadyStress {
         private final LaneReader reader = new LaneReader(counts + LANE, ENTRIES);
 
         Marked() {
-            set.watch(List.of(new ReadySet.Counts(this, counts)));
+            set.watch(List.of(new ReadySet.Counts(this, counts, List.of(INDEX))));
             set.add(INDEX, null);
             ask();
         }

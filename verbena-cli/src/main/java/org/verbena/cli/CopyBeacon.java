@@ -91,7 +91,8 @@ final class CopyBeacon implements AutoCloseable {
             PeerCredentials owner = s.peerCredentials();
             return owner.uid() == Sys.uid();
         } catch (LinuxException e) {
-            return false; // it has gone meanwhile
+            // gone meanwhile; one that does not answer, as when it is stopped, is there
+            return e.errno() != Errno.ECONNREFUSED && e.errno() != Errno.EPROTOTYPE;
         }
     }
 

@@ -27,34 +27,59 @@ final class ReadySet {
     private static final int SIZE = AdapterLayout.MAX_QP;
     private static final int COUNTS = 4;
     private static final int COUNT_BITS = 16;
+    private static final long COUNT_MASK = (1L << COUNT_BITS) - 1;
+    /** More than can be committed between two looks. */
+    private static final long FAR = 1L << COUNT_BITS - 1;
     private static final VarHandle BITS = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final VarHandle WORDS;
+
+    static {
+        try {
+            WORDS = MethodHandles.lookup().findVarHandle(ReadySet.class, "localWords", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     /**
      * A peer's counts.
      *
      * @param address where they are, as long as the owner is reachable
+     * @param indexes of our queue pairs that are connected to this peer
      */
-    record Counts(Object owner, long address) {}
+    record Counts(Object owner, long address, List<Integer> indexes) {}
 
     private static final class View {
-        final Counts counts;
-        /** The counts at which our queue pairs were last found empty, packed as in the peer's memory. */
-        final long[] seen = new long[SIZE / COUNTS];
-        /** The word that the last mark was found in. */
+        final Object owner;
+        final long address;
+        /** The words in which our queue pairs have counts, and all ones for each of these counts. */
+        final int[] words;
+        final long[] masks;
+        /** The counts at which our queue pairs were last found empty, by word of the peer's memory. */
+        final long[] seen;
+        /** Where to look first: number of the word times {@value #COUNTS} plus number of the count. */
+        int turn;
+        /** The word that the last mark was found in, and where that was. */
         long observed;
+        int foundAt;
 
-        View(Counts counts) {
-            this.counts = counts;
+        View(Counts c, long[] seen) {
+            this.owner = c.owner;
+            this.address = c.address;
+            this.seen = seen;
+            words = c.indexes.stream().mapToInt(i -> i / COUNTS).sorted().distinct().toArray();
+            masks = Arrays.stream(words).mapToLong(w -> c.indexes.stream().filter(i -> i / COUNTS == w)
+                    .mapToLong(i -> COUNT_MASK << shift(i)).reduce(0, (a, b) -> a | b)).toArray();
         }
     }
 
     private final @Nullable ShmQueuePair[] queuePairs = new ShmQueuePair[SIZE];
+    /** A bit for each queue pair for which this process has completed something. */
     private final long[] local = new long[SIZE / Long.SIZE];
-    /** All ones for the members' counts: others' queue pairs have theirs in the same words. */
-    private final long[] members = new long[SIZE / COUNTS];
+    /** A bit for each word of these that may have one. */
+    @SuppressWarnings("unused") // WORDS
+    private long localWords;
     private volatile View[] views = {};
-    /** One more than the highest member's index. */
-    private volatile int end;
 
     /** Where to look first, so that a busy queue pair does not hide the others. */
     private int turn;
@@ -67,16 +92,17 @@ final class ReadySet {
         return number & SIZE - 1;
     }
 
+    private static int shift(int index) {
+        return index % COUNTS * COUNT_BITS;
+    }
+
     synchronized void add(int index, @Nullable ShmQueuePair qp) {
         queuePairs[index] = qp;
-        members[index / COUNTS] |= count(index);
-        end = Math.max(end, index + 1);
         mark(index);
     }
 
     synchronized void remove(int index) {
         queuePairs[index] = null;
-        members[index / COUNTS] &= ~count(index);
     }
 
     /** The member of that index; null if there is none. */
@@ -85,26 +111,21 @@ final class ReadySet {
         return queuePairs[index];
     }
 
-    private static long count(int index) {
-        return (1L << COUNT_BITS) - 1 << index % COUNTS * COUNT_BITS;
-    }
-
     /** These are the peers' counts that matter from now on. */
     synchronized void watch(List<Counts> peers) {
         View[] old = views;
-        views = peers.stream()
-                .map(c -> Arrays.stream(old).filter(v -> v.counts.equals(c)).findFirst().orElseGet(() -> new View(c)))
+        views = peers.stream().map(c -> new View(c, Arrays.stream(old).filter(v -> v.owner == c.owner
+                && v.address == c.address).findFirst().map(v -> v.seen).orElseGet(() -> new long[SIZE / COUNTS])))
                 .toArray(View[]::new);
-    }
-
-    /** How many peers' counts are watched. */
-    int peers() {
-        return views.length;
     }
 
     /** This process has completed something; any thread. */
     void mark(int index) {
-        BITS.getAndBitwiseOr(local, index / Long.SIZE, 1L << index);
+        int w = index / Long.SIZE;
+        BITS.getAndBitwiseOr(local, w, 1L << index);
+        if (((long) WORDS.getVolatile(this) & 1L << w) == 0) {
+            WORDS.getAndBitwiseOr(this, 1L << w);
+        }
     }
 
     /** A peer has committed an entry; any one thread of the peer for one queue pair. */
@@ -123,20 +144,29 @@ final class ReadySet {
     /** Whether queue pair {@code index}, the last that {@link #next} answered, had something. */
     void found(int index, boolean something) {
         View v = from;
-        if (something) {
-            turn = index + 1;
-            if (v == null) {
+        if (v == null) {
+            if (something) {
+                turn = index + 1;
                 mark(index); // perhaps there is more
             }
-        } else if (v != null) {
-            int w = index / COUNTS;
-            v.seen[w] = v.seen[w] & ~count(index) | v.observed & count(index);
+            return;
+        }
+        int w = index / COUNTS;
+        long one = COUNT_MASK << shift(index);
+        // until it is found empty it stays marked, however far the count goes
+        long now = something ? v.observed ^ FAR << shift(index) : v.observed;
+        v.seen[w] = v.seen[w] & ~one | now & one;
+        if (something) {
+            v.turn = v.foundAt + 1;
         }
     }
 
     private int nextLocal() {
         from = null;
-        int i = nextBit(turn, end);
+        if ((long) WORDS.getOpaque(this) == 0) {
+            return -1;
+        }
+        int i = nextBit(turn, SIZE);
         if (i < 0) {
             i = nextBit(0, turn);
         }
@@ -148,14 +178,29 @@ final class ReadySet {
     }
 
     private int nextBit(int first, int limit) {
-        for (int i = first; i < limit; i = (i / Long.SIZE + 1) * Long.SIZE) {
-            long bits = (long) BITS.getOpaque(local, i / Long.SIZE) & -1L << i;
+        long words = (long) WORDS.getOpaque(this) & (first < SIZE ? -1L << first / Long.SIZE : 0);
+        for (; words != 0; words &= words - 1) {
+            int w = Long.numberOfTrailingZeros(words);
+            long bits = (long) BITS.getOpaque(local, w);
+            if (bits == 0) {
+                forget(w);
+            } else if (w == first / Long.SIZE) {
+                bits &= -1L << first;
+            }
             if (bits != 0) {
-                int found = i / Long.SIZE * Long.SIZE + Long.numberOfTrailingZeros(bits);
+                int found = w * Long.SIZE + Long.numberOfTrailingZeros(bits);
                 return found < limit ? found : -1;
             }
         }
         return -1;
+    }
+
+    /** A word of marks is empty; whoever marks sets a bit in it first and then looks at the bit of the word. */
+    private void forget(int w) {
+        WORDS.getAndBitwiseAnd(this, ~(1L << w));
+        if ((long) BITS.getVolatile(local, w) != 0) {
+            WORDS.getAndBitwiseOr(this, 1L << w);
+        }
     }
 
     private int nextCounted() {
@@ -165,9 +210,10 @@ final class ReadySet {
             viewTurn = at + 1;
             View v = all[at];
             from = v;
-            int i = nextCount(v, turn, end);
+            int end = v.words.length * COUNTS;
+            int i = nextCount(v, v.turn, end);
             if (i < 0) {
-                i = nextCount(v, 0, turn);
+                i = nextCount(v, 0, Math.min(v.turn, end));
             }
             KeepAlive.until(v);
             if (i >= 0) {
@@ -178,15 +224,16 @@ final class ReadySet {
     }
 
     private int nextCount(View v, int first, int limit) {
-        long address = v.counts.address;
         for (int i = first; i < limit; i = (i / COUNTS + 1) * COUNTS) {
-            int w = i / COUNTS;
-            long now = RawMemory.getLongAcquire(address + 8L * w);
-            long marks = (now ^ v.seen[w]) & members[w] & -1L << i % COUNTS * COUNT_BITS;
+            int at = i / COUNTS;
+            int w = v.words[at];
+            long now = RawMemory.getLongAcquire(v.address + 8L * w);
+            long marks = (now ^ v.seen[w]) & v.masks[at] & -1L << shift(i);
             if (marks != 0) {
+                int slot = Long.numberOfTrailingZeros(marks) / COUNT_BITS;
                 v.observed = now;
-                int found = w * COUNTS + Long.numberOfTrailingZeros(marks) / COUNT_BITS;
-                return found < limit ? found : -1;
+                v.foundAt = at * COUNTS + slot;
+                return v.foundAt < limit ? w * COUNTS + slot : -1;
             }
         }
         return -1;

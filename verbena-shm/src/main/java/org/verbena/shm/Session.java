@@ -165,9 +165,9 @@ final class Session {
         unshare(qp.pdIndex());
     }
 
-    /** The peer's counts for our queue pairs. */
-    ReadySet.Counts counts() {
-        return new ReadySet.Counts(this, peerArenaBase() + LaneLayout.HINTS);
+    /** The peer's counts for those of our queue pairs. */
+    ReadySet.Counts counts(List<Integer> indexes) {
+        return new ReadySet.Counts(this, peerArenaBase() + LaneLayout.HINTS, indexes);
     }
 
     /** Address of our count for a queue pair of the peer, see {@link ReadySet}. */

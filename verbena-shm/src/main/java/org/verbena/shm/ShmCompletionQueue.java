@@ -2,8 +2,11 @@ package org.verbena.shm;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Objects;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,10 +24,12 @@ import org.verbena.verbs.WcStatus;
  * cannot overrun; each source has room for all that can be outstanding.
  *
  * <p>Whoever commits a completion and finds the {@link ArmWord} armed signals the channel once for each value of the word.
- * With few queue pairs, a poll looks at each; with many it goes by the marks in a {@link ReadySet}, and then looks at one
- * more in turn.
+ * With few queue pairs, a poll looks at each; with many it goes by the marks in a {@link ReadySet}, and if there are none,
+ * or now and then, it looks at one in turn.
  */
 final class ShmCompletionQueue extends CompletionQueue {
+    /** With many queue pairs, one poll in so many looks at one in turn first; one less than a power of two. */
+    private static final int IN_TURN = 15;
     private static final VarHandle ARMED;
 
     static {
@@ -47,6 +52,7 @@ final class ShmCompletionQueue extends CompletionQueue {
     private volatile boolean lookAtAll;
     /** How many are left of that. */
     private int lookAt;
+    private int polls;
 
     private long armed;
     private volatile long locallyNotified;
@@ -106,6 +112,7 @@ final class ShmCompletionQueue extends CompletionQueue {
         ReadySet r = ready;
         if (r != null) {
             r.add(qp.index(), qp);
+            lookAtAll = true;
         } else if (more.length >= ReadySet.WORTHWHILE) {
             expectMarks(more);
         }
@@ -138,8 +145,15 @@ final class ShmCompletionQueue extends CompletionQueue {
     synchronized void connectionsChanged() {
         ReadySet r = ready;
         if (r != null) {
-            r.watch(Arrays.stream(sources).filter(q -> q.receiveCompletionQueue() == this).map(ShmQueuePair::session)
-                    .filter(Objects::nonNull).distinct().map(Session::counts).toList());
+            Map<Session, List<Integer>> receivers = new HashMap<>();
+            for (ShmQueuePair q : sources) {
+                Session s = q.session();
+                if (s != null && q.receiveCompletionQueue() == this) {
+                    receivers.computeIfAbsent(s, _ -> new ArrayList<>()).add(q.index());
+                }
+            }
+            r.watch(receivers.entrySet().stream().map(e -> e.getKey().counts(e.getValue())).toList());
+            lookAtAll = true;
         }
     }
 
@@ -186,13 +200,17 @@ final class ShmCompletionQueue extends CompletionQueue {
             lookAtAll = false;
             lookAt = s.length;
         }
+        // one in turn now and then, whatever is marked: what waits to be sent goes on by being looked at
+        if ((++polls & IN_TURN) == 0 && lookAt == 0) {
+            lookAt = 1;
+        }
         for (; lookAt > 0; lookAt--) {
-            if (pollNext(s)) {
+            if (pollNext(s, r)) {
                 return true;
             }
         }
         // as often as there can be marks: a peer that raises its counts without end is not looked at without end
-        for (int n = s.length * (2 + r.peers()); n > 0; n--) {
+        for (int n = 2 * s.length; n > 0; n--) {
             int i = r.next();
             if (i < 0) {
                 break;
@@ -204,7 +222,15 @@ final class ShmCompletionQueue extends CompletionQueue {
                 return true;
             }
         }
-        return pollNext(s);
+        return pollNext(s, r);
+    }
+
+    private boolean pollNext(ShmQueuePair[] s, ReadySet r) {
+        if (!pollNext(s)) {
+            return false;
+        }
+        r.mark(s[next - 1].index()); // perhaps there is more, and nothing has marked it
+        return true;
     }
 
     @Override
@@ -311,9 +337,20 @@ final class ShmCompletionQueue extends CompletionQueue {
         if (r != null) {
             r.mark(qp.index());
         }
-        ShmCompletionChannel c = shmChannel();
-        if (ArmWord.isArmed(word, solicited) && locallyNotified != word && c != null) {
+        if (ArmWord.isArmed(word, solicited) && locallyNotified != word) {
+            notifyLocally(word);
+        }
+    }
+
+    private void notifyLocally(long word) {
+        synchronized (this) {
+            if (!ArmWord.isSame(word, armed)) {
+                return; // it was armed again since, and somebody may have signalled that
+            }
             locallyNotified = word;
+        }
+        ShmCompletionChannel c = shmChannel();
+        if (c != null) {
             c.signal();
         }
     }

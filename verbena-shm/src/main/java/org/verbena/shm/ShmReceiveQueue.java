@@ -182,9 +182,6 @@ final class ShmReceiveQueue extends ReceiveQueue {
         if (staged != posted) {
             finish();
             publish();
-            if (s == QueuePairState.ERR) {
-                qp.receiveCompletionQueue().signal(qp, true);
-            }
         }
         return 0;
     }
@@ -200,6 +197,9 @@ final class ShmReceiveQueue extends ReceiveQueue {
             if (RawMemory.getLongOpaque(peer + AdapterLayout.QP_STARVING) != 0) {
                 qp.wakeStarvingPeer();
             }
+        }
+        if (qp.state() == QueuePairState.ERR) {
+            qp.receiveCompletionQueue().signal(qp, true); // it is flushed
         }
         KeepAlive.until(qp);
     }

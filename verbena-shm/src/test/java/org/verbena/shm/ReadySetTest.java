@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
+import java.lang.foreign.ValueLayout;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
@@ -20,21 +23,19 @@ class ReadySetTest {
     private final ReadySet set = new ReadySet();
     private final int[] waiting = new int[AdapterLayout.MAX_QP];
 
-    private ReadySet.Counts counts(int peer) {
-        return new ReadySet.Counts(memory, memory.address() + peer * 2L * AdapterLayout.MAX_QP);
+    private long counts(int peer) {
+        return memory.address() + peer * 2L * AdapterLayout.MAX_QP;
     }
 
-    private List<ReadySet.Counts> peers(int n) {
-        List<ReadySet.Counts> l = new ArrayList<>();
-        for (int k = 0; k < n; k++) {
-            l.add(counts(k));
-        }
-        return l;
+    /** All queue pairs below {@code queuePairs} are connected to each of the first peers. */
+    private List<ReadySet.Counts> peers(int n, int queuePairs) {
+        List<Integer> all = IntStream.range(0, queuePairs).boxed().toList();
+        return IntStream.range(0, n).mapToObj(k -> new ReadySet.Counts(memory, counts(k), all)).toList();
     }
 
     private void arrive(int peer, int index) {
         waiting[index]++;
-        ReadySet.raise(counts(peer).address() + 2L * index);
+        ReadySet.raise(counts(peer) + 2L * index);
     }
 
     private void completeHere(int index) {
@@ -67,10 +68,8 @@ class ReadySetTest {
     @Test
     void nothingIsOverlookedInAnyOrderOfEvents() {
         Random random = new Random(7);
-        set.watch(peers(PEERS));
-        for (int i = 0; i < INDEXES; i++) {
-            set.add(i, null);
-        }
+        set.watch(peers(PEERS, INDEXES));
+        addAll();
         long outstanding = 0;
         for (int step = 0; step < STEPS; step++) {
             int index = random.nextInt(INDEXES);
@@ -93,25 +92,62 @@ class ReadySetTest {
     }
 
     @Test
-    void aBusyQueuePairDoesNotHideTheOthers() {
-        set.watch(peers(2));
+    void busyQueuePairsOfTwoPeersDoNotHideTheOthers() {
+        set.watch(peers(2, INDEXES));
+        addAll();
+        waiting[0] = Integer.MAX_VALUE;
+        waiting[30] = Integer.MAX_VALUE;
+        ReadySet.raise(counts(0));
+        ReadySet.raise(counts(1) + 2 * 30);
+        arrive(0, 20);
+        arrive(1, 7);
+        assertThat(seenIn(6)).contains(0, 7, 20, 30);
+    }
+
+    @Test
+    void busySendsAndReceivesDoNotHideTheOthers() {
+        set.watch(peers(1, INDEXES));
+        addAll();
+        waiting[0] = Integer.MAX_VALUE;
+        ReadySet.raise(counts(0));
+        waiting[30] = Integer.MAX_VALUE;
+        set.mark(30);
+        arrive(0, 20);
+        completeHere(40);
+        assertThat(seenIn(8)).contains(0, 20, 30, 40);
+    }
+
+    @Test
+    void allAreFoundInOneRound() {
+        set.watch(peers(2, INDEXES));
+        addAll();
         for (int i = 0; i < INDEXES; i++) {
-            set.add(i, null);
             arrive(i % 2, i);
         }
-        waiting[0] = Integer.MAX_VALUE; // never empty, in its own process and at a peer
-        completeHere(5);
-        waiting[5] = Integer.MAX_VALUE;
-        boolean[] seen = new boolean[INDEXES];
-        for (int n = 0; n < 6 * INDEXES; n++) {
-            seen[take()] = true;
+        assertThat(seenIn(INDEXES)).hasSize(INDEXES);
+    }
+
+    @Test
+    void aCountThatComesRoundToWhereItWasIsNotTakenForEmpty() {
+        set.watch(peers(1, 8));
+        set.add(5, null);
+        settle();
+        int behind = 100;
+        for (int n = 0; n < 1 << 16; n++) {
+            arrive(0, 5);
+            if (n >= behind) {
+                assertThat(take()).isEqualTo(5);
+            }
         }
-        assertThat(seen).doesNotContain(false);
+        for (int n = 0; n < behind; n++) {
+            assertThat(take()).isEqualTo(5);
+        }
+        assertThat(take()).isEqualTo(-1);
     }
 
     @Test
     void queuePairsOfOtherQueuesAreNotAnswered() {
-        set.watch(peers(1));
+        set.watch(List.of(new ReadySet.Counts(memory, counts(0), List.of(9))));
         set.add(9, null);
         settle();
         arrive(0, 8);
@@ -119,25 +155,55 @@ class ReadySetTest {
         assertThat(take()).isEqualTo(-1);
         arrive(0, 9);
         assertThat(take()).isEqualTo(9);
-        set.remove(9);
+        set.watch(List.of());
         arrive(0, 9);
         assertThat(take()).isEqualTo(-1);
     }
 
     @Test
     void countsGoOnWherePeersCameAndWent() {
-        set.watch(peers(2));
+        set.watch(peers(2, 8));
         set.add(1, null);
         arrive(1, 1);
         assertThat(take()).isEqualTo(1);
         settle();
-        set.watch(peers(1));
+        set.watch(peers(1, 8));
         arrive(0, 1);
         assertThat(take()).isEqualTo(1);
-        set.watch(peers(2));
+        set.watch(peers(2, 8));
         settle();
         arrive(1, 1);
         assertThat(take()).isEqualTo(1);
         assertThat(take()).isEqualTo(-1);
+    }
+
+    @Test
+    void garbageInTheCountsCostsLooksAndNoMore() {
+        set.watch(peers(PEERS, INDEXES));
+        addAll();
+        Random random = new Random(8);
+        for (int n = 0; n < STEPS; n++) {
+            memory.setAtIndex(ValueLayout.JAVA_LONG, random.nextLong(memory.byteSize() / 8), random.nextLong());
+            int i = set.next();
+            assertThat(i).isBetween(-1, INDEXES - 1);
+            if (i >= 0) {
+                set.found(i, random.nextBoolean());
+            }
+        }
+    }
+
+    private void addAll() {
+        for (int i = 0; i < INDEXES; i++) {
+            set.add(i, null);
+        }
+        settle();
+    }
+
+    private Set<Integer> seenIn(int takes) {
+        Set<Integer> seen = new HashSet<>();
+        for (int n = 0; n < takes; n++) {
+            seen.add(take());
+        }
+        return seen;
     }
 }

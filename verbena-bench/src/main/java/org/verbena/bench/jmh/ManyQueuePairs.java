@@ -27,7 +27,7 @@ import org.verbena.verbs.VerbsException;
 @Fork(value = 1, jvmArgsAppend = {"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC"})
 public class ManyQueuePairs {
     /** Queue pairs that complete on the queue. */
-    @Param({"1", "15", "16", "100", "1000"}) public int queuePairs;
+    @Param({"1", "7", "8", "100", "1000"}) public int queuePairs;
 
     private final Ends ends = new Ends();
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Colours and live lines: on a terminal, which {@code script} makes, and nowhere else; each stream for itself. */
 class TerminalTest {
     private static final String ESCAPE = "\033";
-    private static final String BAR = "[###";
+    private static final String BAR = "[#";
     private static final String BOLD = "\033[1m";
     /** Half a command line: the rest says where the streams go. */
     private static final String TABLE = "perf limit-memcpy --size=8 --duration=1ms --warm-up=1ms";

@@ -39,7 +39,7 @@ abstract class ManyQueuePairsConformance extends Conformance {
         super(fixture, topology);
     }
 
-    /** {@link #MANY} connections with posted receives at the far end; the 17th and later come when others are in use. */
+    /** {@link #MANY} connections with posted receives at the far end, made one after the other while the earlier ones are in use. */
     @BeforeEach
     void connectMany() throws VerbsException {
         p = pair(options(), options());
@@ -122,6 +122,22 @@ abstract class ManyQueuePairsConformance extends Conformance {
         p.near.awaitSends(waiting);
         p.far.join();
         p.near.expectNoCompletion();
+    }
+
+    @Test
+    void thePollAfterACompletedSendFindsItsMessage() throws Exception {
+        for (int k = 0; k < 2 * MANY; k++) {
+            int i = random.nextInt(MANY);
+            send(near.get(i), k);
+            assertDone(WcOpcode.SEND, k, p.near.awaitSend());
+            int number = p.far.run(end -> {
+                List<Completion> found = End.poll(end.receiveCq, 1);
+                assertThat(found).hasSize(1);
+                end.postAgain(found.getFirst());
+                return found.getFirst().queuePairNumber();
+            });
+            assertThat(farNumbers.get(number)).isEqualTo(i);
+        }
     }
 
     @Test
