@@ -65,13 +65,22 @@ final class PerfPattern {
     /** Reads every byte. */
     static long sum(MemorySegment m, long at, long length) {
         long a = 0;
-        int words = (int) (length >>> 3);
-        for (int i = 0; i < words; i++) {
-            a += m.get(ANY_LONG, at + 8L * i);
+        long b = 0;
+        long c = 0;
+        long d = 0;
+        long i = 0;
+        for (; i + 32 <= length; i += 32) {
+            a += m.get(ANY_LONG, at + i);
+            b += m.get(ANY_LONG, at + i + 8);
+            c += m.get(ANY_LONG, at + i + 16);
+            d += m.get(ANY_LONG, at + i + 24);
         }
-        for (long i = 8L * words; i < length; i++) {
+        for (; i + 8 <= length; i += 8) {
+            a += m.get(ANY_LONG, at + i);
+        }
+        for (; i < length; i++) {
             a += m.get(ValueLayout.JAVA_BYTE, at + i);
         }
-        return a;
+        return a + b + c + d;
     }
 }
