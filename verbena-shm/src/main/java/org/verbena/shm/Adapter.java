@@ -21,7 +21,7 @@ final class Adapter {
     private final Slots armWords = new Slots(AdapterLayout.MAX_CQ);
 
     Adapter(long instance) throws LinuxException {
-        file = new SharedFile("verbena-adapter", AdapterLayout.SIZE);
+        file = new SharedFile("verbena-adapter", AdapterLayout.SIZE, 4096);
         base = file.address();
         RawMemory.putLong(base + AdapterLayout.HEADER_VERSION, AdapterLayout.VERSION);
         RawMemory.putLong(base + AdapterLayout.HEADER_SIZE, AdapterLayout.SIZE);

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,10 +16,10 @@ import org.verbena.linux.spi.RawMemory;
  *
  * <p>Peers count, for each of our queue pairs, what they commit, in a table of 16-bit counts in the arena that they write:
  * a <em>view</em>. A count that differs from the one at which the queue pair was last found empty marks it. What this
- * process completes itself, sends and what is flushed, marks a bit. Marks are hints: a wrong one costs a look. One that is missing would be noticed
- * late, so a count is raised after the entry is committed, and read before the lane is looked at.
+ * process completes itself, sends and what is flushed, marks a bit. Marks are hints: a wrong one costs a look. One that is
+ * missing would be noticed late, so a count is raised after the entry is committed, and read before the lane is looked at.
  *
- * <p>One thread asks; any thread marks.
+ * <p>One thread asks; any thread marks; members and peers change under the completion queue's lock.
  */
 final class ReadySet {
     /** From here on a completion queue has one. */
@@ -67,9 +68,12 @@ final class ReadySet {
             this.owner = c.owner;
             this.address = c.address;
             this.seen = seen;
-            words = c.indexes.stream().mapToInt(i -> i / COUNTS).sorted().distinct().toArray();
-            masks = Arrays.stream(words).mapToLong(w -> c.indexes.stream().filter(i -> i / COUNTS == w)
-                    .mapToLong(i -> COUNT_MASK << shift(i)).reduce(0, (a, b) -> a | b)).toArray();
+            long[] all = new long[SIZE / COUNTS];
+            for (int i : c.indexes) {
+                all[i / COUNTS] |= COUNT_MASK << shift(i);
+            }
+            words = IntStream.range(0, all.length).filter(w -> all[w] != 0).toArray();
+            masks = Arrays.stream(words).mapToLong(w -> all[w]).toArray();
         }
     }
 
@@ -96,12 +100,12 @@ final class ReadySet {
         return index % COUNTS * COUNT_BITS;
     }
 
-    synchronized void add(int index, @Nullable ShmQueuePair qp) {
+    void add(int index, @Nullable ShmQueuePair qp) {
         queuePairs[index] = qp;
         mark(index);
     }
 
-    synchronized void remove(int index) {
+    void remove(int index) {
         queuePairs[index] = null;
     }
 
@@ -112,7 +116,7 @@ final class ReadySet {
     }
 
     /** These are the peers' counts that matter from now on. */
-    synchronized void watch(List<Counts> peers) {
+    void watch(List<Counts> peers) {
         View[] old = views;
         views = peers.stream().map(c -> new View(c, Arrays.stream(old).filter(v -> v.owner == c.owner
                 && v.address == c.address).findFirst().map(v -> v.seen).orElseGet(() -> new long[SIZE / COUNTS])))

@@ -23,8 +23,9 @@ final class Revocation {
 
     private Revocation() {}
 
-    /** Waits for all to leave regions whose keys have been taken away; answers those who did not. */
-    static List<Inside> revoke(Collection<ShmQueuePair> queuePairs, Collection<Inside> lingering, Regions regions) {
+    /** Waits for all to leave regions, see {@link #of}, whose keys have been taken away; answers those who did not. */
+    static List<Inside> revoke(Collection<ShmQueuePair> queuePairs, Collection<Inside> lingering,
+            Set<Integer> regions) {
         Membarrier.globalExpedited();
         List<Inside> inside = new ArrayList<>();
         for (Inside i : lingering) {
@@ -60,17 +61,9 @@ final class Revocation {
         return List.of();
     }
 
-    /** Some regions. */
-    @FunctionalInterface
-    interface Regions {
-        /** True if {@code what}, from {@link Hazard#region}, is one of them. */
-        boolean contain(int what);
-
-        /** The regions of a list. */
-        static Regions of(Collection<Region> regions) {
-            Set<Integer> all = regions.stream().map(r -> Hazard.region(r.key)).collect(Collectors.toSet());
-            return all::contains;
-        }
+    /** Regions as hazards name them, see {@link Hazard#region}. */
+    static Set<Integer> of(Collection<Region> regions) {
+        return regions.stream().map(r -> Hazard.region(r.key)).collect(Collectors.toSet());
     }
 
     /**
@@ -92,9 +85,9 @@ final class Revocation {
         }
 
         /** True if one of these regions may be touched; who fills receives may be in any. */
-        boolean isIn(Regions regions) {
+        boolean isIn(Set<Integer> regions) {
             int what = Hazard.what(word);
-            return what == Hazard.RECEIVES || what != 0 && regions.contain(what);
+            return what == Hazard.RECEIVES || regions.contains(what);
         }
 
         String peer() {

@@ -105,13 +105,7 @@ final class Session {
 
     /** Makes the arena that this side of a new session writes. */
     static SharedFile makeArena(long ownInstance, long peerInstance) throws LinuxException {
-        SharedFile f = new SharedFile("verbena-lanes", LaneLayout.SIZE);
-        try {
-            f.reserve(LaneLayout.HINTS, LaneLayout.HEAP - LaneLayout.HINTS);
-        } catch (LinuxException e) {
-            f.close();
-            throw e;
-        }
+        SharedFile f = new SharedFile("verbena-lanes", LaneLayout.SIZE, LaneLayout.HEAP);
         RawMemory.putLong(f.address() + LaneLayout.HEADER_VERSION, AdapterLayout.VERSION);
         RawMemory.putLong(f.address() + LaneLayout.HEADER_SIZE, LaneLayout.SIZE);
         RawMemory.putLong(f.address() + LaneLayout.HEADER_WRITER, ownInstance);

@@ -20,12 +20,17 @@ final class SharedFile {
     private final Mapping mapping;
     private final BitSet reserved = new BitSet();
 
-    SharedFile(String name, long size) throws LinuxException {
+    /**
+     * Makes one.
+     *
+     * @param head bytes at its beginning that are reserved at once
+     */
+    SharedFile(String name, long size, long head) throws LinuxException {
         fd = Memfd.create(name, size);
         try {
             mapping = Mapping.map(fd, 0, size, true);
             Memfd.addSeals(fd, SEALS);
-            reserve(0, 4096);
+            reserve(0, head);
         } catch (LinuxException e) {
             fd.close();
             throw e;

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -361,8 +362,7 @@ final class ShmContext extends Context {
     private List<Revocation.Inside> revoke(String name, List<Region> regions) {
         regions.forEach(keys::invalidate);
         lingering.removeIf(Revocation.Inside::hasLeft);
-        List<Revocation.Inside> left = Revocation.revoke(queuePairs.values(), lingering,
-                Revocation.Regions.of(regions));
+        List<Revocation.Inside> left = Revocation.revoke(queuePairs.values(), lingering, Revocation.of(regions));
         for (Revocation.Inside i : left) {
             i.qp().enterError("the peer did not leave " + name, -1);
         }
@@ -383,10 +383,10 @@ final class ShmContext extends Context {
         revocations.writeLock().lock();
         try {
             List<Region> all = keys.all().stream().filter(r -> r.valid).toList();
-            List<Region> kept = all.stream().filter(r -> r.allocation == null).toList();
+            Set<Integer> kept = Revocation.of(all.stream().filter(r -> r.allocation == null).toList());
             List<Revocation.Inside> left = revoke("memory of " + describe() + ", which was to be closed", all);
             for (Revocation.Inside i : left) {
-                if (!kept.isEmpty() && i.isIn(Revocation.Regions.of(kept))) {
+                if (!kept.isEmpty() && i.isIn(kept)) {
                     all.forEach(keys::restore);
                     throw stopped("close " + describe(), i, "; nothing was closed");
                 }

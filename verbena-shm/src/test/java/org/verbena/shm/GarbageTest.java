@@ -39,7 +39,7 @@ class GarbageTest {
     @BeforeEach
     void open() throws Exception {
         context = (ShmContext) ShmDevice.INSTANCE.open();
-        adapter = new SharedFile("garbage", AdapterLayout.SIZE);
+        adapter = new SharedFile("garbage", AdapterLayout.SIZE, 4096);
         adapter.reserve(AdapterLayout.KEYS, KEYS * 64);
         adapter.reserve(AdapterLayout.qpEntry(PEER), 256);
         lanes = Session.makeArena(1, 2);

@@ -41,7 +41,7 @@ class SharedFileTest {
 
     @BeforeEach
     void open() throws Exception {
-        file = new SharedFile("test", SIZE);
+        file = new SharedFile("test", SIZE, 4096);
         file.reserve(0, 16384);
         peer = SharedFile.mapPeer(file.fd(), SIZE);
         RawMemory.putLong(file.address() + 4096, VALUE);

@@ -22,8 +22,8 @@ import org.verbena.linux.LinuxException;
  * </pre>
  *
  * Each contestant gets fresh processes in each of N starts (5 unless said otherwise), the order of the contestants
- * turns from start to start, and the median and the best of the starts are printed. All spin, pinned to the same two processors; all JVMs
- * have the same flags. The figures mean something only on a machine that does nothing else: the load is printed.
+ * turns from start to start, and the median and the best of the starts are printed. All spin, pinned to the same two
+ * processors; all JVMs have the same flags. The figures mean something only on a machine that does nothing else: the load is printed.
  */
 public final class Compare {
     private static final List<Target> TARGETS = List.of(

@@ -17,8 +17,8 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Proves that no call of the data path allocates: runs {@link DataPath} and {@link ManyQueuePairs} for a short time with JMH's GC profiler and
- * fails if a benchmark allocates more than {@value #LIMIT} bytes per operation. What fails, for instance because the
+ * Proves that no call of the data path allocates: runs {@link DataPath} and {@link ManyQueuePairs} for a short time with
+ * JMH's GC profiler and fails if a benchmark allocates more than {@value #LIMIT} bytes per operation. What fails, for instance because the
  * machine was too busy to compile in time, gets a second and longer chance.
  *
  * <pre>

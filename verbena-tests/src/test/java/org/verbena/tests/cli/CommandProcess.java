@@ -76,7 +76,8 @@ final class CommandProcess implements AutoCloseable {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
-    private static String path(Predicate<String> wanted) {
+    /** The modules that the build has made, and what they need. */
+    static String path(Predicate<String> wanted) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .filter(p -> p.matches(
                         ".*verbena-(linux|verbs|shm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jspecify)[^/]*"))

@@ -54,9 +54,7 @@ class CopyFindTest {
 
     @Test
     void theOnlyListenerOfTheUserIsFoundOnWhateverPort() throws Exception {
-        if (!TestUser.canBe(WITHOUT_OTHERS)) {
-            return;
-        }
+        TestUser.needed(WITHOUT_OTHERS);
         copyModules();
         Path to = user.directory(dir, "to");
         Path its = user.directory(dir, "its");
@@ -102,9 +100,7 @@ class CopyFindTest {
 
     @Test
     void aListenerOfOneSenderIsNotFoundByTheNext() throws Exception {
-        if (!TestUser.canBe(WITHOUT_OTHERS)) {
-            return;
-        }
+        TestUser.needed(WITHOUT_OTHERS);
         copyModules();
         Path big = CopyFiles.write(dir.resolve("big"), 300 << 20, 3);
         Path to = user.directory(dir, "to");
@@ -123,9 +119,7 @@ class CopyFindTest {
     /** Anybody can take any abstract name. */
     @Test
     void aNameThatAnotherUserHasTakenIsNoListener() throws Exception {
-        if (!TestUser.canBe("a name of one user taken by another")) {
-            return;
-        }
+        TestUser.needed("a name of one user taken by another");
         copyModules();
         Path to = user.directory(dir, "to");
         String name = "verbena-copy/" + user.uid() + "/shm0/";
@@ -143,9 +137,7 @@ class CopyFindTest {
 
     @Test
     void anotherUsersListenerIsRefusedByNameOfBothUsers() throws Exception {
-        if (!TestUser.canBe("a listener of one user, a sender of another")) {
-            return;
-        }
+        TestUser.needed("a listener of one user, a sender of another");
         copyModules();
         TestUser another = TestUser.number(1);
         try (CopyProcess listener = listener(user.directory(dir, "to"))) {
@@ -165,9 +157,7 @@ class CopyFindTest {
 
     @Test
     void withoutThePtraceRightTheSentenceSaysSo() throws Exception {
-        if (!TestUser.canBe("a process without the ptrace right")) {
-            return;
-        }
+        TestUser.needed("a process without the ptrace right");
         String classes = CopyProcess.copyClassPath(Files.createDirectory(dir.resolve("modules")));
         Path to = user.directory(dir, "to");
         try (CopyProcess listener = CopyProcess.startMain(user.command(), classes, UndumpableCommand.class, "--listen",

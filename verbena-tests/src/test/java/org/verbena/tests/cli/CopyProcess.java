@@ -17,9 +17,6 @@ import java.util.stream.Collectors;
 
 /** A {@code verbena} command in a process of its own, started from what the build has compiled. */
 final class CopyProcess implements AutoCloseable {
-    private static final Pattern OURS = Pattern.compile(
-            "verbena-(linux|verbs|shm|cli)|picocli|jackson|HdrHistogram|jspecify");
-
     private final Process process;
     private final Lines out;
     private final Lines err;
@@ -37,8 +34,7 @@ final class CopyProcess implements AutoCloseable {
 
     /** The modules that the build has made. */
     static String modulePath() {
-        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-                .filter(p -> OURS.matcher(p).find()).collect(Collectors.joining(File.pathSeparator));
+        return CommandProcess.path(p -> true);
     }
 
     /** Copies the modules to a directory that every user can read; answers the module path. */

@@ -186,9 +186,7 @@ class PerfCommandTest {
     /** TCP connects users with each other, shared memory does not, and says whose it is. */
     @Test
     void anotherUsersListener(@TempDir Path dir) throws Exception {
-        if (!TestUser.canBe("perf against another user's listener")) {
-            return;
-        }
+        TestUser.needed("perf against another user's listener");
         TestUser one = TestUser.number(0);
         TestUser another = TestUser.number(1);
         TestUser.run("chmod", "711", dir.toString());

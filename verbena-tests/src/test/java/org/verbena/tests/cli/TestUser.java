@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-import org.verbena.linux.Sys;
+import org.verbena.tests.faults.Users;
 
 /**
  * An ordinary user whom nobody else is on this machine, neither another test run nor a person: what this user's
@@ -23,13 +23,9 @@ final class TestUser {
         this.uid = uid;
     }
 
-    /** Whether there can be such users, which only root can make; says so if not. */
-    static boolean canBe(String what) {
-        if (Sys.uid() != 0) {
-            System.out.println("SKIPPED: only root can start commands as other users: " + what);
-            return false;
-        }
-        return true;
+    /** Skips the test, with a line, unless there can be such users, which only root can make. */
+    static void needed(String what) {
+        Users.needsRoot("start commands as other users: " + what);
     }
 
     /** One of this test run's users, by a small number. */

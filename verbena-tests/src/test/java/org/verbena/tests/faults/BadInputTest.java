@@ -61,8 +61,7 @@ class BadInputTest {
 
     @Test
     void exhaustedDescriptorsAreNamedAndFreedOnesWorkAgain() throws Exception {
-        try (Child poor = Child.of(ToolPeer.class).classPath(Users.jars(classes)).under("prlimit", "--nofile=64")
-                .start();
+        try (Child poor = poorInDescriptors();
                 Node node = Node.open()) {
             poor.await("GID");
             int port = poor.tell("listen").awaitInt("PORT");
@@ -91,8 +90,7 @@ class BadInputTest {
      */
     @Test
     void memoryThatComesWhileDescriptorsAreExhaustedIsMissedAndFetchedLater() throws Exception {
-        try (Child poor = Child.of(ToolPeer.class).classPath(Users.jars(classes)).under("prlimit", "--nofile=64")
-                .start();
+        try (Child poor = poorInDescriptors();
                 Node node = Node.open();
                 ConnectionListener l = node.listen()) {
             MemoryRegion early = node.allocate(4096);
@@ -126,8 +124,7 @@ class BadInputTest {
     /** Ringing a doorbell needs a descriptor, which is taken before the first message and not when it is too late. */
     @Test
     void aProcessWithoutDescriptorsStillWakesItsPeer() throws Exception {
-        try (Child poor = Child.of(ToolPeer.class).classPath(Users.jars(classes)).under("prlimit", "--nofile=64")
-                .start();
+        try (Child poor = poorInDescriptors();
                 Node node = Node.openWithChannel();
                 ConnectionListener l = node.listen()) {
             MemoryRegion m = node.allocate(4096);
@@ -140,6 +137,10 @@ class BadInputTest {
             poor.tell("send 8").await("STATUS 0");
             assertThat(node.cq.channel().await(Child.LIMIT)).isSameAs(node.cq);
         }
+    }
+
+    private Child poorInDescriptors() throws Exception {
+        return Child.of(ToolPeer.class).classPath(Users.jars(classes)).under("prlimit", "--nofile=64").start();
     }
 
     private static QueuePair connect(Child poor, Node node, ConnectionListener l) throws Exception {

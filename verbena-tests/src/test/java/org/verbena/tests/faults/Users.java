@@ -17,13 +17,13 @@ import org.junit.jupiter.api.Assumptions;
 import org.verbena.linux.Sys;
 
 /** Children that run as an ordinary user, and a class path for them. */
-final class Users {
+public final class Users {
     static final int NOBODY = 65534;
 
     private Users() {}
 
     /** Skips the test, with a line, unless this process may do everything. */
-    static void needsRoot(String what) {
+    public static void needsRoot(String what) {
         if (Sys.uid() != 0) {
             System.out.println("SKIPPED: only root can " + what);
             Assumptions.abort("not root");
