@@ -21,8 +21,7 @@ import org.verbena.verbs.WcStatus;
  * <p>Every request runs inside a {@link Hazard}: enter, read the peer's link and keys, copy, commit, leave.
  */
 final class SendExecutor {
-    /** Internal answers of an operation beside {@link WcStatus} values. */
-    private static final int WAIT_FOR_MEMORY = Target.WAIT;
+    /** An answer of an operation beside {@link WcStatus} values and {@link Target#WAIT}. */
     private static final int WAIT_FOR_RECEIVE = -2;
 
     private final ShmQueuePair qp;
@@ -31,7 +30,9 @@ final class SendExecutor {
     private final int pd;
     private final boolean signalAll;
     private final long hazard;
-    private final long scratch;
+    private final LocalBuffers buffers;
+    private final RemoteAccess remoteAccess;
+    private final ReceiveCopy receiveCopy;
     private final Patience patience;
 
     private @Nullable Remote remote;
@@ -44,13 +45,10 @@ final class SendExecutor {
     /** Messages up to this length travel inside the lane entry. */
     private int inline;
     private long lastNotified;
-    private @Nullable Region lastRegion;
     private @Nullable Region usual;
 
     /** Why this end could not be attached to the other when it was tried last. */
     private @Nullable VerbsException obstacle;
-    private int vendorError;
-    private int peerStatus;
 
     SendExecutor(ShmQueuePair qp, SendCompletions completions, KeyTable keys, int pd, boolean signalAll,
             long hazard, long scratch) {
@@ -60,7 +58,9 @@ final class SendExecutor {
         this.pd = pd;
         this.signalAll = signalAll;
         this.hazard = hazard;
-        this.scratch = scratch;
+        this.buffers = new LocalBuffers(keys, pd, scratch);
+        this.remoteAccess = new RemoteAccess(buffers);
+        this.receiveCopy = new ReceiveCopy(buffers);
         this.patience = new Patience(qp);
     }
 
@@ -107,10 +107,10 @@ final class SendExecutor {
         }
         return switch (op) {
             case Opcode.SEND, Opcode.SEND_IMM -> send(r, w, op);
-            case Opcode.WRITE -> write(w, link);
+            case Opcode.WRITE -> remoteAccess.write(w, link, target());
             case Opcode.WRITE_IMM -> writeImmediate(r, w, link);
-            case Opcode.READ -> read(w, link);
-            default -> atomic(w, op, link);
+            case Opcode.READ -> remoteAccess.read(w, link, target());
+            default -> remoteAccess.atomic(w, op, link, target());
         };
     }
 
@@ -194,7 +194,7 @@ final class SendExecutor {
         if (total > inline) {
             return sendLong(r, w, total, immediate, flags);
         }
-        long payload = gather(w, total);
+        long payload = buffers.gather(w, total);
         if (payload < 0) {
             return WcStatus.LOC_PROT_ERR;
         }
@@ -205,99 +205,17 @@ final class SendExecutor {
 
     /** A message that does not travel inside the lane entry, or needs a look at the receive. */
     private int sendLong(Remote r, WorkRequest w, long total, int immediate, int flags) {
-        peerStatus = WcStatus.SUCCESS;
-        int status = sendToReceive(r, w, total);
+        int status = receiveCopy.copy(w, total, target(), r.wqe(sent), r.maxSge);
+        int peerStatus = receiveCopy.peerStatus();
         if (status != WcStatus.SUCCESS && peerStatus == WcStatus.SUCCESS) {
+            if (status == WcStatus.FATAL_ERR) {
+                qp.fatal(new ProtocolException("the peer's receive ring makes no sense"));
+            }
             return status;
         }
         lane().put(sent++, total, immediate, WcOpcode.RECV, peerStatus, flags);
         notify(r, status != WcStatus.SUCCESS || (flags & LaneLayout.IS_SOLICITED) != 0);
         return status;
-    }
-
-    /** Where the message's bytes lie in one piece, or -1 if a buffer is not allowed. */
-    private long gather(WorkRequest w, long total) {
-        if (w.isInline()) {
-            return w.inlineBuffer;
-        }
-        int n = w.sgeCount;
-        if (n == 1) {
-            Region r = region(w.lkey(0), w.address(0), total, 0);
-            if (r != null && r.isRaw()) {
-                return w.address(0);
-            }
-        }
-        long done = 0;
-        for (int s = 0; s < n; s++) {
-            long bytes = w.length(s);
-            Region r = region(w.lkey(s), w.address(s), bytes, 0);
-            if (r == null || !r.copyOut(w.address(s), scratch + done, bytes)) {
-                return -1;
-            }
-            done += bytes;
-        }
-        return scratch;
-    }
-
-    /** Copies a message into the peer's oldest receive; sets {@link #peerStatus} if the peer gets an error of it. */
-    private int sendToReceive(Remote r, WorkRequest w, long total) {
-        long wqe = r.wqe(sent);
-        int pieces = RawMemory.getInt(wqe);
-        if (pieces < 0 || pieces > r.maxSge) {
-            return protocolError();
-        }
-        if (!checkLocal(w, 0)) {
-            return WcStatus.LOC_PROT_ERR;
-        }
-        Target t = target();
-        int source = 0;
-        long sourceDone = 0;
-        long left = total;
-        boolean inline = w.isInline();
-        for (int p = 0; p < pieces && left > 0; p++) {
-            long a = wqe + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * p;
-            long to = RawMemory.getLong(a);
-            int key = RawMemory.getInt(a + 8);
-            long room = Math.min(RawMemory.getInt(a + 12) & 0xffffffffL, left);
-            int status = room == 0 ? Target.OK : t.resolve(key, to, room, AccessFlags.LOCAL_WRITE);
-            if (status == Target.WAIT) {
-                return WAIT_FOR_MEMORY;
-            }
-            if (status != Target.OK) {
-                peerStatus = WcStatus.LOC_PROT_ERR;
-                return WcStatus.REM_OP_ERR;
-            }
-            while (room > 0) {
-                long bytes;
-                if (inline) {
-                    bytes = room;
-                    status = t.writeRaw(w.inlineBuffer + (total - left), to, bytes);
-                } else {
-                    long rest = w.length(source) - sourceDone;
-                    bytes = Math.min(rest, room);
-                    long from = w.address(source) + sourceDone;
-                    Region local = region(w.lkey(source), from, bytes, 0);
-                    status = local == null ? WcStatus.LOC_PROT_ERR : t.write(local, from, to, bytes);
-                    sourceDone += bytes;
-                    if (bytes == rest) {
-                        source++;
-                        sourceDone = 0;
-                    }
-                }
-                if (status != Target.OK) {
-                    vendorError = t.errno();
-                    return status;
-                }
-                to += bytes;
-                room -= bytes;
-                left -= bytes;
-            }
-        }
-        if (left > 0) {
-            peerStatus = WcStatus.LOC_LEN_ERR;
-            return WcStatus.REM_INV_REQ_ERR;
-        }
-        return WcStatus.SUCCESS;
     }
 
     private boolean refreshCredit(Remote r) {
@@ -332,49 +250,11 @@ final class SendExecutor {
         }
     }
 
-    // ---- write, read, atomics
-
-    private int write(WorkRequest w, long link) {
-        long total = w.total;
-        Target t = target();
-        if (total > 0) {
-            if ((Link.access(link) & AccessFlags.REMOTE_WRITE) == 0) {
-                return WcStatus.REM_INV_REQ_ERR;
-            }
-            int status = t.resolve(w.rkey, w.remoteAddress, total, AccessFlags.REMOTE_WRITE);
-            if (status != Target.OK) {
-                return checkLocal(w, 0) ? status : WcStatus.LOC_PROT_ERR;
-            }
-        }
-        long to = w.remoteAddress;
-        if (w.isInline()) {
-            return total == 0 ? WcStatus.SUCCESS : done(t, t.writeRaw(w.inlineBuffer, to, total));
-        }
-        int n = w.sgeCount;
-        if (n > 1 && !checkLocal(w, 0)) {
-            return WcStatus.LOC_PROT_ERR;
-        }
-        for (int s = 0; s < n; s++) {
-            long bytes = w.length(s);
-            Region r = region(w.lkey(s), w.address(s), bytes, 0);
-            if (r == null) {
-                return WcStatus.LOC_PROT_ERR;
-            }
-            VarHandle.releaseFence(); // the last byte is to be seen last
-            int status = bytes == 0 ? Target.OK : t.write(r, w.address(s), to, bytes);
-            if (status != Target.OK) {
-                return done(t, status);
-            }
-            to += bytes;
-        }
-        return WcStatus.SUCCESS;
-    }
-
     private int writeImmediate(Remote r, WorkRequest w, long link) {
         if (sent >= credit && !refreshCredit(r)) {
             return WAIT_FOR_RECEIVE;
         }
-        int status = write(w, link);
+        int status = remoteAccess.write(w, link, target());
         if (status != WcStatus.SUCCESS) {
             return status;
         }
@@ -383,99 +263,6 @@ final class SendExecutor {
                 LaneLayout.HAS_IMMEDIATE | (solicited ? LaneLayout.IS_SOLICITED : 0));
         notify(r, solicited);
         return WcStatus.SUCCESS;
-    }
-
-    private int read(WorkRequest w, long link) {
-        long total = w.total;
-        Target t = target();
-        if (total > 0) {
-            if ((Link.access(link) & AccessFlags.REMOTE_READ) == 0) {
-                return WcStatus.REM_INV_REQ_ERR;
-            }
-            int status = t.resolve(w.rkey, w.remoteAddress, total, AccessFlags.REMOTE_READ);
-            if (status != Target.OK) {
-                return checkLocal(w, AccessFlags.LOCAL_WRITE) ? status : WcStatus.LOC_PROT_ERR;
-            }
-        }
-        if (!checkLocal(w, AccessFlags.LOCAL_WRITE)) {
-            return WcStatus.LOC_PROT_ERR;
-        }
-        long from = w.remoteAddress;
-        for (int s = 0; s < w.sgeCount; s++) {
-            long bytes = w.length(s);
-            Region r = region(w.lkey(s), w.address(s), bytes, AccessFlags.LOCAL_WRITE);
-            int status = r == null
-                    ? WcStatus.LOC_PROT_ERR
-                    : bytes == 0 ? Target.OK : t.read(r, w.address(s), from, bytes);
-            if (status != Target.OK) {
-                return done(t, status);
-            }
-            from += bytes;
-        }
-        return WcStatus.SUCCESS;
-    }
-
-    private int atomic(WorkRequest w, int op, long link) {
-        long at = w.remoteAddress;
-        if ((at & 7) != 0 || (Link.access(link) & AccessFlags.REMOTE_ATOMIC) == 0) {
-            return WcStatus.REM_INV_REQ_ERR;
-        }
-        if (w.total != 8 || !checkLocal(w, AccessFlags.LOCAL_WRITE)) {
-            return w.total != 8 ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
-        }
-        Target t = target();
-        int status = t.resolve(w.rkey, at, 8, AccessFlags.REMOTE_ATOMIC);
-        if (status != Target.OK) {
-            return status;
-        }
-        if (!t.isMapped()) {
-            vendorError = Errno.EOPNOTSUPP;
-            return WcStatus.REM_OP_ERR;
-        }
-        long a = t.local(at);
-        if ((a & 7) != 0) {
-            return WcStatus.REM_INV_REQ_ERR;
-        }
-        long old = op == Opcode.CMP_SWP
-                ? RawMemory.compareAndExchangeLong(a, w.compare, w.swap)
-                : RawMemory.getAndAddLong(a, w.compare);
-        RawMemory.putLong(scratch, old);
-        long done = 0;
-        for (int k = 0; k < w.sgeCount; k++) {
-            long bytes = w.length(k);
-            Region r = region(w.lkey(k), w.address(k), bytes, AccessFlags.LOCAL_WRITE);
-            if (r == null || !r.copyIn(scratch + done, w.address(k), bytes)) {
-                return WcStatus.LOC_PROT_ERR;
-            }
-            done += bytes;
-        }
-        return WcStatus.SUCCESS;
-    }
-
-    private int done(Target t, int status) {
-        if (status != Target.OK) {
-            vendorError = t.errno();
-        }
-        return status;
-    }
-
-    private boolean checkLocal(WorkRequest w, int access) {
-        for (int s = 0; s < w.sgeCount; s++) {
-            if (region(w.lkey(s), w.address(s), w.length(s), access) == null) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private @Nullable Region region(int lkey, long at, long bytes, int access) {
-        Region r = lastRegion;
-        if (r != null && r.key == lkey && r.valid && (r.access & access) == access && r.covers(at, bytes)) {
-            return r;
-        }
-        r = keys.find(lkey, pd, at, bytes, access);
-        lastRegion = r;
-        return r;
     }
 
     /** True if the key names memory of the peer that is reached through the kernel, which has no atomics. */
@@ -561,17 +348,11 @@ final class SendExecutor {
         return failLocally(w, number, WcStatus.RETRY_EXC_ERR, reason, errno);
     }
 
-    private int protocolError() {
-        qp.fatal(new ProtocolException("the peer's receive ring makes no sense"));
-        return WcStatus.FATAL_ERR;
-    }
-
     private boolean fail(Remote r, WorkRequest w, long number, int status) {
-        String reason = WcStatus.toString(status) + " for wrId " + w.wrId
-                + (vendorError == 0 ? "" : ", " + hint(vendorError));
+        int errno = target().takeErrno();
+        String reason = WcStatus.toString(status) + " for wrId " + w.wrId + (errno == 0 ? "" : ", " + hint(errno));
         qp.enterError(reason, -1); // first: who sees the completion finds the state that goes with it
-        complete(w, number, status, vendorError);
-        vendorError = 0;
+        complete(w, number, status, errno);
         if (status == WcStatus.REM_ACCESS_ERR) {
             qp.tellPeer(r, AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);
         } else if (status == WcStatus.REM_INV_REQ_ERR || status == WcStatus.REM_OP_ERR) {
@@ -636,10 +417,9 @@ final class SendExecutor {
         sent = 0;
         credit = 0;
         lastNotified = 0;
-        lastRegion = null;
+        buffers.reset();
         usual = null;
         obstacle = null;
-        vendorError = 0;
         patience.forget();
     }
 }

@@ -157,8 +157,16 @@ final class Target {
         return missing;
     }
 
-    /** The errno of the last copy through the kernel that failed. */
-    int errno() {
-        return errno;
+    /** Notes why an operation is refused; answers {@code status}. */
+    int refuse(int reason, int status) {
+        errno = reason;
+        return status;
+    }
+
+    /** The errno of what failed since this was asked last; 0 if there is none. */
+    int takeErrno() {
+        int e = errno;
+        errno = 0;
+        return e;
     }
 }
