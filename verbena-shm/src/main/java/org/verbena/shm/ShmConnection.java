@@ -30,7 +30,7 @@ final class ShmConnection extends Connection {
     }
 
     void established() {
-        events.add(new ConnectionEvent(ConnectionEvent.ESTABLISHED, "connected with " + peer()));
+        events.add(ConnectionEvent.builder(ConnectionEvent.ESTABLISHED).detail("connected with " + peer()).build());
         opened();
         String gone = half.endedBecause;
         if (gone != null || half.session.isDead()) {
@@ -47,7 +47,7 @@ final class ShmConnection extends Connection {
     void ended(String reason) {
         if (connected.compareAndSet(true, false)) {
             qp.enterError(reason, -1);
-            events.add(new ConnectionEvent(ConnectionEvent.DISCONNECTED, reason));
+            events.add(ConnectionEvent.builder(ConnectionEvent.DISCONNECTED).detail(reason).build());
         }
     }
 
@@ -81,7 +81,7 @@ final class ShmConnection extends Connection {
     public void disconnect() {
         if (connected.compareAndSet(true, false)) {
             qp.enterError("disconnected", -1);
-            events.add(new ConnectionEvent(ConnectionEvent.DISCONNECTED, "this side disconnected"));
+            events.add(ConnectionEvent.builder(ConnectionEvent.DISCONNECTED).detail("this side disconnected").build());
             manager.disconnected(half);
         }
     }

@@ -137,7 +137,7 @@ final class ShmConnectionManager extends ConnectionManager {
     // ---- connecting
 
     @Override
-    public Connection connect(QueuePair qp, InetSocketAddress remote, ConnectionParameters parameters)
+    protected Connection implConnect(QueuePair qp, InetSocketAddress remote, ConnectionParameters parameters)
             throws VerbsException {
         String verb = "connect " + qp.describe() + " to " + remote;
         context.requireOpen(verb);

@@ -37,7 +37,7 @@ final class ShmConnectionRequest extends ConnectionRequest {
     }
 
     @Override
-    public Connection accept(QueuePair qp, ConnectionParameters parameters) throws VerbsException {
+    protected Connection implAccept(QueuePair qp, ConnectionParameters parameters) throws VerbsException {
         manager.check("accept", qp, parameters);
         answerOnce("accept");
         return manager.accept(half, privateData, queuePair, qp, parameters);

@@ -5,7 +5,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -148,8 +147,7 @@ final class ShmContext extends Context {
     @Override
     public PortAttributes queryPort(int port) throws VerbsException {
         checkPort("query port " + port, port);
-        return new PortAttributes(PortAttributes.STATE_ACTIVE, 4096, 4096, 1, 1, ShmDevice.MAX_MESSAGE,
-                "shared memory");
+        return ShmDevice.PORT;
     }
 
     @Override
@@ -175,7 +173,8 @@ final class ShmContext extends Context {
             throw new VerbsException("query values of " + describe(), Errno.EOPNOTSUPP,
                     "mask 0x" + Integer.toHexString(mask) + " has bits that shm0 does not know");
         }
-        return new Values(mask == 0 ? OptionalLong.empty() : OptionalLong.of(System.nanoTime()));
+        Values.Builder b = Values.builder();
+        return (mask == 0 ? b : b.rawClock(System.nanoTime())).build();
     }
 
     @Override

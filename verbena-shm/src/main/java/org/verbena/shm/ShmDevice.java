@@ -8,6 +8,7 @@ import org.verbena.verbs.AtomicCapability;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
 import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.VerbsException;
 
 /** The device {@code shm0} and its limits. */
@@ -20,6 +21,9 @@ final class ShmDevice extends Device {
     static final int MAX_SGE = 16;
     static final int MAX_INLINE = 1024;
     static final long MAX_MESSAGE = 1L << 31;
+
+    static final PortAttributes PORT = PortAttributes.builder().state(PortAttributes.STATE_ACTIVE).mtu(4096, 4096)
+            .gidTableLength(1).pkeyTableLength(1).maxMessageSize(MAX_MESSAGE).linkLayer("shared memory").build();
 
     private static final long GUID = 0x0200_0073_686d_0000L; // locally administered, "shm"
 

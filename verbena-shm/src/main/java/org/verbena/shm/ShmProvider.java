@@ -18,7 +18,7 @@ public final class ShmProvider implements VerbsProvider {
 
     @Override
     public ApiRange apiRange() {
-        return new ApiRange(1, 1);
+        return ApiRange.from(1);
     }
 
     @Override

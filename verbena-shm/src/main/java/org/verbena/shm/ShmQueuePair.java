@@ -241,7 +241,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
                 return;
             }
         }
-        context.raise(new AsyncEvent(AsyncEventType.SQ_DRAINED, this, ""));
+        context.raise(AsyncEvent.builder(AsyncEventType.SQ_DRAINED, this).build());
     }
 
     private void checkValues(QueuePairAttributes a) throws VerbsException {
@@ -305,7 +305,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         }
         settle();
         if (event >= 0) {
-            context.raise(new AsyncEvent(event, this, reason));
+            context.raise(AsyncEvent.builder(event, this).detail(reason).build());
         }
         receiveCq.signal(this, true);
         lookAfter();

@@ -18,21 +18,36 @@ public final class CompletionQueueAttributes {
     /** The fields of a plain completion queue. */
     public static final int STANDARD_FIELDS = WITH_BYTE_LEN | WITH_IMM | WITH_QP_NUM | WITH_SRC_QP;
 
-    static final int KNOWN_FIELDS = STANDARD_FIELDS | WITH_COMPLETION_TIMESTAMP;
+    /** What every provider knew from the beginning; never grows. */
+    static final int BASIC_FIELDS = STANDARD_FIELDS | WITH_COMPLETION_TIMESTAMP;
+
+    private static final Flags NAMES = new Flags();
 
     private final int cqe;
     private final @Nullable CompletionChannel channel;
     private final int fields;
+    private final int compMask;
 
     private CompletionQueueAttributes(Builder b) {
         cqe = b.cqe;
         channel = b.channel;
         fields = b.fields;
+        compMask = b.compMask;
     }
 
     /** A builder for a queue of one entry with the standard fields. */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /** Which of the fields of the extended part were set, see {@link CompMask}; the others have no bit. */
+    public int compMask() {
+        return compMask;
+    }
+
+    /** The names of the mask's bits. */
+    static String names(int mask) {
+        return NAMES.toString(mask);
     }
 
     /** The least number of entries. */
@@ -55,6 +70,7 @@ public final class CompletionQueueAttributes {
         private int cqe = 1;
         private @Nullable CompletionChannel channel;
         private int fields = STANDARD_FIELDS;
+        private int compMask;
 
         private Builder() {}
 

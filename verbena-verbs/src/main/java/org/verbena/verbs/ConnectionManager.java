@@ -30,8 +30,25 @@ public abstract class ConnectionManager {
      * @param qp a queue pair of this context in state RESET or INIT
      * @throws VerbsException {@code ECONNREFUSED} if nobody listens or the peer rejects, see
      *         {@link ConnectionRejectedException}; {@code ETIMEDOUT} if no answer comes in time; {@code EHOSTUNREACH} if
-     *         the device does not reach the address; {@code EINVAL} for a queue pair in another state
+     *         the device does not reach the address; {@code EINVAL} for a queue pair in another state;
+     *         {@code EOPNOTSUPP} for a parameter that the provider does not know
      */
-    public abstract Connection connect(QueuePair qp, InetSocketAddress remote, ConnectionParameters parameters)
+    public final Connection connect(QueuePair qp, InetSocketAddress remote, ConnectionParameters parameters)
+            throws VerbsException {
+        CompMask.check("connect " + qp.describe(), parameters.compMask(), supportedParametersMask(),
+                ConnectionParameters::names, qp.protectionDomain().context().device().name());
+        return implConnect(qp, remote, parameters);
+    }
+
+    /** Connects and waits for the answer; the provider knows all parameters that are set. */
+    protected abstract Connection implConnect(QueuePair qp, InetSocketAddress remote, ConnectionParameters parameters)
             throws VerbsException;
+
+    /**
+     * The bits of {@link ConnectionParameters#compMask()} that the provider knows; by default those up to
+     * {@link ConnectionParameters#TIMEOUT}.
+     */
+    protected int supportedParametersMask() {
+        return ConnectionParameters.BASIC;
+    }
 }

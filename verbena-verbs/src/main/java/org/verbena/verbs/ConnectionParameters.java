@@ -7,12 +7,35 @@ public final class ConnectionParameters {
     /** The longest private data in bytes that every provider carries. */
     public static final int MAX_PRIVATE_DATA = 56;
 
+    /** Bit of {@link #privateData()} in the mask. */
+    public static final int PRIVATE_DATA = 1;
+    /** Bit of {@link #responderResources()} in the mask. */
+    public static final int RESPONDER_RESOURCES = 1 << 1;
+    /** Bit of {@link #initiatorDepth()} in the mask. */
+    public static final int INITIATOR_DEPTH = 1 << 2;
+    /** Bit of {@link #retryCount()} in the mask. */
+    public static final int RETRY_COUNT = 1 << 3;
+    /** Bit of {@link #rnrRetry()} in the mask. */
+    public static final int RNR_RETRY = 1 << 4;
+    /** Bit of {@link #accessFlags()} in the mask. */
+    public static final int ACCESS_FLAGS = 1 << 5;
+    /** Bit of {@link #timeout()} in the mask. */
+    public static final int TIMEOUT = 1 << 6;
+
+    /** What every provider knew from the beginning; never grows. */
+    static final int BASIC = PRIVATE_DATA | RESPONDER_RESOURCES | INITIATOR_DEPTH | RETRY_COUNT | RNR_RETRY
+            | ACCESS_FLAGS | TIMEOUT;
+
+    private static final Flags NAMES = new Flags("PRIVATE_DATA", "RESPONDER_RESOURCES", "INITIATOR_DEPTH",
+            "RETRY_COUNT", "RNR_RETRY", "ACCESS_FLAGS", "TIMEOUT");
+
     private static final int MAX_RESOURCES = 255;
     private static final int MAX_RETRIES = 7;
     private static final Duration A_YEAR = Duration.ofDays(365);
 
     private static final ConnectionParameters DEFAULTS = builder().build();
 
+    private final int compMask;
     private final byte[] privateData;
     private final int responderResources;
     private final int initiatorDepth;
@@ -22,6 +45,7 @@ public final class ConnectionParameters {
     private final Duration timeout;
 
     private ConnectionParameters(Builder b) {
+        compMask = b.compMask;
         privateData = b.privateData.clone();
         responderResources = b.responderResources;
         initiatorDepth = b.initiatorDepth;
@@ -39,6 +63,16 @@ public final class ConnectionParameters {
     /** A builder with the defaults. */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /** Which parameters were set, see {@link CompMask}. */
+    public int compMask() {
+        return compMask;
+    }
+
+    /** The names of the mask's bits. */
+    static String names(int mask) {
+        return NAMES.toString(mask);
     }
 
     /** Data for the peer's application, at most {@link #MAX_PRIVATE_DATA} bytes. */
@@ -78,6 +112,7 @@ public final class ConnectionParameters {
 
     /** Collects the parameters. Not safe for use by several threads. */
     public static final class Builder {
+        private int compMask;
         private byte[] privateData = {};
         private int responderResources = 16;
         private int initiatorDepth = 16;
@@ -99,7 +134,7 @@ public final class ConnectionParameters {
                         "private data of " + data.length + " bytes, at most " + MAX_PRIVATE_DATA + " are carried");
             }
             privateData = data.clone();
-            return this;
+            return with(PRIVATE_DATA);
         }
 
         /**
@@ -109,7 +144,7 @@ public final class ConnectionParameters {
          */
         public Builder responderResources(int value) {
             responderResources = checked("responder resources", value, MAX_RESOURCES);
-            return this;
+            return with(RESPONDER_RESOURCES);
         }
 
         /**
@@ -119,7 +154,7 @@ public final class ConnectionParameters {
          */
         public Builder initiatorDepth(int value) {
             initiatorDepth = checked("initiator depth", value, MAX_RESOURCES);
-            return this;
+            return with(INITIATOR_DEPTH);
         }
 
         /**
@@ -129,7 +164,7 @@ public final class ConnectionParameters {
          */
         public Builder retryCount(int value) {
             retryCount = checked("retry count", value, MAX_RETRIES);
-            return this;
+            return with(RETRY_COUNT);
         }
 
         /**
@@ -139,13 +174,13 @@ public final class ConnectionParameters {
          */
         public Builder rnrRetry(int value) {
             rnrRetry = checked("RNR retry count", value, MAX_RETRIES);
-            return this;
+            return with(RNR_RETRY);
         }
 
         /** What the peer may do, see {@link AccessFlags}. */
         public Builder accessFlags(int value) {
             accessFlags = value;
-            return this;
+            return with(ACCESS_FLAGS);
         }
 
         /**
@@ -158,6 +193,11 @@ public final class ConnectionParameters {
                 throw new IllegalArgumentException("a time-out of " + value);
             }
             timeout = value.compareTo(A_YEAR) > 0 ? A_YEAR : value;
+            return with(TIMEOUT);
+        }
+
+        private Builder with(int bit) {
+            compMask |= bit;
             return this;
         }
 

@@ -19,9 +19,25 @@ public abstract class ConnectionRequest {
      *
      * @param qp a queue pair of the listener's context in state RESET or INIT
      * @throws VerbsException {@code ETIMEDOUT} or {@code ECONNRESET} if the peer has gone; {@code EINVAL} if the request
-     *         was answered already or the queue pair is in another state
+     *         was answered already or the queue pair is in another state; {@code EOPNOTSUPP} for a parameter that the
+     *         provider does not know
      */
-    public abstract Connection accept(QueuePair qp, ConnectionParameters parameters) throws VerbsException;
+    public final Connection accept(QueuePair qp, ConnectionParameters parameters) throws VerbsException {
+        CompMask.check("accept with " + qp.describe(), parameters.compMask(), supportedParametersMask(),
+                ConnectionParameters::names, qp.protectionDomain().context().device().name());
+        return implAccept(qp, parameters);
+    }
+
+    /** Accepts and waits until the peer is connected; the provider knows all parameters that are set. */
+    protected abstract Connection implAccept(QueuePair qp, ConnectionParameters parameters) throws VerbsException;
+
+    /**
+     * The bits of {@link ConnectionParameters#compMask()} that the provider knows; by default those up to
+     * {@link ConnectionParameters#TIMEOUT}.
+     */
+    protected int supportedParametersMask() {
+        return ConnectionParameters.BASIC;
+    }
 
     /**
      * Rejects, {@code rdma_reject}.

@@ -100,11 +100,41 @@ public abstract class Context extends VerbsObject {
         if (channel != null && channel.context() != this) {
             throw new VerbsException(verb, Errno.EINVAL, "the channel belongs to another context");
         }
-        if ((attributes.fields() & ~CompletionQueueAttributes.KNOWN_FIELDS) != 0) {
-            throw new VerbsException(verb, Errno.EOPNOTSUPP, "unknown completion fields 0x"
-                    + Integer.toHexString(attributes.fields() & ~CompletionQueueAttributes.KNOWN_FIELDS));
-        }
+        CompMask.check(verb, attributes.compMask(), supportedCompletionQueueMask(), CompletionQueueAttributes::names,
+                device().name());
+        CompMask.check(verb, attributes.fields(), supportedCompletionFields(),
+                unknown -> "completion field 0x" + Integer.toHexString(unknown), device().name());
         return implCreateCompletionQueue(attributes);
+    }
+
+    /** The bits of {@link CompletionQueueAttributes#compMask()} that the provider knows; by default none. */
+    protected int supportedCompletionQueueMask() {
+        return 0;
+    }
+
+    /** The completion fields that the provider knows; by default the standard ones and the time stamp. */
+    protected int supportedCompletionFields() {
+        return CompletionQueueAttributes.BASIC_FIELDS;
+    }
+
+    /** The bits of {@link QueuePairInitAttributes#compMask()} that the provider knows; by default none. */
+    protected int supportedQueuePairInitMask() {
+        return 0;
+    }
+
+    /**
+     * The bits of {@link AddressVector#compMask()} that the provider knows; by default those up to
+     * {@link AddressVector#DESTINATION_LID}.
+     */
+    protected int supportedAddressVectorMask() {
+        return AddressVector.BASIC;
+    }
+
+    /** Refuses a path with a field that the provider does not know; null is no path. */
+    final void checkAddressVector(String verb, @Nullable AddressVector path) throws VerbsException {
+        if (path != null) {
+            CompMask.check(verb, path.compMask(), supportedAddressVectorMask(), AddressVector::names, device().name());
+        }
     }
 
     /** Creates the completion queue; the attributes have been checked. */

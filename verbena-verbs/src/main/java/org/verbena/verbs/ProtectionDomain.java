@@ -87,6 +87,8 @@ public abstract class ProtectionDomain extends VerbsObject {
         if (attributes.sendCq().context() != context || attributes.receiveCq().context() != context) {
             throw new VerbsException(verb, Errno.EINVAL, "a completion queue belongs to another context");
         }
+        CompMask.check(verb, attributes.compMask(), context.supportedQueuePairInitMask(),
+                QueuePairInitAttributes::names, context.device().name());
         DeviceAttributes d = context.queryDevice();
         check(verb, "maxSendWr", attributes.maxSendWr(), d.maxQpWr());
         check(verb, "maxReceiveWr", attributes.maxReceiveWr(), d.maxQpWr());

@@ -46,9 +46,8 @@ final class ProviderRegistry {
                 name = "provider " + provider.name();
                 ApiRange range = provider.apiRange();
                 if (!range.contains(apiLevel())) {
-                    problems.add(name + " was built for API levels " + range.minimum() + " to " + range.maximum()
-                            + ", this is "
-                            + apiLevel() + ": it is skipped");
+                    problems.add(name + " was built for API levels " + range + ", this is " + apiLevel()
+                            + ": it is skipped");
                     continue;
                 }
                 devices.addAll(provider.devices());

@@ -2,8 +2,6 @@ package org.verbena.verbs;
 
 import java.util.List;
 
-import org.verbena.linux.Errno;
-
 /**
  * A queue pair, {@code struct ibv_qp_ex}: where work is posted. {@link #modify} and {@link #query} may be called from
  * any thread; each of the two queues is used by one thread at a time, which the application sees to.
@@ -57,18 +55,19 @@ public abstract class QueuePair extends VerbsObject {
      * Changes the state or attributes, {@code ibv_modify_qp}.
      *
      * @throws VerbsException {@code EINVAL} for a transition that does not exist, or an attribute that is missing, not
-     *         allowed or out of range, which the message names
+     *         allowed or out of range, which the message names; {@code EOPNOTSUPP} for one that the provider does not
+     *         know
      */
     public final void modify(QueuePairAttributes attributes) throws VerbsException {
         String verb = "modify " + describe();
         synchronized (this) {
             checkOpen(verb);
             QueuePairStateMachine.check(verb, type(), state(), attributes);
-            int unknown = attributes.mask() & ~supportedAttributes();
-            if (unknown != 0) {
-                throw new VerbsException(verb, Errno.EOPNOTSUPP,
-                        QueuePairAttributes.names(unknown) + " is not known to " + pd.context().device().name());
-            }
+            Context context = pd.context();
+            CompMask.check(verb, attributes.mask(), supportedAttributes(), QueuePairAttributes::names,
+                    context.device().name());
+            context.checkAddressVector(verb, attributes.addressVector());
+            context.checkAddressVector(verb, attributes.alternateAddressVector());
             implModify(attributes);
         }
     }
@@ -79,10 +78,9 @@ public abstract class QueuePair extends VerbsObject {
     /** Carries out a modify that the state machine allows; called by one thread at a time. */
     protected abstract void implModify(QueuePairAttributes attributes) throws VerbsException;
 
-    /** The attribute bits that the provider knows. */
+    /** The attribute bits that the provider knows; by default what a connection or a datagram queue pair needs. */
     protected int supportedAttributes() {
-        return ~(QueuePairAttributes.ALT_PATH | QueuePairAttributes.PATH_MIG_STATE | QueuePairAttributes.CAP
-                | QueuePairAttributes.RATE_LIMIT);
+        return QueuePairAttributes.BASIC;
     }
 
     @Override

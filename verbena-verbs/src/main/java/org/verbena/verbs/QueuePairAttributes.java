@@ -44,14 +44,19 @@ public final class QueuePairAttributes {
     public static final int MAX_DEST_RD_ATOMIC = 0x20000;
     /** Bit of {@link #destinationQueuePair()} in the mask. */
     public static final int DEST_QPN = 0x100000;
-    /** Bit of the alternate path in the mask; known, but not supported by any provider. */
+    /** Bit of {@link #alternateAddressVector()} and what goes with it in the mask. */
     public static final int ALT_PATH = 0x4000;
-    /** Bit of the migration state in the mask; known, but not supported by any provider. */
+    /** Bit of {@link #pathMigrationState()} in the mask. */
     public static final int PATH_MIG_STATE = 0x40000;
-    /** Bit of the capabilities in the mask; known, but queues cannot be resized. */
+    /** Bit of {@link #capabilities()} in the mask; no type of queue pair lets its queues be resized. */
     public static final int CAP = 0x80000;
-    /** Bit of the rate limit in the mask; known, but not supported by any provider. */
+    /** Bit of {@link #rateLimit()} in the mask. */
     public static final int RATE_LIMIT = 0x2000000;
+
+    /** What every provider knew from the beginning; never grows. */
+    static final int BASIC = STATE | CUR_STATE | EN_SQD_ASYNC_NOTIFY | ACCESS_FLAGS | PKEY_INDEX | PORT | QKEY | AV
+            | PATH_MTU | TIMEOUT | RETRY_CNT | RNR_RETRY | RQ_PSN | MAX_QP_RD_ATOMIC | MIN_RNR_TIMER | SQ_PSN
+            | MAX_DEST_RD_ATOMIC | DEST_QPN;
 
     private final int mask;
     private final @Nullable QueuePairState state;
@@ -72,6 +77,12 @@ public final class QueuePairAttributes {
     private final int sqPsn;
     private final int maxDestReadAtomic;
     private final int destinationQueuePair;
+    private final @Nullable AddressVector alternateAddressVector;
+    private final int alternatePkeyIndex;
+    private final int alternateTimeout;
+    private final int pathMigrationState;
+    private final @Nullable QueuePairCapabilities capabilities;
+    private final int rateLimit;
 
     private QueuePairAttributes(Builder b) {
         mask = b.mask;
@@ -93,6 +104,12 @@ public final class QueuePairAttributes {
         sqPsn = b.sqPsn;
         maxDestReadAtomic = b.maxDestReadAtomic;
         destinationQueuePair = b.destinationQueuePair;
+        alternateAddressVector = b.alternateAddressVector;
+        alternatePkeyIndex = b.alternatePkeyIndex;
+        alternateTimeout = b.alternateTimeout;
+        pathMigrationState = b.pathMigrationState;
+        capabilities = b.capabilities;
+        rateLimit = b.rateLimit;
     }
 
     /** A builder with nothing set. */
@@ -127,6 +144,12 @@ public final class QueuePairAttributes {
         b.sqPsn = sqPsn;
         b.maxDestReadAtomic = maxDestReadAtomic;
         b.destinationQueuePair = destinationQueuePair;
+        b.alternateAddressVector = alternateAddressVector;
+        b.alternatePkeyIndex = alternatePkeyIndex;
+        b.alternateTimeout = alternateTimeout;
+        b.pathMigrationState = pathMigrationState;
+        b.capabilities = capabilities;
+        b.rateLimit = rateLimit;
         return b;
     }
 
@@ -187,11 +210,25 @@ public final class QueuePairAttributes {
         if (newer.has(DEST_QPN)) {
             b.destinationQueuePair = newer.destinationQueuePair;
         }
+        if (newer.has(ALT_PATH)) {
+            b.alternateAddressVector = newer.alternateAddressVector;
+            b.alternatePkeyIndex = newer.alternatePkeyIndex;
+            b.alternateTimeout = newer.alternateTimeout;
+        }
+        if (newer.has(PATH_MIG_STATE)) {
+            b.pathMigrationState = newer.pathMigrationState;
+        }
+        if (newer.has(CAP)) {
+            b.capabilities = newer.capabilities;
+        }
+        if (newer.has(RATE_LIMIT)) {
+            b.rateLimit = newer.rateLimit;
+        }
         b.mask |= newer.mask;
         return b.build();
     }
 
-    /** Which attributes are set: the bits of {@code enum ibv_qp_attr_mask}. */
+    /** Which attributes are set: the bits of {@code enum ibv_qp_attr_mask}; see {@link CompMask}. */
     public int mask() {
         return mask;
     }
@@ -291,6 +328,36 @@ public final class QueuePairAttributes {
         return destinationQueuePair;
     }
 
+    /** The path to take when the first one fails, from the port that it names; null if not set. */
+    public @Nullable AddressVector alternateAddressVector() {
+        return alternateAddressVector;
+    }
+
+    /** Index of the alternate path's partition key. */
+    public int alternatePkeyIndex() {
+        return alternatePkeyIndex;
+    }
+
+    /** The alternate path's acknowledgement time-out, a code as {@link #timeout()}. */
+    public int alternateTimeout() {
+        return alternateTimeout;
+    }
+
+    /** See {@link PathMigrationState}. */
+    public int pathMigrationState() {
+        return pathMigrationState;
+    }
+
+    /** The sizes of the queues; null if not set. */
+    public @Nullable QueuePairCapabilities capabilities() {
+        return capabilities;
+    }
+
+    /** The highest rate of a queue pair of raw packets in kbit/s; 0 is no limit. */
+    public int rateLimit() {
+        return rateLimit;
+    }
+
     /** The names of the mask's bits. */
     static String names(int mask) {
         return NAMES.toString(mask);
@@ -329,6 +396,12 @@ public final class QueuePairAttributes {
         private int sqPsn;
         private int maxDestReadAtomic;
         private int destinationQueuePair;
+        private @Nullable AddressVector alternateAddressVector;
+        private int alternatePkeyIndex;
+        private int alternateTimeout;
+        private int pathMigrationState;
+        private @Nullable QueuePairCapabilities capabilities;
+        private int rateLimit;
 
         private Builder() {}
 
@@ -455,6 +528,42 @@ public final class QueuePairAttributes {
         public Builder destinationQueuePair(int value) {
             destinationQueuePair = value;
             mask |= DEST_QPN;
+            return this;
+        }
+
+        /**
+         * The path to take when the first one fails.
+         *
+         * @param path from the port that it names
+         * @param altPkeyIndex index of its partition key
+         * @param altTimeout its acknowledgement time-out, a code as {@link #timeout(int)}
+         */
+        public Builder alternatePath(AddressVector path, int altPkeyIndex, int altTimeout) {
+            alternateAddressVector = path;
+            alternatePkeyIndex = altPkeyIndex;
+            alternateTimeout = altTimeout;
+            mask |= ALT_PATH;
+            return this;
+        }
+
+        /** See {@link PathMigrationState}. */
+        public Builder pathMigrationState(int value) {
+            pathMigrationState = value;
+            mask |= PATH_MIG_STATE;
+            return this;
+        }
+
+        /** The sizes of the queues. */
+        public Builder capabilities(QueuePairCapabilities value) {
+            capabilities = value;
+            mask |= CAP;
+            return this;
+        }
+
+        /** The highest rate of a queue pair of raw packets in kbit/s; 0 is no limit. */
+        public Builder rateLimit(int kilobits) {
+            rateLimit = kilobits;
+            mask |= RATE_LIMIT;
             return this;
         }
 

@@ -2,6 +2,8 @@ package org.verbena.verbs;
 
 /** How to create a queue pair, {@code struct ibv_qp_init_attr_ex}. Immutable. */
 public final class QueuePairInitAttributes {
+    private static final Flags NAMES = new Flags();
+
     private final CompletionQueue sendCq;
     private final CompletionQueue receiveCq;
     private final int type;
@@ -11,6 +13,7 @@ public final class QueuePairInitAttributes {
     private final int maxReceiveSge;
     private final int maxInlineData;
     private final boolean sqSigAll;
+    private final int compMask;
 
     private QueuePairInitAttributes(Builder b) {
         sendCq = b.sendCq;
@@ -22,6 +25,7 @@ public final class QueuePairInitAttributes {
         maxReceiveSge = b.maxReceiveSge;
         maxInlineData = b.maxInlineData;
         sqSigAll = b.sqSigAll;
+        compMask = b.compMask;
     }
 
     /**
@@ -32,6 +36,16 @@ public final class QueuePairInitAttributes {
      */
     public static Builder builder(CompletionQueue sendCq, CompletionQueue receiveCq) {
         return new Builder(sendCq, receiveCq);
+    }
+
+    /** Which of the fields of the extended part were set, see {@link CompMask}; the others have no bit. */
+    public int compMask() {
+        return compMask;
+    }
+
+    /** The names of the mask's bits. */
+    static String names(int mask) {
+        return NAMES.toString(mask);
     }
 
     /** Where sends complete. */
@@ -81,8 +95,10 @@ public final class QueuePairInitAttributes {
 
     /** A builder that starts with these attributes. */
     public Builder toBuilder() {
-        return new Builder(sendCq, receiveCq).type(type).maxSendWr(maxSendWr).maxReceiveWr(maxReceiveWr)
+        Builder b = new Builder(sendCq, receiveCq).type(type).maxSendWr(maxSendWr).maxReceiveWr(maxReceiveWr)
                 .maxSendSge(maxSendSge).maxReceiveSge(maxReceiveSge).maxInlineData(maxInlineData).sqSigAll(sqSigAll);
+        b.compMask = compMask;
+        return b;
     }
 
     /** Collects the attributes. Not safe for use by several threads. */
@@ -96,6 +112,7 @@ public final class QueuePairInitAttributes {
         private int maxReceiveSge = 1;
         private int maxInlineData;
         private boolean sqSigAll;
+        private int compMask;
 
         private Builder(CompletionQueue sendCq, CompletionQueue receiveCq) {
             this.sendCq = sendCq;

@@ -120,6 +120,8 @@ final class QueuePairStateMachine {
         s = s != null ? s : outside(a, MIN_RNR_TIMER, a.minRnrTimer(), 31);
         s = s != null ? s : outside(a, RQ_PSN, a.rqPsn(), 0xffffff);
         s = s != null ? s : outside(a, SQ_PSN, a.sqPsn(), 0xffffff);
+        s = s != null ? s : outside(a, ALT_PATH, a.alternateTimeout(), 31);
+        s = s != null ? s : outside(a, PATH_MIG_STATE, a.pathMigrationState(), PathMigrationState.ARMED);
         s = s != null ? s : outside(a, DEST_QPN, a.destinationQueuePair(), 0xffffff);
         if (s == null && a.has(PATH_MTU)
                 && (Integer.bitCount(a.pathMtu()) != 1 || a.pathMtu() < 256 || a.pathMtu() > 4096)) {

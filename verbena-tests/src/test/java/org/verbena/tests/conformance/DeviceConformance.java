@@ -93,6 +93,7 @@ abstract class DeviceConformance extends Conformance {
         Context c = open();
         assertThat(c.queryDevice()).usingRecursiveComparison().isEqualTo(open().queryDevice());
         assertThat(c.queryDevice()).usingRecursiveComparison().isEqualTo(c.queryDevice());
+        assertThat(c.queryPort(1)).isEqualTo(open().queryPort(1)).hasSameHashCodeAs(c.queryPort(1));
     }
 
     @Test

@@ -41,7 +41,7 @@ class ProviderProblemsTest {
 
         @Override
         public ApiRange apiRange() {
-            return new ApiRange(1, Verbs.apiLevel());
+            return ApiRange.from(1);
         }
 
         @Override
@@ -93,7 +93,7 @@ class ProviderProblemsTest {
     public static final class FromTheFuture extends Good {
         @Override
         public ApiRange apiRange() {
-            return new ApiRange(Verbs.apiLevel() + 1, Verbs.apiLevel() + 9);
+            return ApiRange.of(Verbs.apiLevel() + 1, Verbs.apiLevel() + 9);
         }
     }
 
@@ -101,7 +101,7 @@ class ProviderProblemsTest {
     public static final class EmptyRange extends Good {
         @Override
         public ApiRange apiRange() {
-            return new ApiRange(3, 2);
+            return ApiRange.of(3, 2);
         }
     }
 

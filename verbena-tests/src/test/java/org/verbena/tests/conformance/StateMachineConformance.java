@@ -24,14 +24,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.PathMigrationState;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairCapabilities;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
 
 /** The state machine of an RC queue pair, against a table of its own and not the one that the API checks by. */
 abstract class StateMachineConformance extends Conformance {
@@ -60,6 +64,12 @@ abstract class StateMachineConformance extends Conformance {
             """;
 
     private static final Map<String, Rule> RULES = parse();
+
+    /** Attributes that a provider need not know, and the transitions of RC that take them. */
+    private static final Map<String, Set<String>> RARE = Map.of(
+            "ALT_PATH", Set.of("INIT RTR", "RTR RTS", "RTS RTS", "SQD RTS", "SQD SQD"),
+            "PATH_MIG_STATE", Set.of("RTR RTS", "RTS RTS", "SQD RTS", "SQD SQD"),
+            "CAP", Set.of(), "RATE_LIMIT", Set.of());
 
     private record Rule(Set<String> required, Set<String> optional) {}
 
@@ -200,6 +210,48 @@ abstract class StateMachineConformance extends Conformance {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"ALT_PATH", "PATH_MIG_STATE", "CAP", "RATE_LIMIT"})
+    void aRareAttributeIsTakenOrSaidToBeUnknownWhereTheTableAllowsIt(String name) throws Exception {
+        AddressVector av = end.address(partner).vector();
+        for (String transition : RULES.keySet()) {
+            QueuePairState from = QueuePairState.valueOf(transition.split(" ", -1)[0]);
+            QueuePairState to = QueuePairState.valueOf(transition.split(" ", -1)[1]);
+            QueuePair qp = in(from);
+            QueuePairAttributes.Builder b = attributes(from, to, RULES.get(transition).required).toBuilder();
+            switch (name) {
+                case "ALT_PATH" -> b.alternatePath(av, 0, 14);
+                case "PATH_MIG_STATE" -> b.pathMigrationState(PathMigrationState.REARM);
+                case "CAP" -> b.capabilities(QueuePairCapabilities.builder().maxSendWr(1).build());
+                default -> b.rateLimit(1000);
+            }
+            if (!RARE.get(name).contains(transition)) {
+                assertRefused(qp, b.build(), name);
+                continue;
+            }
+            try {
+                qp.modify(b.build());
+                assertThat(qp.state()).isEqualTo(to);
+            } catch (VerbsException e) {
+                assertThat(e).hasMessageContaining(name);
+                assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP);
+                assertThat(qp.state()).isEqualTo(from);
+            }
+        }
+    }
+
+    @Test
+    void aRareAttributeOutOfRangeIsRefused() throws Exception {
+        AddressVector av = end.address(partner).vector();
+        QueuePair qp = in(RTS);
+        for (int bad : new int[] {-1, 32, Integer.MIN_VALUE}) {
+            assertRefused(qp, QueuePairAttributes.builder().alternatePath(av, 0, bad).build(), "ALT_PATH");
+        }
+        for (int bad : new int[] {-1, 3}) {
+            assertRefused(qp, QueuePairAttributes.builder().pathMigrationState(bad).build(), "PATH_MIG_STATE");
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource(QueuePairState.class)
     void aModifyWithoutAStateStaysInTheState(QueuePairState state) throws Exception {
         if (state == SQE) {
@@ -266,7 +318,7 @@ abstract class StateMachineConformance extends Conformance {
 
     private static AddressVector vector(QueuePairAttributes.Builder b, int sourceIndex, int port) {
         AddressVector good = java.util.Objects.requireNonNull(b.build().addressVector());
-        return new AddressVector(good.destination(), sourceIndex, 64, 0, 0, 0, port);
+        return AddressVector.builder(good.destination()).sourceGidIndex(sourceIndex).port(port).build();
     }
 
     private static Stream<Arguments> wrong(String name, QueuePairState from, QueuePairState to,
