@@ -41,7 +41,7 @@ public class ResetStress {
     @Actor
     public void engine() {
         for (int i = 0; i < 4; i++) {
-            pair.sender.wake();
+            pair.sender.attendance().wake();
         }
     }
 

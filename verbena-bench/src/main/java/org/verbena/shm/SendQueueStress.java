@@ -55,8 +55,8 @@ public class SendQueueStress {
 
         /** As the engine does while it is told that something waits; the first time it may leave that to a poller. */
         final void engineComes() {
-            for (int i = 0; i < 2 && pair.sender.isLookedAfter(); i++) {
-                pair.sender.wake();
+            for (int i = 0; i < 2 && pair.sender.attendance().isLookedAfter(); i++) {
+                pair.sender.attendance().wake();
             }
         }
 
@@ -182,7 +182,7 @@ public class SendQueueStress {
         /** For jcstress. */
         public LastPollAndWake() {
             pair.send(1, SendFlags.SIGNALED, 0, 8);
-            pair.sender.tick();
+            pair.sender.attendance().tick();
         }
 
         /** The application: nothing is there but the request that waits. */
@@ -196,8 +196,8 @@ public class SendQueueStress {
         public void wake() {
             receives(1);
             boolean again = true;
-            while (again && !pair.sender.wake()) {
-                again = pair.sender.tick();
+            while (again && !pair.sender.attendance().wake()) {
+                again = pair.sender.attendance().tick();
             }
         }
 

@@ -68,7 +68,7 @@ public class StarvingStress {
             Loop.take(pair.b.receiveCq);
             Loop.take(pair.a.sendCq);
             if (r.r3 == 0) {
-                pair.sender.wake(); // as the engine would, which then no more looks after it
+                pair.sender.attendance().wake(); // as the engine would, which then no more looks after it
                 PAIRS.give(pair);
             }
         }
@@ -92,7 +92,7 @@ public class StarvingStress {
         /** The engine, before it sleeps. */
         @Actor
         public void engine() {
-            pair.sender.tick();
+            pair.sender.attendance().tick();
         }
 
         /** Looks at the queue and the word. */
@@ -122,7 +122,7 @@ public class StarvingStress {
         /** The engine. */
         @Actor
         public void engine() {
-            pair.sender.tick();
+            pair.sender.attendance().tick();
         }
 
         /** Looks at the queue and the word. */

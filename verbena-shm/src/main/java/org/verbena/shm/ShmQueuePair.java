@@ -7,7 +7,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;
@@ -21,7 +20,7 @@ import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 
 /** A queue pair of type RC: its state, its directory entry, and the life of its connection. */
-final class ShmQueuePair extends QueuePair implements Engine.Waiting {
+final class ShmQueuePair extends QueuePair {
     private static final int SCRATCH = 128;
 
     private final ShmContext context;
@@ -52,19 +51,11 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     private int epoch;
     /** The link for which we made a lane; 0 if none. */
     private long laneTarget;
-    private volatile long hazardAtError;
-    private volatile long errorSince;
-    /** False from the moment that ERR is entered until it is known what the peer touched then. */
-    private volatile boolean settled = true;
-    private volatile boolean peerLeft;
     /** The poller's, if both kinds complete on one queue. */
     private boolean sendFirst;
     private final AtomicBoolean unanswered = new AtomicBoolean();
-    private final AtomicBoolean lookedAfter = new AtomicBoolean();
-    private final Object starvingLock = new Object();
-    private volatile boolean starving;
-    /** The engine's: the application has gone on with what waits since the last tick. */
-    private boolean applicationPolls;
+    private final PeerDeparture departure = new PeerDeparture(this);
+    private final Attendance attendance;
 
     ShmQueuePair(ShmContext context, ShmProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
         super(pd, init);
@@ -102,6 +93,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
                 init.maxSendWr());
         receiveQueue = new ShmReceiveQueue(this, context.keys(), pd.index(), init.maxReceiveWr(), receiveEntries,
                 init.maxReceiveSge(), context.adapter().base() + ring, entry + AdapterLayout.QP_POSTED);
+        attendance = new Attendance(this, context.engine(), sendQueue, entry + AdapterLayout.QP_STARVING);
         describeEntry(init);
         context.add(this);
         sendCq.add(this);
@@ -275,7 +267,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         peerNumber = a.destinationQueuePair();
         epoch++;
         errorReason = "";
-        peerLeft = false;
+        departure.nobodyLeft();
         RawMemory.putLong(entry + AdapterLayout.QP_PEER, s.peerInstance());
         s.add(this);
         s.share(pd.index()); // after add, see Session.unshare
@@ -298,12 +290,12 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             if (state == QueuePairState.ERR || state == QueuePairState.RESET) {
                 return;
             }
-            settled = false;
+            departure.begins();
             state = QueuePairState.ERR;
             errorReason = reason;
             RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
         }
-        settle();
+        departure.settle();
         if (event >= 0) {
             context.raise(AsyncEvent.builder(event, this).detail(reason).build());
         }
@@ -322,7 +314,7 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     }
 
     void peerDied(String reason) {
-        peerLeft = true;
+        departure.peerDied();
         unanswered.set(sendQueue.isPending());
         enterError(reason, AsyncEventType.QP_FATAL);
         lookAfter();
@@ -338,11 +330,11 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
             if (state == QueuePairState.RESET) {
                 return;
             }
-            settled = false;
+            departure.begins();
             RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
             state = QueuePairState.ERR;
         }
-        if (!waitUntilLeft()) {
+        if (!departure.await()) {
             throw new VerbsException("modify " + describe(), Errno.EBUSY,
                     peerName() + " is stopped in the middle of a transfer: continue or end it first");
         }
@@ -356,26 +348,6 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         // not under the lock, for it waits for whoever executes a request, and that one may need the lock
         sendQueue.reset();
         receiveQueue.reset();
-    }
-
-    /** The link is withdrawn: finds out what the peer touches still. */
-    private void settle() {
-        Membarrier.globalExpedited();
-        hazardAtError = peerHazard();
-        errorSince = System.nanoTime();
-        settled = true;
-    }
-
-    private boolean waitUntilLeft() {
-        settle();
-        long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
-        while (!hasLeft()) {
-            if (System.nanoTime() - end > 0) {
-                return false;
-            }
-            Thread.onSpinWait();
-        }
-        return true;
     }
 
     /** Gives up the connection; no peer is inside any more. */
@@ -400,11 +372,11 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
     @Override
     protected void implClose() {
         synchronized (stateLock) {
-            settled = false;
+            departure.begins();
             state = QueuePairState.ERR;
             RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
         }
-        boolean left = waitUntilLeft();
+        boolean left = departure.await();
         Session s = session;
         if (!left && s != null) {
             context.linger(Revocation.Inside.peerOf(this, s));
@@ -445,10 +417,6 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
 
     int pdIndex() {
         return pd.index();
-    }
-
-    boolean isLookedAfter() {
-        return lookedAfter.get();
     }
 
     ShmCompletionQueue sendCompletionQueue() {
@@ -549,21 +517,6 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         return s == null || s.isDead() ? 0 : RawMemory.getLongAcquire(peerEntry(s) + AdapterLayout.QP_HAZARD);
     }
 
-    private boolean hasLeft() {
-        if (!peerLeft) {
-            long h = peerHazard();
-            peerLeft = h == 0 || h != hazardAtError;
-        }
-        return peerLeft;
-    }
-
-    /**
-     * In state ERR: true if the peer touches no posted receive any more, or had time enough to leave.
-     */
-    boolean peerHasLeft() {
-        return settled && (hasLeft() || System.nanoTime() - errorSince > Revocation.PATIENCE_NANOS);
-    }
-
     /** The arm word that the peer has signalled last. */
     long peerNotified() {
         Session s = session;
@@ -588,76 +541,25 @@ final class ShmQueuePair extends QueuePair implements Engine.Waiting {
         }
     }
 
-    // ---- waiting, see Engine
-
     /** Something waits, or has failed: the engine goes on with it if the application does not. */
     void lookAfter() {
-        if (lookedAfter.compareAndSet(false, true)) {
-            context.engine().lookAfter(this);
-        } else {
-            // it may sleep because what waited before had asked the peer for a bell
-            context.engine().lookAgain();
-        }
+        attendance.lookAfter();
     }
 
     /** A send that waited for a receive waits no more. */
     void fed() {
-        if (starving) {
-            setStarving(false);
-        }
+        attendance.fed();
     }
 
-    /** Whether the peer is to ring when it posts a receive; the flag and the word that the peer reads never differ. */
-    private void setStarving(boolean on) {
-        synchronized (starvingLock) {
-            if (!on || sendQueue.waitsForReceive()) {
-                starving = on;
-                RawMemory.putLongRelease(entry + AdapterLayout.QP_STARVING, on ? 1 : 0);
-            }
-        }
+    /** What the engine does for this queue pair. */
+    Attendance attendance() {
+        return attendance;
     }
 
-    @Override
-    public boolean wake() {
-        if (isClosed()) {
-            lookedAfter.set(false);
-            return true;
-        }
-        // an application that polls goes on by itself, and two at one queue only take its lines from each other
-        applicationPolls = sendQueue.applicationLooked();
-        if (sendQueue.isPending() && (state == QueuePairState.ERR || starving || !applicationPolls)) {
-            sendQueue.progress();
-        }
-        if (hasWork() || state == QueuePairState.ERR && !peerHasLeft()) {
-            return false;
-        }
-        if (state == QueuePairState.ERR) {
-            receiveCq.signal(this, true);
-        }
-        lookedAfter.set(false);
-        // a request may have begun to wait just before the flag was cleared
-        return !hasWork() || !lookedAfter.compareAndSet(false, true);
-    }
-
-    /** True if a send waits for something that may come; what is held back in SQD does not. */
-    private boolean hasWork() {
-        return sendQueue.isPending() && (state != QueuePairState.SQD || draining);
-    }
-
-    @Override
-    public boolean tick() {
-        if (applicationPolls) {
-            return true;
-        }
-        if (!starving && sendQueue.waitsForReceive()) {
-            setStarving(true);
-            Membarrier.globalExpedited();
-            sendQueue.progress();
-            if (!sendQueue.waitsForReceive()) {
-                setStarving(false);
-            }
-            return true;
-        }
-        return !starving || !sendQueue.waitsForEver();
+    /**
+     * In state ERR: true if the peer touches no posted receive any more, or had time enough to leave.
+     */
+    boolean peerHasLeft() {
+        return departure.isOver();
     }
 }

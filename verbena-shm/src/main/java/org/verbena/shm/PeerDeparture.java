@@ -1,0 +1,68 @@
+package org.verbena.shm;
+
+import org.verbena.linux.Membarrier;
+
+/**
+ * Whether the peer has left a queue pair whose link was withdrawn. A peer that was in the middle of a transfer then may
+ * still write; until it has left, or had time enough, nothing of the queue pair is used for something else.
+ */
+final class PeerDeparture {
+    private final ShmQueuePair qp;
+    private volatile long hazardThen;
+    private volatile long since;
+    /** False from the moment that the link is about to be withdrawn until it is known what the peer touched then. */
+    private volatile boolean settled = true;
+    private volatile boolean left;
+
+    PeerDeparture(ShmQueuePair qp) {
+        this.qp = qp;
+    }
+
+    /** A new connection begins. */
+    void nobodyLeft() {
+        left = false;
+    }
+
+    /** The link is about to be withdrawn. */
+    void begins() {
+        settled = false;
+    }
+
+    /** The link is withdrawn: finds out what the peer touches still. */
+    void settle() {
+        Membarrier.globalExpedited();
+        hazardThen = qp.peerHazard();
+        since = System.nanoTime();
+        settled = true;
+    }
+
+    void peerDied() {
+        left = true;
+    }
+
+    /** Waits until the peer has left; answers false if it does not. */
+    boolean await() {
+        settle();
+        long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
+        while (!hasLeft()) {
+            if (System.nanoTime() - end > 0) {
+                return false;
+            }
+            Thread.onSpinWait();
+        }
+        return true;
+    }
+
+    /** True if the peer has left, or had time enough to. */
+    boolean isOver() {
+        return settled && (hasLeft() || System.nanoTime() - since > Revocation.PATIENCE_NANOS);
+    }
+
+    private boolean hasLeft() {
+        if (!left) {
+            long h = qp.peerHazard();
+            left = h == 0 || h != hazardThen;
+        }
+        return left;
+    }
+}
