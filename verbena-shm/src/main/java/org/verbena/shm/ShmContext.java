@@ -178,7 +178,7 @@ final class ShmContext extends Context {
     }
 
     @Override
-    public boolean supports(String feature) {
+    protected boolean implSupports(String feature) {
         return switch (feature) {
             case Feature.RC, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP, Feature.QUERY_VALUES,
                     Feature.CONNECTION_MANAGER,

@@ -58,7 +58,7 @@ final class ShmDevice extends Device {
     }
 
     @Override
-    public Context open() throws VerbsException {
+    protected Context implOpen() throws VerbsException {
         try {
             Sys.requireNativeAccess();
             if (!Membarrier.isSupported()) {

@@ -20,6 +20,10 @@ import org.verbena.verbs.SendQueue;
  * every one, or the engine thread. The one who fails to get the lock may leave, for the holder looks again after giving it back.
  */
 final class ShmSendQueue extends SendQueue {
+    /** Copied into this class, so that a flag of a later {@code verbena-verbs} is refused. */
+    private static final int KNOWN_FLAGS = SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED
+            | SendFlags.INLINE;
+
     private static final VarHandle EXECUTED;
     private static final VarHandle TAIL;
     private static final VarHandle FREED;
@@ -164,7 +168,7 @@ final class ShmSendQueue extends SendQueue {
     }
 
     private boolean isAllowed(int opcode, int flags) {
-        if (!open || !areKnownFlags(flags) || (flags & SendFlags.INLINE) != 0 && opcode > Opcode.SEND_IMM) {
+        if (!open || (flags & ~KNOWN_FLAGS) != 0 || (flags & SendFlags.INLINE) != 0 && opcode > Opcode.SEND_IMM) {
             error = Errno.EINVAL;
             return false;
         }
@@ -183,6 +187,14 @@ final class ShmSendQueue extends SendQueue {
     public SendQueue inline(MemorySegment data, long offset, long length) {
         if (error == 0) {
             error = open && staged != tail ? current.setInline(data, offset, length) : Errno.EINVAL;
+        }
+        return this;
+    }
+
+    @Override
+    protected SendQueue unsupported() {
+        if (error == 0) {
+            error = open ? Errno.EOPNOTSUPP : Errno.EINVAL;
         }
         return this;
     }

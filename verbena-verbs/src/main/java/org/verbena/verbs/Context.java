@@ -60,10 +60,17 @@ public abstract class Context extends VerbsObject {
     }
 
     /**
-     * Whether the device can do something, named by {@link Feature} or by any other identifier: unknown ones are
-     * answered with false.
+     * Whether the device can do something, named by {@link Feature}. Any identifier may be asked for: what this version
+     * of the API has not heard of it cannot do, whichever provider it runs with, so the answer is no and a program that
+     * asks first never makes a call that is not there. An identifier with a colon, as in {@code "shm:sessions"}, is the
+     * provider's own and answered by it alone.
      */
-    public boolean supports(String feature) {
+    public final boolean supports(String feature) {
+        return (Feature.isKnown(feature) || feature.indexOf(':') >= 0) && implSupports(feature);
+    }
+
+    /** Whether the provider can do something; unknown identifiers are to be answered with false. */
+    protected boolean implSupports(String feature) {
         return false;
     }
 

@@ -1,5 +1,7 @@
 package org.verbena.verbs;
 
+import org.verbena.linux.Errno;
+
 /**
  * A device that a provider found, {@code struct ibv_device}. Devices hold no resources; {@link #open()} does.
  * Safe for use by several threads.
@@ -23,9 +25,22 @@ public abstract class Device {
     /**
      * Opens the device, {@code ibv_open_device}.
      *
-     * @throws VerbsException if the device cannot work on this machine; the message says what to do
+     * @throws VerbsException if the device cannot work on this machine; the message says what to do;
+     *         {@code EOPNOTSUPP} if the provider needs what this version of the API, or the class path, does not have
      */
-    public abstract Context open() throws VerbsException;
+    public final Context open() throws VerbsException {
+        try {
+            return implOpen();
+        } catch (LinkageError e) {
+            VerbsException refused = new VerbsException("open " + name(), Errno.EOPNOTSUPP, "the provider "
+                    + provider() + " does not fit this verbena-verbs, API level " + Verbs.apiLevel() + ": " + e);
+            refused.initCause(e);
+            throw refused;
+        }
+    }
+
+    /** Opens the device. */
+    protected abstract Context implOpen() throws VerbsException;
 
     @Override
     public String toString() {

@@ -1,5 +1,9 @@
 package org.verbena.verbs;
 
+import java.lang.reflect.Field;
+import java.util.HashSet;
+import java.util.Set;
+
 /**
  * Identifiers for {@link Context#supports(String)}. They are plain strings that the compiler copies into the
  * application, so that an application may ask any version of Verbena for a feature which that version has never heard
@@ -19,5 +23,24 @@ public final class Feature {
     /** {@link ProtectionDomain#allocate}. */
     public static final String ALLOCATE = "mr.allocate";
 
+    private static final Set<String> KNOWN = all();
+
     private Feature() {}
+
+    /** True for an identifier of this version. */
+    static boolean isKnown(String feature) {
+        return KNOWN.contains(feature);
+    }
+
+    private static Set<String> all() {
+        Set<String> all = new HashSet<>();
+        try {
+            for (Field f : Feature.class.getFields()) {
+                all.add((String) f.get(null));
+            }
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+        return all;
+    }
 }

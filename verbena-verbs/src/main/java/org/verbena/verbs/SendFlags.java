@@ -13,8 +13,6 @@ public final class SendFlags {
     /** The data are taken when the request is posted; the buffer may be reused at once. */
     public static final int INLINE = 1 << 3;
 
-    static final int KNOWN = FENCE | SIGNALED | SOLICITED | INLINE;
-
     private static final Flags FLAGS = new Flags("FENCE", "SIGNALED", "SOLICITED", "INLINE");
 
     private SendFlags() {}

@@ -2,8 +2,6 @@ package org.verbena.verbs;
 
 import java.lang.foreign.MemorySegment;
 
-import org.verbena.linux.Errno;
-
 /**
  * The send side of a queue pair, in the style of {@code ibv_wr_start} and {@code ibv_wr_complete}: open a batch, set
  * operations and buffers, commit once.
@@ -116,11 +114,9 @@ public abstract class SendQueue {
         return start().read(wrId, flags, rkey, remoteAddress).sge(region, offset, length).complete();
     }
 
-    /** For providers: the flags of this version. Unknown ones are answered with {@code EINVAL}. */
-    protected static boolean areKnownFlags(int flags) {
-        return (flags & ~SendFlags.KNOWN) == 0;
-    }
-
-    /** What a later operation answers on a provider that was built before it. */
-    protected static final int UNSUPPORTED = Errno.EOPNOTSUPP;
+    /**
+     * For providers: makes {@link #complete()} answer {@code EOPNOTSUPP}, or {@code EINVAL} if no batch is open. This is
+     * what an operation of a later version does on a provider that was built before it.
+     */
+    protected abstract SendQueue unsupported();
 }

@@ -133,6 +133,13 @@ class AttributesTest {
     }
 
     @Test
+    void theConstantsOfFeaturesAreKnownAndNothingElse() {
+        assertThat(Feature.isKnown(Feature.RC)).isTrue();
+        assertThat(Feature.isKnown(Feature.ALLOCATE)).isTrue();
+        assertThat(Feature.isKnown("from.the.future")).isFalse();
+    }
+
+    @Test
     void anApiRangeHasBothEnds() {
         assertThat(ApiRange.of(2, 3)).hasToString("2 to 3").isEqualTo(ApiRange.of(2, 3));
         assertThat(ApiRange.from(2)).hasToString("2 and later").isNotEqualTo(ApiRange.of(2, 3));

@@ -72,7 +72,7 @@ class ProviderProblemsTest {
         }
 
         @Override
-        public Context open() throws VerbsException {
+        protected Context implOpen() throws VerbsException {
             throw new VerbsException("open good0", Errno.ENODEV, "it is only for show");
         }
     }
