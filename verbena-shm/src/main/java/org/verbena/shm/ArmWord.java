@@ -2,16 +2,18 @@ package org.verbena.shm;
 
 /**
  * The word by which a completion queue tells whoever completes something what to do besides:
- * {@code sequence:61 | many:1 | mode:2}. The mode says for which completions to signal the channel, once for each
- * sequence; {@link #MANY} asks for a mark in the {@link ReadySet}.
+ * {@code sequence:60 | moderated:1 | many:1 | mode:2}. The mode says for which completions to signal the channel, once
+ * for each sequence; {@link #MODERATED} asks to ring the owner's engine instead, see {@link Moderation}; {@link #MANY} asks
+ * for a mark in the {@link ReadySet}.
  */
 final class ArmWord {
     static final int SOLICITED_ONLY = 1;
     static final int ANY = 2;
     static final long MANY = 4;
+    static final long MODERATED = 8;
 
     private static final long MODE = 3;
-    private static final int SEQUENCE_SHIFT = 3;
+    private static final int SEQUENCE_SHIFT = 4;
 
     private ArmWord() {}
 
@@ -36,8 +38,18 @@ final class ArmWord {
         return (word >>> SEQUENCE_SHIFT) + 1 << SEQUENCE_SHIFT | word & MANY | mode;
     }
 
+    /** The same arming once more, so that whoever has signalled it does so again, and to the engine. */
+    static long moderate(long word) {
+        return (word >>> SEQUENCE_SHIFT) + 1 << SEQUENCE_SHIFT | word & (MANY | MODE) | MODERATED;
+    }
+
     static long disarm(long word) {
-        return word & ~MODE;
+        return word & ~(MODE | MODERATED);
+    }
+
+    /** True if the engine decides when to signal the channel. */
+    static boolean isModerated(long word) {
+        return (word & MODERATED) != 0;
     }
 
     /** True if both were armed by the same call. */

@@ -2,6 +2,8 @@ package org.verbena.shm;
 
 import java.lang.ref.Reference;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Keeps an object, and with it the memory that it maps, reachable up to the end of a call that touches the memory by
  * address. A call that throws touches nothing any more, so this stands at the end and not in a {@code finally} block,
@@ -11,7 +13,7 @@ final class KeepAlive {
     private KeepAlive() {}
 
     @SuppressWarnings("ReachabilityFenceUsage")
-    static void until(Object o) {
+    static void until(@Nullable Object o) {
         Reference.reachabilityFence(o);
     }
 }

@@ -74,6 +74,11 @@ final class LaneLayout {
         return (int) commit == (int) (index + 1);
     }
 
+    /** True if the commit is that of entry {@code index} or of a later one in the same place. */
+    static boolean isReached(long commit, long index) {
+        return (int) commit != 0 && (int) commit - (int) (index + 1) >= 0;
+    }
+
     /** True for a message that travels in its entry, succeeded, and has nothing that would have to be looked up. */
     static boolean isPlainInline(long commit) {
         return (commit & NOT_PLAIN) == PLAIN_INLINE;

@@ -74,6 +74,16 @@ final class SendCompletions {
         return frees[i];
     }
 
+    /** How many were polled; asked for by any thread. */
+    long consumed() {
+        return consumed;
+    }
+
+    /** How many wait to be polled; asked for by any thread. */
+    long waiting() {
+        return Math.max(0, (long) PRODUCED.getAcquire(this) - consumed);
+    }
+
     /** Forgets everything; nobody produces or consumes meanwhile. */
     void clear() {
         consumed = produced;

@@ -15,6 +15,7 @@ import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.CompletionQueueModification;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
@@ -43,7 +44,9 @@ final class ShmCompletionQueue extends CompletionQueue {
     private final ShmContext context;
     private final int armIndex;
     private final long armAddress;
-    private final int cqe;
+    private volatile int cqe;
+    private final boolean withRawTimestamps;
+    private final @Nullable WallClock wallClock;
     private volatile ShmQueuePair[] sources = {};
     private int next;
     /** Null until there are many queue pairs. */
@@ -56,6 +59,10 @@ final class ShmCompletionQueue extends CompletionQueue {
 
     private long armed;
     private volatile long locallyNotified;
+    /** Null until events are moderated for the first time. */
+    private volatile @Nullable Moderation moderation;
+    /** The moderated word for which there is an event. */
+    private volatile long raised;
 
     // the cursor
     private int queuePairNumber;
@@ -70,8 +77,9 @@ final class ShmCompletionQueue extends CompletionQueue {
     ShmCompletionQueue(ShmContext context, CompletionQueueAttributes attributes) throws VerbsException {
         super(context, attributes);
         this.context = context;
-        int cqeAsked = attributes.cqe();
-        cqe = cqeAsked == 1 ? 1 : Integer.highestOneBit(cqeAsked - 1) << 1;
+        cqe = rounded(attributes.cqe());
+        withRawTimestamps = has(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP);
+        wallClock = has(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK) ? new WallClock() : null;
         try {
             armIndex = context.adapter().takeArmWord();
         } catch (VerbsException e) {
@@ -95,8 +103,18 @@ final class ShmCompletionQueue extends CompletionQueue {
         return (ShmCompletionChannel) channel();
     }
 
+    private boolean has(int field) {
+        return (fields() & field) != 0;
+    }
+
+    private static int rounded(int entries) {
+        return entries == 1 ? 1 : Integer.highestOneBit(entries - 1) << 1;
+    }
+
+    /** Whether whoever completes something has to look at the clock. */
     boolean hasTimestamps() {
-        return (fields() & CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP) != 0;
+        return has(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP
+                | CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
     }
 
     synchronized void add(ShmQueuePair qp) {
@@ -160,6 +178,62 @@ final class ShmCompletionQueue extends CompletionQueue {
     @Override
     public int cqe() {
         return cqe;
+    }
+
+    /** The number says what the application counts on, and nothing is stored by it; so only what waits forbids it. */
+    @Override
+    protected synchronized void implResize(int newCqe) throws VerbsException {
+        int entries = rounded(newCqe);
+        long waiting = 0;
+        for (ShmQueuePair qp : sources) {
+            waiting += qp.completionsWaiting(this);
+        }
+        if (waiting > entries) {
+            throw new VerbsException("resize " + describe(), Errno.EINVAL, waiting + " completions wait to be polled, "
+                    + entries + (entries == 1 ? " entry is" : " entries are") + " too few");
+        }
+        cqe = entries;
+    }
+
+    /** How many completions there have been, polled or not; fewer after a queue pair was reset or has gone. */
+    long completions() {
+        long n = 0;
+        for (ShmQueuePair qp : sources) {
+            n += qp.completions(this);
+        }
+        return n;
+    }
+
+    @Override
+    protected void implModify(CompletionQueueModification change) throws VerbsException {
+        if ((change.mask() & ~CompletionQueueModification.MODERATE) != 0) {
+            throw new VerbsException("modify " + describe(), Errno.EOPNOTSUPP,
+                    "attributes 0x" + Integer.toHexString(change.mask()) + " are not all known to shm0");
+        }
+        if (change.mask() == 0) {
+            return;
+        }
+        synchronized (this) {
+            Moderation m = moderation;
+            if (m == null) {
+                m = new Moderation(this);
+                moderation = m;
+                context.engine().lookAfter(m);
+            }
+            m.set(change.moderationCount(), change.moderationPeriodMicros());
+            if (ArmWord.isArmed(armed) && !ArmWord.isModerated(armed) && !event(false)) {
+                m.armed(completions());
+                publish(ArmWord.moderate(armed));
+            }
+        }
+        // from here on every committer sees the word
+        Membarrier.globalExpedited();
+        context.engine().lookAgain();
+    }
+
+    private void publish(long word) {
+        ARMED.setVolatile(this, word);
+        RawMemory.putLongRelease(armAddress, word);
     }
 
     @Override
@@ -302,7 +376,13 @@ final class ShmCompletionQueue extends CompletionQueue {
 
     @Override
     public long timestamp() {
-        return (LaneLayout.flags(word) & LaneLayout.HAS_TIMESTAMP) != 0 ? timestamp : 0;
+        return withRawTimestamps && (LaneLayout.flags(word) & LaneLayout.HAS_TIMESTAMP) != 0 ? timestamp : 0;
+    }
+
+    @Override
+    public long wallClockTimestamp() {
+        WallClock w = wallClock;
+        return w != null && (LaneLayout.flags(word) & LaneLayout.HAS_TIMESTAMP) != 0 ? w.nanosAt(timestamp) : 0;
     }
 
     @Override
@@ -313,8 +393,12 @@ final class ShmCompletionQueue extends CompletionQueue {
         long word;
         synchronized (this) {
             word = ArmWord.arm(armed, solicitedOnly);
-            ARMED.setVolatile(this, word);
-            RawMemory.putLongRelease(armAddress, word);
+            Moderation m = moderation;
+            if (m != null && m.isOn()) {
+                m.armed(completions());
+                word |= ArmWord.MODERATED;
+            }
+            publish(word);
         }
         // from here on every committer sees the word, or its completion is seen by the poll that follows
         Membarrier.globalExpedited();
@@ -349,6 +433,14 @@ final class ShmCompletionQueue extends CompletionQueue {
             }
             locallyNotified = word;
         }
+        if (ArmWord.isModerated(word)) {
+            context.engine().lookAgain();
+        } else {
+            signalChannel();
+        }
+    }
+
+    private void signalChannel() {
         ShmCompletionChannel c = shmChannel();
         if (c != null) {
             c.signal();
@@ -358,17 +450,48 @@ final class ShmCompletionQueue extends CompletionQueue {
     /** True if an event waits; then, if {@code take}, disarms. */
     synchronized boolean event(boolean take) {
         long word = armed;
-        if (!ArmWord.isArmed(word) || !wasNotified(word)) {
+        if (!ArmWord.isArmed(word)
+                || !(ArmWord.isModerated(word) ? ArmWord.isSame(raised, word) : wasNotified(word))) {
             return false;
         }
         if (take) {
-            ARMED.setVolatile(this, ArmWord.disarm(word));
-            RawMemory.putLongRelease(armAddress, armed);
+            publish(ArmWord.disarm(word));
         }
         return true;
     }
 
-    private boolean wasNotified(long word) {
+    /** The word if the queue is armed, moderated, and has no event yet; else 0. */
+    synchronized long moderatedWord() {
+        long word = armed;
+        return ArmWord.isArmed(word) && ArmWord.isModerated(word) && !ArmWord.isSame(raised, word) ? word : 0;
+    }
+
+    /** Makes the event of an arming, if that has not been replaced by another meanwhile. */
+    void raise(long word) {
+        synchronized (this) {
+            if (!ArmWord.isSame(word, armed)) {
+                return;
+            }
+            raised = armed;
+        }
+        signalChannel();
+    }
+
+    /** Asks to be told of the next completion once more; answers the word by which the queue is armed now. */
+    long armAgain(long word) {
+        long again;
+        synchronized (this) {
+            if (!ArmWord.isSame(word, armed)) {
+                return armed; // it was armed again since
+            }
+            again = ArmWord.moderate(ArmWord.arm(armed, false));
+            publish(again);
+        }
+        Membarrier.globalExpedited();
+        return again;
+    }
+
+    boolean wasNotified(long word) {
         if (ArmWord.isSame(locallyNotified, word)) {
             return true;
         }

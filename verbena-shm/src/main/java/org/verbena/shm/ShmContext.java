@@ -29,8 +29,10 @@ import org.verbena.verbs.Device;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
+import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.ThreadDomain;
 import org.verbena.verbs.Values;
 import org.verbena.verbs.VerbsException;
 
@@ -61,6 +63,7 @@ final class ShmContext extends Context {
     private final ReadWriteLock revocations = new ReentrantReadWriteLock();
     private final AtomicLong nextMemory = new AtomicLong();
     private final AtomicInteger nextChannel = new AtomicInteger();
+    private final AtomicInteger nextThreadDomain = new AtomicInteger();
 
     private ShmContext(ShmDevice device, long instance, Adapter adapter, Engine engine) throws VerbsException,
             LinuxException {
@@ -181,8 +184,8 @@ final class ShmContext extends Context {
     protected boolean implSupports(String feature) {
         return switch (feature) {
             case Feature.RC, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP, Feature.QUERY_VALUES,
-                    Feature.CONNECTION_MANAGER,
-                    Feature.ALLOCATE ->
+                    Feature.CONNECTION_MANAGER, Feature.ALLOCATE, Feature.COMPLETION_TIMESTAMP_WALLCLOCK,
+                    Feature.CQ_RESIZE, Feature.CQ_MODERATION, Feature.THREAD_DOMAIN, Feature.PARENT_DOMAIN ->
                 true;
             default -> false;
         };
@@ -205,6 +208,36 @@ final class ShmContext extends Context {
 
     void givePd(int index) {
         pds.give(index);
+    }
+
+    @Override
+    protected ThreadDomain implAllocateThreadDomain() throws VerbsException {
+        ShmThreadDomain td = new ShmThreadDomain(this, nextThreadDomain.incrementAndGet());
+        adopt(td);
+        return td;
+    }
+
+    /** Queues lie in files that peers map, so memory from the application's allocator is of no use. */
+    @Override
+    protected ProtectionDomain implAllocateParentDomain(ParentDomainAttributes attributes) throws VerbsException {
+        if (!(attributes.protectionDomain() instanceof ShmProtectionDomain pd)) {
+            throw new VerbsException("allocate parent domain on " + describe(), Errno.EINVAL, "foreign PD");
+        }
+        ShmProtectionDomain parent = new ShmProtectionDomain(this, attributes, pd);
+        adopt(parent);
+        return parent;
+    }
+
+    @Override
+    protected int supportedCompletionFields() {
+        return CompletionQueueAttributes.STANDARD_FIELDS | CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP
+                | CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+    }
+
+    /** Nothing is locked that a single thread could leave out, and queues cannot overrun: both flags come true as they are. */
+    @Override
+    protected int supportedCompletionQueueMask() {
+        return CompletionQueueAttributes.FLAGS | CompletionQueueAttributes.PARENT_DOMAIN;
     }
 
     @Override

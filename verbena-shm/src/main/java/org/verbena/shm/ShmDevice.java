@@ -34,7 +34,7 @@ final class ShmDevice extends Device {
                 .maxQp(AdapterLayout.MAX_QP, MAX_WR).maxSge(MAX_SGE).maxInlineData(MAX_INLINE)
                 .maxCq(AdapterLayout.MAX_CQ, 1 << 22).maxMr(AdapterLayout.MAX_KEYS).maxPd(AdapterLayout.MAX_PD)
                 .maxReadAtomic(MAX_READS, MAX_READS).atomicCapability(AtomicCapability.GLOB).physicalPortCount(1)
-                .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).build();
+                .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).cqModeration(0xffff, 0xffff).build();
     }
 
     @Override

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;
@@ -21,6 +22,15 @@ final class ShmProtectionDomain extends ProtectionDomain {
         super(context);
         this.context = context;
         this.index = index;
+        opened();
+    }
+
+    /** A parent domain: it has the number of the protection domain that it stands for, so keys and queue pairs fit. */
+    ShmProtectionDomain(ShmContext context, ParentDomainAttributes attributes, ShmProtectionDomain pd)
+            throws VerbsException {
+        super(context, attributes);
+        this.context = context;
+        index = pd.index;
         opened();
     }
 
@@ -74,11 +84,13 @@ final class ShmProtectionDomain extends ProtectionDomain {
 
     @Override
     public String describe() {
-        return "PD " + index + " of " + context.describe();
+        return (isParentDomain() ? "parent domain on PD " : "PD ") + index + " of " + context.describe();
     }
 
     @Override
     protected void implClose() {
-        context.givePd(index);
+        if (!isParentDomain()) {
+            context.givePd(index);
+        }
     }
 }

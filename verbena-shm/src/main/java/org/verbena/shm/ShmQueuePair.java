@@ -507,6 +507,21 @@ final class ShmQueuePair extends QueuePair {
         return new LaneReader(s.peerArenaBase() + offset, entries);
     }
 
+    /** How many completions this queue pair has made for {@code cq}, polled or not. */
+    long completions(ShmCompletionQueue cq) {
+        return (receiveCq == cq ? receiveQueue.completions() : 0) + (sendCq == cq ? sendQueue.completions() : 0)
+                + completionsWaiting(cq);
+    }
+
+    /** How many completions for {@code cq} wait to be polled. */
+    long completionsWaiting(ShmCompletionQueue cq) {
+        Session s = session;
+        long n = (receiveCq == cq ? receiveQueue.completionsWaiting() : 0)
+                + (sendCq == cq ? sendQueue.completionsWaiting() : 0);
+        KeepAlive.until(s);
+        return n;
+    }
+
     long ownHazard() {
         return RawMemory.getLongAcquire(entry + AdapterLayout.QP_HAZARD);
     }
@@ -525,7 +540,7 @@ final class ShmQueuePair extends QueuePair {
 
     void notifyPeer(Remote r, long armWord) {
         RawMemory.putLongVolatile(entry + AdapterLayout.QP_NOTIFIED, armWord);
-        r.session.ring(r.channel);
+        r.session.ring(ArmWord.isModerated(armWord) ? 0 : r.channel);
     }
 
     /** Tells the far end that its queue pair, in the connection it has now, failed a request. */

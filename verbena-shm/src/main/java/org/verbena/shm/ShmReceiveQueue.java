@@ -271,6 +271,35 @@ final class ShmReceiveQueue extends ReceiveQueue {
         RawMemory.putLongRelease(postedAddress, Posted.of(0, 255));
     }
 
+    /** Receives completed, as far as the poller has seen it; asked for by any thread. */
+    long completions() {
+        return (long) COMPLETED.getAcquire(this);
+    }
+
+    /**
+     * Receives that the peer has completed and the poller has not seen yet; in state ERR all that are posted, for they are
+     * flushed. Asked for by any thread, which keeps the session from being unmapped meanwhile.
+     */
+    long completionsWaiting() {
+        long done = completions();
+        if (qp.state() == QueuePairState.ERR) {
+            return Math.max(0, Posted.count(RawMemory.getLongAcquire(postedAddress)) - done);
+        }
+        LaneReader l = lane;
+        if (l == null && peerEntry != 0) {
+            try {
+                l = qp.findLane(mask + 1); // kept by the poller only, which a reset waits for
+            } catch (ProtocolException e) {
+                return 0; // the poller will find that too
+            }
+        }
+        long k = done;
+        while (l != null && k <= done + mask && LaneLayout.isReached(LaneReader.commit(l.entry(k)), k)) {
+            k++;
+        }
+        return k - done;
+    }
+
     /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
     boolean poll(ShmCompletionQueue cq) {
         LaneReader l = lane;

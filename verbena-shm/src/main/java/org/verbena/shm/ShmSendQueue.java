@@ -387,6 +387,14 @@ final class ShmSendQueue extends SendQueue {
         return true;
     }
 
+    long completions() {
+        return completions.consumed();
+    }
+
+    long completionsWaiting() {
+        return completions.waiting();
+    }
+
     /** Forgets everything; nobody posts, polls or executes meanwhile. */
     void reset() {
         while (!BUSY.compareAndSet(this, 0, 1)) {

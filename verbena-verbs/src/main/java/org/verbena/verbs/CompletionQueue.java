@@ -19,6 +19,9 @@ import org.verbena.linux.Errno;
  * }
  * }
  *
+ * <p>The fields of a plain queue can be read always, and so can {@link #status()}, {@link #opcode()}, {@link #flags()} and
+ * {@link #vendorError()}. Every other field is asked for when the queue is created; if it was not, it reads 0.
+ *
  * <p>Polling allocates nothing and throws nothing. A queue is polled by one thread at a time; the application sees to
  * that. Work requests of one queue pair complete in the order in which they were posted; between queue pairs there is
  * no order.
@@ -40,6 +43,10 @@ public abstract class CompletionQueue extends VerbsObject {
         if (channel != null) {
             used.add(channel);
         }
+        ProtectionDomain parentDomain = attributes.parentDomain();
+        if (parentDomain != null) {
+            used.add(parentDomain);
+        }
         return used;
     }
 
@@ -56,6 +63,11 @@ public abstract class CompletionQueue extends VerbsObject {
     /** Which fields completions carry, see {@link CompletionQueueAttributes}. */
     public final int fields() {
         return attributes.fields();
+    }
+
+    /** What the application has attached to the queue, {@code cq_context}; null if nothing. */
+    public final @Nullable Object cqContext() {
+        return attributes.cqContext();
     }
 
     /** The number of entries, at least what was asked for. */
@@ -107,12 +119,64 @@ public abstract class CompletionQueue extends VerbsObject {
     /** See {@link WcFlags}; valid on success. */
     public abstract int flags();
 
+    /** The source's local identifier, {@code ibv_wc_read_slid}; 0 where there is none, as on Ethernet. */
+    public int slid() {
+        return 0;
+    }
+
+    /** The service level, {@code ibv_wc_read_sl}. */
+    public int serviceLevel() {
+        return 0;
+    }
+
+    /** The path bits of the destination's local identifier, {@code ibv_wc_read_dlid_path_bits}. */
+    public int dlidPathBits() {
+        return 0;
+    }
+
     /**
      * When the work was completed, in ticks of {@link DeviceAttributes#coreClockKilohertz()};
      * {@code ibv_wc_read_completion_ts}. 0 if the queue was created without
      * {@link CompletionQueueAttributes#WITH_COMPLETION_TIMESTAMP}.
      */
     public long timestamp() {
+        return 0;
+    }
+
+    /**
+     * When the work was completed, in nanoseconds since the epoch; {@code ibv_wc_read_completion_wallclock_ns}. 0 if the
+     * queue was created without {@link CompletionQueueAttributes#WITH_COMPLETION_TIMESTAMP_WALLCLOCK}.
+     */
+    public long wallClockTimestamp() {
+        return 0;
+    }
+
+    /**
+     * The VLAN tag that was stripped from the packet, {@code ibv_wc_read_cvlan}; asked for by
+     * {@link CompletionQueueAttributes#WITH_CVLAN}.
+     */
+    public int cvlan() {
+        return 0;
+    }
+
+    /**
+     * The tag of the flow that the packet came by, {@code ibv_wc_read_flow_tag}; asked for by
+     * {@link CompletionQueueAttributes#WITH_FLOW_TAG}.
+     */
+    public int flowTag() {
+        return 0;
+    }
+
+    /**
+     * The tag of a matched message, {@code ibv_wc_read_tm_info}; asked for by
+     * {@link CompletionQueueAttributes#WITH_TM_INFO}.
+     */
+    public long tmTag() {
+        return 0;
+    }
+
+    /** The private part of a matched message's tag header, as {@link #tmTag()}. */
+    public int tmPrivate() {
         return 0;
     }
 
@@ -126,12 +190,55 @@ public abstract class CompletionQueue extends VerbsObject {
     public abstract int requestNotify(boolean solicitedOnly);
 
     /**
-     * Changes the number of entries, {@code ibv_resize_cq}.
+     * Changes the number of entries, {@code ibv_resize_cq}; also while completions come and are polled. {@link #cqe()}
+     * tells what it became.
      *
-     * @throws VerbsException {@code EOPNOTSUPP} if the provider cannot
+     * @param newCqe the least number of entries
+     * @throws VerbsException {@code EINVAL} if it is less than 1, more than the device allows, or less than the completions
+     *         that wait to be polled, {@code EOPNOTSUPP} if the provider cannot
      */
-    public void resize(int newCqe) throws VerbsException {
+    public final void resize(int newCqe) throws VerbsException {
+        String verb = "resize " + describe();
+        checkOpen(verb);
+        int max = context.queryDevice().maxCqe();
+        if (newCqe < 1 || newCqe > max) {
+            throw new VerbsException(verb, Errno.EINVAL, "cqe is " + newCqe + ", must be 1 to " + max);
+        }
+        implResize(newCqe);
+    }
+
+    /** Resizes; the argument is within the device's limits. */
+    protected void implResize(int newCqe) throws VerbsException {
         throw new VerbsException("resize " + describe(), Errno.EOPNOTSUPP, "the provider cannot resize queues");
+    }
+
+    /**
+     * Changes attributes, {@code ibv_modify_cq}; also while the queue is armed.
+     *
+     * @throws VerbsException {@code EINVAL} for a count or period that the device does not allow, {@code EOPNOTSUPP} if the
+     *         provider cannot
+     */
+    public final void modify(CompletionQueueModification change) throws VerbsException {
+        String verb = "modify " + describe();
+        checkOpen(verb);
+        DeviceAttributes device = context.queryDevice();
+        if ((change.mask() & CompletionQueueModification.MODERATE) != 0 && device.maxCqModerationCount().isPresent()) {
+            check(verb, "the count", change.moderationCount(), device.maxCqModerationCount().orElse(0));
+            check(verb, "the period", change.moderationPeriodMicros(),
+                    device.maxCqModerationPeriodMicros().orElse(0));
+        }
+        implModify(change);
+    }
+
+    private static void check(String verb, String what, int value, int max) throws VerbsException {
+        if (value < 0 || value > max) {
+            throw new VerbsException(verb, Errno.EINVAL, what + " is " + value + ", must be 0 to " + max);
+        }
+    }
+
+    /** Changes attributes; they are within the device's limits. */
+    protected void implModify(CompletionQueueModification change) throws VerbsException {
+        throw new VerbsException("modify " + describe(), Errno.EOPNOTSUPP, "the provider cannot moderate events");
     }
 
     /**

@@ -77,6 +77,60 @@ public abstract class Context extends VerbsObject {
     /** Allocates a protection domain, {@code ibv_alloc_pd}. */
     public abstract ProtectionDomain allocateProtectionDomain() throws VerbsException;
 
+    /**
+     * Allocates a thread domain, {@code ibv_alloc_td}: a promise that what belongs to it is used by one thread at a time.
+     *
+     * @throws VerbsException {@code EOPNOTSUPP} if the provider has none
+     */
+    public final ThreadDomain allocateThreadDomain() throws VerbsException {
+        checkOpen("allocate thread domain on " + describe());
+        return implAllocateThreadDomain();
+    }
+
+    /** Allocates a thread domain. */
+    protected ThreadDomain implAllocateThreadDomain() throws VerbsException {
+        throw new VerbsException("allocate thread domain on " + describe(), Errno.EOPNOTSUPP, "the provider has none");
+    }
+
+    /**
+     * Allocates a parent domain, {@code ibv_alloc_parent_domain}: a protection domain that stands for another one and adds
+     * how resources are used. It can be given wherever a protection domain can; memory of the one is reached from the other.
+     *
+     * @throws VerbsException {@code EINVAL} without a protection domain, with one that is a parent domain itself, or with
+     *         an object of another context, {@code EOPNOTSUPP} for an attribute that the provider does not know
+     */
+    public final ProtectionDomain allocateParentDomain(ParentDomainAttributes attributes) throws VerbsException {
+        String verb = "allocate parent domain on " + describe();
+        checkOpen(verb);
+        ProtectionDomain pd = attributes.protectionDomain();
+        if (pd == null) {
+            throw new VerbsException(verb, Errno.EINVAL, "there is no protection domain in the attributes");
+        }
+        if (pd.context() != this) {
+            throw new VerbsException(verb, Errno.EINVAL, pd.describe() + " belongs to another context");
+        }
+        if (pd.isParentDomain()) {
+            throw new VerbsException(verb, Errno.EINVAL, pd.describe() + " is a parent domain itself");
+        }
+        ThreadDomain td = attributes.threadDomain();
+        if (td != null && td.context() != this) {
+            throw new VerbsException(verb, Errno.EINVAL, td.describe() + " belongs to another context");
+        }
+        CompMask.check(verb, attributes.compMask(), supportedParentDomainMask(), ParentDomainAttributes::names,
+                device().name());
+        return implAllocateParentDomain(attributes);
+    }
+
+    /** The bits of {@link ParentDomainAttributes#compMask()} that the provider knows. */
+    protected int supportedParentDomainMask() {
+        return ParentDomainAttributes.PD_CONTEXT;
+    }
+
+    /** Allocates a parent domain; the attributes have been checked. */
+    protected ProtectionDomain implAllocateParentDomain(ParentDomainAttributes attributes) throws VerbsException {
+        throw new VerbsException("allocate parent domain on " + describe(), Errno.EOPNOTSUPP, "the provider has none");
+    }
+
     /** Creates a channel on which completion queues signal events, {@code ibv_create_comp_channel}. */
     public abstract CompletionChannel createCompletionChannel() throws VerbsException;
 
@@ -93,8 +147,8 @@ public abstract class Context extends VerbsObject {
     /**
      * Creates a completion queue, {@code ibv_create_cq_ex}.
      *
-     * @throws VerbsException {@code EINVAL} for a wrong size or a channel of another context, {@code EOPNOTSUPP} for an
-     *         attribute or a completion field that the provider does not know
+     * @throws VerbsException {@code EINVAL} for a wrong size or vector, or a channel or parent domain of another context,
+     *         {@code EOPNOTSUPP} for an attribute, flag or completion field that the provider does not know
      */
     public final CompletionQueue createCompletionQueue(CompletionQueueAttributes attributes) throws VerbsException {
         String verb = "create CQ on " + describe();
@@ -107,10 +161,26 @@ public abstract class Context extends VerbsObject {
         if (channel != null && channel.context() != this) {
             throw new VerbsException(verb, Errno.EINVAL, "the channel belongs to another context");
         }
+        if (attributes.completionVector() < 0 || attributes.completionVector() >= completionVectors()) {
+            throw new VerbsException(verb, Errno.EINVAL, "the completion vector is " + attributes.completionVector()
+                    + ", must be less than " + completionVectors());
+        }
+        ProtectionDomain parent = attributes.parentDomain();
+        if (parent != null && parent.context() != this) {
+            throw new VerbsException(verb, Errno.EINVAL, "the parent domain belongs to another context");
+        }
+        if (parent != null && !parent.isParentDomain()) {
+            throw new VerbsException(verb, Errno.EINVAL,
+                    parent.describe() + " is no parent domain: see Context.allocateParentDomain");
+        }
         CompMask.check(verb, attributes.compMask(), supportedCompletionQueueMask(), CompletionQueueAttributes::names,
                 device().name());
         CompMask.check(verb, attributes.fields(), supportedCompletionFields(),
-                unknown -> "completion field 0x" + Integer.toHexString(unknown), device().name());
+                names -> "completion field " + CompletionQueueAttributes.fieldNames(names), device().name());
+        int unknown = attributes.flags() & ~CompletionQueueAttributes.KNOWN_FLAGS;
+        if (unknown != 0) {
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, "unknown flags 0x" + Integer.toHexString(unknown));
+        }
         return implCreateCompletionQueue(attributes);
     }
 
@@ -142,6 +212,11 @@ public abstract class Context extends VerbsObject {
         if (path != null) {
             CompMask.check(verb, path.compMask(), supportedAddressVectorMask(), AddressVector::names, device().name());
         }
+    }
+
+    /** The number of completion vectors, {@code ibv_context.num_comp_vectors}. */
+    public int completionVectors() {
+        return 1;
     }
 
     /** Creates the completion queue; the attributes have been checked. */

@@ -1,5 +1,6 @@
 package org.verbena.verbs;
 
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
@@ -118,6 +119,16 @@ public final class DeviceAttributes {
         return b.coreClockKilohertz;
     }
 
+    /** The largest count by which events of completion queues are moderated; absent if they are not. */
+    public OptionalInt maxCqModerationCount() {
+        return b.maxCqModerationCount;
+    }
+
+    /** The longest period by which events of completion queues are moderated, in microseconds; absent if they are not. */
+    public OptionalInt maxCqModerationPeriodMicros() {
+        return b.maxCqModerationPeriodMicros;
+    }
+
     /** Collects the attributes; a provider sets what it knows. Not safe for use by several threads. */
     public static final class Builder {
         private String firmwareVersion = "";
@@ -140,6 +151,8 @@ public final class DeviceAttributes {
         private int physicalPortCount = 1;
         private OptionalLong completionTimestampMask = OptionalLong.empty();
         private OptionalLong coreClockKilohertz = OptionalLong.empty();
+        private OptionalInt maxCqModerationCount = OptionalInt.empty();
+        private OptionalInt maxCqModerationPeriodMicros = OptionalInt.empty();
 
         private Builder() {}
 
@@ -164,6 +177,8 @@ public final class DeviceAttributes {
             physicalPortCount = o.physicalPortCount;
             completionTimestampMask = o.completionTimestampMask;
             coreClockKilohertz = o.coreClockKilohertz;
+            maxCqModerationCount = o.maxCqModerationCount;
+            maxCqModerationPeriodMicros = o.maxCqModerationPeriodMicros;
         }
 
         /** Sets {@link DeviceAttributes#firmwareVersion()}. */
@@ -263,6 +278,16 @@ public final class DeviceAttributes {
         /** Sets {@link DeviceAttributes#coreClockKilohertz()}. */
         public Builder coreClockKilohertz(long v) {
             coreClockKilohertz = OptionalLong.of(v);
+            return this;
+        }
+
+        /**
+         * Sets {@link DeviceAttributes#maxCqModerationCount()} and
+         * {@link DeviceAttributes#maxCqModerationPeriodMicros()}.
+         */
+        public Builder cqModeration(int maxCount, int maxPeriodMicros) {
+            maxCqModerationCount = OptionalInt.of(maxCount);
+            maxCqModerationPeriodMicros = OptionalInt.of(maxPeriodMicros);
             return this;
         }
 

@@ -22,6 +22,16 @@ public final class Feature {
     public static final String CONNECTION_MANAGER = "cm";
     /** {@link ProtectionDomain#allocate}. */
     public static final String ALLOCATE = "mr.allocate";
+    /** {@link CompletionQueue#wallClockTimestamp()}. */
+    public static final String COMPLETION_TIMESTAMP_WALLCLOCK = "cq.timestamp.wallclock";
+    /** {@link CompletionQueue#resize}. */
+    public static final String CQ_RESIZE = "cq.resize";
+    /** {@link CompletionQueue#modify}: events are moderated. */
+    public static final String CQ_MODERATION = "cq.moderation";
+    /** {@link Context#allocateThreadDomain()}. */
+    public static final String THREAD_DOMAIN = "td";
+    /** {@link Context#allocateParentDomain}. */
+    public static final String PARENT_DOMAIN = "pd.parent";
 
     private static final Set<String> KNOWN = all();
 

@@ -1,7 +1,10 @@
 package org.verbena.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 
@@ -11,16 +14,56 @@ import org.verbena.linux.Errno;
  */
 public abstract class ProtectionDomain extends VerbsObject {
     private final Context context;
+    private final @Nullable ParentDomainAttributes parentDomain;
 
     /** For providers. */
     protected ProtectionDomain(Context context) throws VerbsException {
-        super(List.of(context));
+        this(context, null);
+    }
+
+    /**
+     * For providers.
+     *
+     * @param parentDomain the attributes if it is a parent domain, else null
+     */
+    protected ProtectionDomain(Context context, @Nullable ParentDomainAttributes parentDomain) throws VerbsException {
+        super(usedBy(context, parentDomain));
         this.context = context;
+        this.parentDomain = parentDomain;
+    }
+
+    private static List<VerbsObject> usedBy(Context context, @Nullable ParentDomainAttributes a) {
+        List<VerbsObject> used = new ArrayList<>(List.of(context));
+        ProtectionDomain pd = a == null ? null : a.protectionDomain();
+        if (pd != null) {
+            used.add(pd);
+        }
+        ThreadDomain td = a == null ? null : a.threadDomain();
+        if (td != null) {
+            used.add(td);
+        }
+        return used;
     }
 
     /** The context the domain was allocated from. */
     public final Context context() {
         return context;
+    }
+
+    /** True if it was made by {@link Context#allocateParentDomain}. */
+    public final boolean isParentDomain() {
+        return parentDomain != null;
+    }
+
+    /** What a parent domain was made with; null if it is none. */
+    public final @Nullable ParentDomainAttributes parentDomainAttributes() {
+        return parentDomain;
+    }
+
+    /** The protection domain that a parent domain stands for; any other one stands for itself. */
+    public final ProtectionDomain underlying() {
+        ProtectionDomain pd = parentDomain == null ? null : parentDomain.protectionDomain();
+        return pd == null ? this : pd;
     }
 
     /**
@@ -135,6 +178,6 @@ public abstract class ProtectionDomain extends VerbsObject {
 
     @Override
     int closeOrder() {
-        return 5;
+        return parentDomain == null ? 6 : 5;
     }
 }

@@ -33,4 +33,9 @@ public interface ConformanceFixture {
     default boolean atomicsOnRegisteredMemory() {
         return true;
     }
+
+    /** Whether a completion queue can hold no more than its entries; if not, nothing is ever lost. */
+    default boolean completionQueuesOverrun() {
+        return true;
+    }
 }

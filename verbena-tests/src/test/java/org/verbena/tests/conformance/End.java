@@ -10,6 +10,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -28,6 +29,7 @@ import org.verbena.verbs.Connection;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
@@ -87,7 +89,8 @@ final class End implements AutoCloseable {
         this.ownContext = ownContext;
         options = o;
         device = context.queryDevice();
-        pd = context.allocateProtectionDomain();
+        ProtectionDomain plain = context.allocateProtectionDomain();
+        pd = o.parentDomain ? parentDomain(plain) : plain;
         channel = o.channel ? context.createCompletionChannel() : null;
         sendCq = completionQueue();
         receiveCq = o.oneCompletionQueue ? sendCq : completionQueue();
@@ -102,9 +105,21 @@ final class End implements AutoCloseable {
         }
     }
 
+    private ProtectionDomain parentDomain(ProtectionDomain plain) throws VerbsException {
+        ParentDomainAttributes a = ParentDomainAttributes.builder().protectionDomain(plain)
+                .threadDomain(context.allocateThreadDomain()).build();
+        return context.allocateParentDomain(a);
+    }
+
     private CompletionQueue completionQueue() throws VerbsException {
         var b = CompletionQueueAttributes.builder().cqe(Math.min(options.cqe, device.maxCqe()))
                 .fields(CompletionQueueAttributes.STANDARD_FIELDS | options.fields);
+        if (options.cqFlags != 0) {
+            b.flags(options.cqFlags);
+        }
+        if (options.parentDomain) {
+            b.parentDomain(pd);
+        }
         return context.createCompletionQueue((channel == null ? b : b.channel(channel)).build());
     }
 
@@ -428,6 +443,11 @@ final class End implements AutoCloseable {
                 channel.close();
             }
             pd.close();
+            ParentDomainAttributes parent = pd.parentDomainAttributes();
+            if (parent != null) {
+                Objects.requireNonNull(parent.threadDomain()).close();
+                pd.underlying().close();
+            }
         }
         arena.close();
     }

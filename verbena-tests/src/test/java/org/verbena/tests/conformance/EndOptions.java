@@ -28,6 +28,8 @@ final class EndOptions implements Serializable {
     int fields;
     boolean channel;
     boolean oneCompletionQueue;
+    int cqFlags;
+    boolean parentDomain;
     int timeout = 14;
     int retryCount = 7;
     int rnrRetry = 7;
@@ -93,6 +95,24 @@ final class EndOptions implements Serializable {
     /** Sends and receives complete on one queue. */
     EndOptions oneCompletionQueue() {
         oneCompletionQueue = true;
+        return this;
+    }
+
+    /** Flags of both completion queues, {@code CompletionQueueAttributes}. */
+    EndOptions cqFlags(int flags) {
+        cqFlags = flags;
+        return this;
+    }
+
+    /** The least number of entries of each completion queue. */
+    EndOptions cqe(int entries) {
+        cqe = entries;
+        return this;
+    }
+
+    /** Everything is made in a parent domain that has a thread domain. */
+    EndOptions parentDomain() {
+        parentDomain = true;
         return this;
     }
 

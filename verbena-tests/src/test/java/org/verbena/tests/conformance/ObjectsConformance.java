@@ -171,7 +171,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1 << 4, 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 30, Integer.MIN_VALUE})
+    @ValueSource(ints = {1 << 12, 1 << 20, 1 << 30, Integer.MIN_VALUE})
     void completionFieldsThatNobodyKnowsAreNotSupported(int field) throws Exception {
         Context c = open();
         assertErrno(Errno.EOPNOTSUPP, () -> c.createCompletionQueue(CompletionQueueAttributes.builder()

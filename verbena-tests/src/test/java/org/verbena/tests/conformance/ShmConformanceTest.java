@@ -16,6 +16,11 @@ class ShmConformanceTest extends VerbsConformance {
         public boolean atomicsOnRegisteredMemory() {
             return false;
         }
+
+        @Override
+        public boolean completionQueuesOverrun() {
+            return false;
+        }
     }
 
     @Override

@@ -117,6 +117,33 @@ public abstract class VerbsConformance {
     @Nested
     @ParameterizedClass
     @EnumSource
+    class CompletionQueues extends CompletionQueueConformance {
+        CompletionQueues(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Moderation extends ModerationConformance {
+        Moderation(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class ParentDomains extends ParentDomainConformance {
+        ParentDomains(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
     class LocalErrors extends LocalErrorConformance {
         LocalErrors(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);

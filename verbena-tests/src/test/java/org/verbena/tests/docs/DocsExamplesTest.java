@@ -40,6 +40,14 @@ class DocsExamplesTest {
                     WR_FLUSH_ERR -
                     connection: ESTABLISHED
                     connection: DISCONNECTED""",
+            "Queues", """
+                    cqe 256
+                    event: false
+                    event: false
+                    event: true
+                    write 0 just now
+                    write 1 just now
+                    write 2 just now""",
             "Errors", """
                     EBUSY \\| close PD 0 of shm0: EBUSY: 1 object still uses it: close what was made from it first
                     ENODEV \\| open device 'mlx5_0': ENODEV: .*

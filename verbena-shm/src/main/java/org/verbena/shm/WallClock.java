@@ -1,0 +1,54 @@
+package org.verbena.shm;
+
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Turns {@code System.nanoTime()} into nanoseconds since the epoch. The two clocks are compared now and then, so that the
+ * result follows a system clock that is adjusted. It does not go back while the clock that it is made from does not,
+ * unless the system clock is set back by more than a second. Used by one thread at a time; allocates only when the clocks
+ * have moved apart.
+ */
+final class WallClock {
+    private static final long LOOK_AFTER = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long TOLERANCE = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long SET_BACK = TimeUnit.SECONDS.toNanos(1);
+
+    private long offset;
+    private long looked;
+    private long lastTicks;
+    private long lastNanos;
+
+    WallClock() {
+        compare(System.nanoTime());
+        lastTicks = looked;
+        lastNanos = looked + offset;
+    }
+
+    /** The time at which {@code System.nanoTime()} was {@code ticks}. */
+    long nanosAt(long ticks) {
+        long now = System.nanoTime();
+        if (now - looked > LOOK_AFTER) {
+            looked = now;
+            long apart = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - (now + offset);
+            if (apart > TOLERANCE || apart < -TOLERANCE) {
+                compare(now);
+            }
+        }
+        long nanos = ticks + offset;
+        if (ticks - lastTicks >= 0) {
+            if (nanos < lastNanos && lastNanos - nanos < SET_BACK) {
+                nanos = lastNanos;
+            }
+            lastTicks = ticks;
+            lastNanos = nanos;
+        }
+        return nanos;
+    }
+
+    private void compare(long now) {
+        looked = now;
+        Instant t = Instant.now();
+        offset = TimeUnit.SECONDS.toNanos(t.getEpochSecond()) + t.getNano() - System.nanoTime();
+    }
+}

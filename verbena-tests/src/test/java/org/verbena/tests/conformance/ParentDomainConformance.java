@@ -1,0 +1,198 @@
+package org.verbena.tests.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Feature;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ParentDomainAllocator;
+import org.verbena.verbs.ParentDomainAttributes;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.ThreadDomain;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcOpcode;
+
+/** Parent domains and thread domains. */
+abstract class ParentDomainConformance extends Conformance {
+    ParentDomainConformance(ConformanceFixture fixture, Topology topology) {
+        super(fixture, topology);
+    }
+
+    @BeforeEach
+    void needsParentDomains() throws Exception {
+        try (Context c = fixture.open()) {
+            needs(c, Feature.PARENT_DOMAIN);
+            needs(c, Feature.THREAD_DOMAIN);
+        }
+    }
+
+    private static ParentDomainAttributes.Builder of(ProtectionDomain pd) {
+        return ParentDomainAttributes.builder().protectionDomain(pd);
+    }
+
+    private static void exchange(Pair p) throws Exception {
+        p.near.fill(0, 4096, 5);
+        for (int i = 0; i < 10; i++) {
+            assertPosted(p.far.postReceives(Op.receive(i).on(8192, 4096)));
+            assertPosted(p.near.post(Op.send(i).on(0, 400L * i)));
+            assertDone(WcOpcode.SEND, i, p.near.awaitSend());
+            assertReceived(i, 400L * i, p.far.awaitReceive());
+            assertThat(p.far.mismatch(8192, 400L * i, 5)).isEqualTo(-1);
+        }
+        assertPosted(p.near.post(Op.write(20, p.farAddress, 16384).on(0, 4096),
+                Op.read(21, p.farAddress, 16384).on(20480, 4096), Op.fetchAndAdd(22, p.farAddress, 0, 3).on(24576, 8)));
+        assertThat(p.near.awaitSends(3)).allMatch(c -> c.statusName().equals("SUCCESS"));
+        assertThat(Pattern.mismatch(p.near.at(20480, 4096), 5)).isEqualTo(-1);
+    }
+
+    @Test
+    void trafficBetweenParentDomains() throws Exception {
+        exchange(connected(EndOptions.defaults().parentDomain(), EndOptions.defaults().parentDomain()));
+    }
+
+    @Test
+    void trafficBetweenAParentDomainAndAPlainOne() throws Exception {
+        exchange(connected(EndOptions.defaults().parentDomain(), EndOptions.defaults()));
+    }
+
+    @Test
+    void trafficOfRegisteredMemoryAndExtendedQueues() throws Exception {
+        EndOptions o = EndOptions.defaults().parentDomain().cqFlags(CompletionQueueAttributes.SINGLE_THREADED)
+                .fields(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP).memory(EndOptions.Memory.REGISTERED);
+        Pair p = connected(o, EndOptions.defaults());
+        exchange(p);
+    }
+
+    /** A region of the one domain is reached by a queue pair of the other, either way round. */
+    @Test
+    void aParentDomainIsTheDomainThatItStandsFor() throws Exception {
+        Pair p = connected(EndOptions.defaults().parentDomain(), EndOptions.defaults());
+        ProtectionDomain plain = p.near.pd.underlying();
+        try (MemoryRegion r = plain.allocate(4096, AccessFlags.ALL)) {
+            assertPosted(p.near.post(Op.write(1, p.farAddress, 0).onKey(r.lkey(), r.address(), 64)));
+            assertDone(WcOpcode.RDMA_WRITE, 1, p.near.awaitSend());
+        }
+    }
+
+    @Test
+    void whatItWasMadeOf() throws Exception {
+        Context c = open();
+        ProtectionDomain pd = c.allocateProtectionDomain();
+        ThreadDomain td = c.allocateThreadDomain();
+        Object mine = new Object();
+        ProtectionDomain parent = c.allocateParentDomain(of(pd).threadDomain(td).pdContext(mine).build());
+        assertThat(parent.isParentDomain()).isTrue();
+        assertThat(parent.underlying()).isSameAs(pd);
+        assertThat(parent.context()).isSameAs(c);
+        assertThat(td.context()).isSameAs(c);
+        ParentDomainAttributes a = Objects.requireNonNull(parent.parentDomainAttributes());
+        assertThat(a.threadDomain()).isSameAs(td);
+        assertThat(a.pdContext()).isSameAs(mine);
+        assertThat(a.compMask()).isEqualTo(ParentDomainAttributes.PD_CONTEXT);
+        assertThat(pd.isParentDomain()).isFalse();
+        assertThat(pd.underlying()).isSameAs(pd);
+        assertThat(pd.parentDomainAttributes()).isNull();
+    }
+
+    @Test
+    void whatIsUsedIsBusy() throws Exception {
+        Context c = open();
+        ProtectionDomain pd = c.allocateProtectionDomain();
+        ThreadDomain td = c.allocateThreadDomain();
+        ProtectionDomain parent = c.allocateParentDomain(of(pd).threadDomain(td).build());
+        assertErrno(Errno.EBUSY, pd::close);
+        assertErrno(Errno.EBUSY, td::close);
+        CompletionQueue cq = c.createCompletionQueue(CompletionQueueAttributes.builder().parentDomain(parent).build());
+        assertErrno(Errno.EBUSY, parent::close);
+        QueuePair qp = parent.createQueuePair(QueuePairInitAttributes.builder(cq, cq).build());
+        MemoryRegion r = parent.allocate(4096, AccessFlags.ALL);
+        cqAndMore(cq, qp, r, parent);
+        parent.close();
+        td.close();
+        pd.allocate(4096, AccessFlags.ALL).close(); // it has survived its parent domain
+        pd.close();
+    }
+
+    private static void cqAndMore(CompletionQueue cq, QueuePair qp, MemoryRegion r, ProtectionDomain parent)
+            throws VerbsException {
+        assertErrno(Errno.EBUSY, cq::close);
+        qp.close();
+        cq.close();
+        assertErrno(Errno.EBUSY, parent::close);
+        r.close();
+    }
+
+    @Test
+    void severalParentDomainsOfOneDomain() throws Exception {
+        Context c = open();
+        ProtectionDomain pd = c.allocateProtectionDomain();
+        ProtectionDomain a = c.allocateParentDomain(of(pd).build());
+        ProtectionDomain b = c.allocateParentDomain(of(pd).build());
+        a.close();
+        assertErrno(Errno.EBUSY, pd::close);
+        b.close();
+        pd.close();
+    }
+
+    @Test
+    void wrongObjectsAreRefused() throws Exception {
+        Context c = open();
+        Context other = open();
+        ProtectionDomain pd = c.allocateProtectionDomain();
+        ProtectionDomain foreign = other.allocateProtectionDomain();
+        ThreadDomain foreignTd = other.allocateThreadDomain();
+        assertErrno(Errno.EINVAL, () -> c.allocateParentDomain(ParentDomainAttributes.builder().build()));
+        assertErrno(Errno.EINVAL, () -> c.allocateParentDomain(of(foreign).build()), "another context");
+        assertErrno(Errno.EINVAL, () -> c.allocateParentDomain(of(pd).threadDomain(foreignTd).build()),
+                "another context");
+        ProtectionDomain parent = c.allocateParentDomain(of(pd).build());
+        assertErrno(Errno.EINVAL, () -> c.allocateParentDomain(of(parent).build()), "parent domain");
+        parent.close();
+        ThreadDomain td = c.allocateThreadDomain();
+        td.close();
+        assertErrno(Errno.EINVAL, () -> c.allocateParentDomain(of(pd).threadDomain(td).build()), "closed");
+        pd.close();
+        assertErrno(Errno.EINVAL, () -> c.allocateParentDomain(of(pd).build()), "closed");
+    }
+
+    /** A provider either asks the allocator, which may leave it to the provider, or says that it does not. */
+    @Test
+    void anAllocatorIsAskedOrNotSupported() throws Exception {
+        Context c = open();
+        ProtectionDomain pd = c.allocateProtectionDomain();
+        ParentDomainAllocator leaveIt = new ParentDomainAllocator() {
+            @Override
+            public MemorySegment allocate(ProtectionDomain parentDomain, @Nullable Object pdContext, long bytes,
+                    long alignment, long resourceType) {
+                return USE_DEFAULT;
+            }
+
+            @Override
+            public void free(ProtectionDomain parentDomain, @Nullable Object pdContext, MemorySegment memory,
+                    long resourceType) {
+                throw new AssertionError("nothing was allocated");
+            }
+        };
+        ParentDomainAttributes a = of(pd).allocator(leaveIt).pdContext("mine").build();
+        try (ProtectionDomain parent = c.allocateParentDomain(a);
+                CompletionQueue cq = c.createCompletionQueue(1)) {
+            parent.createQueuePair(QueuePairInitAttributes.builder(cq, cq).build()).close();
+        } catch (VerbsException e) {
+            assertThat(Errno.name(e.errno())).isEqualTo("EOPNOTSUPP");
+            assertThat(e).hasMessageContaining("ALLOCATORS");
+        }
+    }
+}
