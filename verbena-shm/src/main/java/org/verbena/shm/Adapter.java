@@ -87,13 +87,22 @@ final class Adapter {
 
     /** Takes memory for a receive ring; answers its offset. */
     long takeRing(long bytes) throws VerbsException {
+        return takeRing("create QP", bytes, bytes);
+    }
+
+    /**
+     * Takes address space for receives; answers its offset.
+     *
+     * @param used bytes at its beginning that are to be memory at once; more by {@link #reserve}
+     */
+    long takeRing(String verb, long bytes, long used) throws VerbsException {
         long at = heap.take(bytes);
         if (at < 0) {
-            throw new VerbsException("create QP", Errno.ENOMEM,
+            throw new VerbsException(verb, Errno.ENOMEM,
                     "the receive rings of this context are full (" + AdapterLayout.SIZE + " bytes)");
         }
         try {
-            reserve("create QP", at, bytes);
+            reserve(verb, at, used);
         } catch (VerbsException e) {
             heap.give(at, bytes);
             throw e;
@@ -105,7 +114,8 @@ final class Adapter {
         heap.give(at, bytes);
     }
 
-    private long reserve(String verb, long offset, long bytes) throws VerbsException {
+    /** Makes sure that a range has memory; answers its address. */
+    long reserve(String verb, long offset, long bytes) throws VerbsException {
         try {
             file.reserve(offset, bytes);
         } catch (LinuxException e) {

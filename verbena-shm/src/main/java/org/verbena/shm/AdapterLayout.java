@@ -8,8 +8,9 @@ package org.verbena.shm;
  * 0         header: magic, version, size, process id, instance
  * 1 Mi      queue pair directory: {@value #MAX_QP} entries of 256 bytes, by the number's low 12 bits
  * 2 Mi      arm words: one line of 64 bytes for each completion queue
+ * 3 Mi      pool directory: {@value CommonsLayout#MAX_POOLS} entries of 128 bytes, by the number's low 13 bits
  * 4 Mi      key table: {@value #MAX_KEYS} entries of 64 bytes, by the key's bits 8 to 23
- * 8 Mi      heap: receive rings, in pages
+ * 8 Mi      heap: receive rings; rings and slots of pools; in pages
  *
  * queue pair entry               line
  *   0  link                      0   what this end is ready for, see {@link Link}; 0: nothing
@@ -23,17 +24,33 @@ package org.verbena.shm;
  *  40  RNR timer                 0   int, code 0..31
  *  44  queue pair number         0   int, 0: entry unused
  *  48  peer's instance           0
+ *  56  pool                      0   int, index + 1 of the pool that receives are taken from; 0: its own ring
  *  64  lane, offset in the arena 1   0: none
  *  72  lane, entries             1
  *  80  lane is meant for         1   the peer's link when the lane was made
  *  88  notified                  1   the peer's arm word that this end has signalled last
  *  96  starving                  1   1: a send waits here for the peer to post a receive, which then signals
  * 128  hazard                    2   what the initiator touches now, see {@link Hazard}
- * 192  receives posted           3   see {@link Posted}
+ * 136  held                      2   the {@link Claim} that is kept for the next try; 0: none
+ * 192  receives posted           3   see {@link Posted}; with a pool: the lane entries that may be used
  *
  * receive ring entry: 16 + 16 * elements bytes
  *   0  int number of elements, 8 long total length
  *  16  elements: long address, int key, int length
+ *
+ * pool entry, see {@link ReceivePool}
+ *   0  number                    0   int, index:13 and generation:11; 0: entry unused
+ *   4  elements of a receive     0   int
+ *   8  ring, offset              0   8 bytes for each position: its {@link Claim}
+ *  16  slots, offset             0   as many as the ring has entries, each like an entry of a receive ring
+ *  24  ring, entries             0   int, a power of two
+ *  28  protection domain         0   int
+ *  32  flags                     0   int, 1: completions carry time stamps
+ *  36  arm word, index           0   int, of the completion queue that reads the inbox
+ *  40  channel                   0   int, of that one; 0: none
+ *  48  inbox, offset             0   in the commons, an entry for each slot; 0: there is none
+ *  64  receives posted           1
+ *  72  limit                     1   sequence:32, limit:32; ring the engine when fewer receives are left
  *
  * key table entry
  *   0  word: valid 1 bit, shared 1 bit, access 8 bits from bit 8, domain 16 bits from bit 16, generation from bit 32
@@ -42,7 +59,7 @@ package org.verbena.shm;
  */
 final class AdapterLayout {
     static final long MAGIC = 0x3150_4148_5342_4556L; // "VEBSHAP1"
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final long SIZE = 1L << 30;
 
     static final int MAX_QP = 4096;
@@ -69,18 +86,35 @@ final class AdapterLayout {
     static final long QP_RNR_TIMER = 40;
     static final long QP_NUMBER = 44;
     static final long QP_PEER = 48;
+    static final long QP_POOL = 56;
     static final long QP_LANE = 64;
     static final long QP_LANE_ENTRIES = 72;
     static final long QP_LANE_TARGET = 80;
     static final long QP_NOTIFIED = 88;
     static final long QP_STARVING = 96;
     static final long QP_HAZARD = 128;
+    static final long QP_HELD = 136;
     static final long QP_POSTED = 192;
 
     static final int FLAG_TIMESTAMPS = 1;
 
     static final long ARM_WORDS = 2L << 20;
     static final int ARM_STRIDE_SHIFT = 6;
+
+    static final long POOLS = 3L << 20;
+    static final int POOL_STRIDE_SHIFT = 7;
+    static final long POOL_NUMBER = 0;
+    static final long POOL_SGE = 4;
+    static final long POOL_RING = 8;
+    static final long POOL_SLOTS = 16;
+    static final long POOL_ENTRIES = 24;
+    static final long POOL_PD = 28;
+    static final long POOL_FLAGS = 32;
+    static final long POOL_ARM = 36;
+    static final long POOL_CHANNEL = 40;
+    static final long POOL_INBOX = 48;
+    static final long POOL_POSTED = 64;
+    static final long POOL_LIMIT = 72;
 
     static final long KEYS = 4L << 20;
     static final int KEY_STRIDE_SHIFT = 6;
@@ -106,6 +140,11 @@ final class AdapterLayout {
     /** Offset of a completion queue's arm word. */
     static long armWord(int index) {
         return ARM_WORDS + ((long) index << ARM_STRIDE_SHIFT);
+    }
+
+    /** Offset of a pool's directory entry. */
+    static long poolEntry(int index) {
+        return POOLS + ((long) index << POOL_STRIDE_SHIFT);
     }
 
     /** Offset of a key's entry; any key of 24 bits lies within the table. */

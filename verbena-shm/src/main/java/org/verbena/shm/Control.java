@@ -153,8 +153,9 @@ final class Control {
         try {
             if (instance == context.instance()) {
                 SharedFile arena = Session.makeArena(instance, instance);
-                established(new Session(context, instance, Sys.pid(), null, arena, context.adapter().file().mapping(),
-                        arena.mapping()));
+                established(new Session(context, instance, Sys.pid(), null, arena,
+                        new Session.PeerFiles(context.adapter().file().mapping(), arena.mapping(),
+                                context.commons().file().mapping())));
                 return;
             }
             g = new Greeting(connect(name(instance)), instance);
@@ -191,8 +192,9 @@ final class Control {
     private void hello(UnixSocket socket, SharedFile arena) throws LinuxException {
         MemorySegment m = new ControlMessage.Writer(ControlMessage.HELLO).putInt(ControlMessage.VERSION)
                 .putLong(context.instance()).putInt(Sys.pid()).putLong(AdapterLayout.SIZE).putLong(LaneLayout.SIZE)
-                .segment();
-        int error = socket.send(m, 0, m.byteSize(), new int[] {context.adapter().fd().value(), arena.fd().value()});
+                .putLong(CommonsLayout.SIZE).segment();
+        int error = socket.send(m, 0, m.byteSize(), new int[] {context.adapter().fd().value(), arena.fd().value(),
+            context.commons().fd().value()});
         if (error != 0) {
             throw new LinuxException("greet another process", error);
         }
@@ -275,13 +277,15 @@ final class Control {
         int pid = m.getInt();
         long adapterSize = m.getLong();
         long arenaSize = m.getLong();
+        long commonsSize = version == ControlMessage.VERSION ? m.getLong() : 0;
         m.end();
         if (m.type() == ControlMessage.HELLO && version == ControlMessage.VERSION && pid != peer.pid()) {
             throw new ProtocolException("process " + peer.pid() + " calls itself " + pid
                     + ": it is in another process namespace, and shm0 does not reach across those");
         }
-        if (m.type() != ControlMessage.HELLO || version != ControlMessage.VERSION || count != 2 || pid != peer.pid()
-                || adapterSize != AdapterLayout.SIZE || arenaSize != LaneLayout.SIZE || instance == 0
+        if (m.type() != ControlMessage.HELLO || version != ControlMessage.VERSION || count != 3 || pid != peer.pid()
+                || adapterSize != AdapterLayout.SIZE || arenaSize != LaneLayout.SIZE
+                || commonsSize != CommonsLayout.SIZE || instance == 0
                 || instance == context.instance() || g.instance != 0 && g.instance != instance) {
             throw new ProtocolException("the other process speaks another version of the protocol (" + version
                     + ", this is "
@@ -293,15 +297,18 @@ final class Control {
         }
         Mapping adapter;
         Mapping lanes;
-        try (Fd first = take(0); Fd second = take(1)) {
+        Mapping commons;
+        try (Fd first = take(0); Fd second = take(1); Fd third = take(2)) {
             adapter = SharedFile.mapPeer(first, AdapterLayout.SIZE);
             lanes = SharedFile.mapPeer(second, LaneLayout.SIZE);
+            commons = SharedFile.mapPeerCommons(third, CommonsLayout.SIZE);
         }
         if (RawMemory.getLongAcquire(adapter.address()) != AdapterLayout.MAGIC
                 || RawMemory.getLong(adapter.address() + AdapterLayout.HEADER_VERSION) != AdapterLayout.VERSION
                 || RawMemory.getLong(adapter.address() + AdapterLayout.HEADER_INSTANCE) != instance
                 || RawMemory.getLongAcquire(lanes.address()) != LaneLayout.MAGIC
-                || RawMemory.getLong(lanes.address() + LaneLayout.HEADER_READER) != context.instance()) {
+                || RawMemory.getLong(lanes.address() + LaneLayout.HEADER_READER) != context.instance()
+                || RawMemory.getLongAcquire(commons.address()) != CommonsLayout.MAGIC) {
             throw new ProtocolException("the other process's memory files make no sense");
         }
         SharedFile arena = g.arena;
@@ -312,7 +319,8 @@ final class Control {
         }
         greetings.remove(g);
         context.engine().forget(g.socket.fd());
-        Session s = new Session(context, instance, pid, g.socket, arena, adapter, lanes);
+        Session s = new Session(context, instance, pid, g.socket, arena,
+                new Session.PeerFiles(adapter, lanes, commons));
         context.engine().watch(g.socket.fd(), Epoll.IN, events -> ready(s, events));
         established(s);
     }

@@ -15,9 +15,11 @@ import java.nio.charset.StandardCharsets;
 final class ControlMessage {
     static final int MAX_BYTES = 1024;
     static final int MAX_TEXT = 400;
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
-    /** {version, instance, process id, adapter size, arena size}, 2 descriptors: adapter, arena. */
+    /**
+     * {version, instance, process id, adapter size, arena size, commons size}, 3 descriptors: adapter, arena, commons.
+     */
     static final int HELLO = 1;
     /** Who listens on a port: {instance}. */
     static final int IDENTITY = 2;
@@ -31,6 +33,12 @@ final class ControlMessage {
     static final int LANE_DONE = 6;
     /** The memory could not be taken when it came, send it again: {id}. */
     static final int MEMORY_AGAIN = 7;
+    /** A queue pair wants to take receives out of a pool, without a connection: {pool number, QP number}. */
+    static final int POOL_ATTACH = 8;
+    /** The answer: {pool number, QP number, 1 if it may}. */
+    static final int POOL_ATTACHED = 9;
+    /** It will take none any more: {pool number, QP number}. */
+    static final int POOL_DETACH = 10;
     /** Connection manager: {connection, port, QP number, private data}. */
     static final int CM_REQUEST = 16;
     /** {connection, QP number, private data}. */

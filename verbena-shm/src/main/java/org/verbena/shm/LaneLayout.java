@@ -19,6 +19,11 @@ import org.verbena.verbs.WcStatus;
  *   48   int length of the message unless it is inline, 52 int immediate
  *   56   commit: sequence:32, opcode:8, status:8, flags:8, length of an inline message:8
  *   64   payload of 49 to 64 bytes, or else the time stamp, ns
+ *
+ * in an entry for a receive of a pool, a lane's or an inbox's
+ *   72   {@link Claim}
+ * in an inbox, see {@link Inbox}
+ *   80   instance of the sender's context, 88 int sender's queue pair, 92 int receiver's queue pair
  * </pre>
  *
  * The sequence is the entry's number plus 1; one that does not fit means "not yet". The commit is stored last, with
@@ -46,6 +51,11 @@ final class LaneLayout {
     static final long COMMIT = 56;
     static final int INLINE_LENGTH_SHIFT = 56;
     static final long SECOND_LINE = 64;
+    /** What entries for receives of a pool have besides; their payload lies in the first line. */
+    static final long CLAIM = 72;
+    static final long SOURCE = 80;
+    static final long SOURCE_QP = 88;
+    static final long DESTINATION_QP = 92;
 
     /** The commit's flags. */
     static final int HAS_IMMEDIATE = 1;

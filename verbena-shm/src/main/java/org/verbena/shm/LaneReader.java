@@ -40,6 +40,11 @@ final class LaneReader {
         return RawMemory.getLong(entry + LaneLayout.timestamp(LaneLayout.flags(commit)));
     }
 
+    /** Which receive of a pool the entry completes, see {@link Claim}. */
+    static long claim(long entry) {
+        return RawMemory.getLong(entry + LaneLayout.CLAIM);
+    }
+
     /** Address of the payload, of at most {@link LaneLayout#INLINE} bytes. */
     static long payload(long entry, long commit) {
         return entry + LaneLayout.payload(LaneLayout.flags(commit));

@@ -41,6 +41,11 @@ final class LaneWriter {
         RawMemory.putLongRelease(e + LaneLayout.COMMIT, commit);
     }
 
+    /** Says which receive of a pool an entry completes; before it is committed, and its payload is for the first line. */
+    void setClaim(long index, long claim) {
+        RawMemory.putLong(entry(index) + LaneLayout.CLAIM, claim);
+    }
+
     /** Commits an entry for a message whose payload is elsewhere. */
     void put(long index, long length, int immediate, int opcode, int status, int flags) {
         long e = entry(index);

@@ -24,13 +24,19 @@ final class Revocation {
     private Revocation() {}
 
     /** Waits for all to leave regions, see {@link #of}, whose keys have been taken away; answers those who did not. */
-    static List<Inside> revoke(Collection<ShmQueuePair> queuePairs, Collection<Inside> lingering,
-            Set<Integer> regions) {
+    static List<Inside> revoke(Collection<ShmQueuePair> queuePairs, Collection<PoolGuest> guests,
+            Collection<Inside> lingering, Set<Integer> regions) {
         Membarrier.globalExpedited();
         List<Inside> inside = new ArrayList<>();
         for (Inside i : lingering) {
             if (i.isIn(regions)) {
                 inside.add(i);
+            }
+        }
+        for (PoolGuest g : guests) {
+            Inside peer = new Inside(null, g.session(), g.entry(), g.hazard());
+            if (peer.isIn(regions)) {
+                inside.add(peer);
             }
         }
         for (ShmQueuePair qp : queuePairs) {
@@ -69,15 +75,23 @@ final class Revocation {
     /**
      * Somebody inside a transfer of a queue pair: this process, or its peer.
      *
+     * @param qp our queue pair; null for a {@link PoolGuest}
      * @param session the peer's session; null for this process
      * @param peerEntry address of the peer's directory entry
      * @param word the hazard word that was seen
      */
-    record Inside(ShmQueuePair qp, @Nullable Session session, long peerEntry, long word) {
+    record Inside(@Nullable ShmQueuePair qp, @Nullable Session session, long peerEntry, long word) {
         /** The peer of a queue pair, as it is now. */
         static Inside peerOf(ShmQueuePair qp, Session s) {
             long entry = qp.peerEntry(s);
             return new Inside(qp, s, entry, RawMemory.getLongAcquire(entry + AdapterLayout.QP_HAZARD));
+        }
+
+        /** It does not leave: our queue pair, if one is concerned, fails. */
+        void fail(String reason) {
+            if (qp != null) {
+                qp.enterError(reason, -1);
+            }
         }
 
         boolean own() {
@@ -96,9 +110,11 @@ final class Revocation {
 
         /** True if the word has changed since, or the peer is dead. */
         boolean hasLeft() {
-            return word == 0 || (session == null
-                    ? qp.ownHazard() != word
-                    : session.isDead() || RawMemory.getLongAcquire(peerEntry + AdapterLayout.QP_HAZARD) != word);
+            if (session == null) {
+                return qp == null || qp.ownHazard() != word;
+            }
+            return word == 0 || session.isDead()
+                    || RawMemory.getLongAcquire(peerEntry + AdapterLayout.QP_HAZARD) != word;
         }
     }
 }

@@ -45,8 +45,8 @@ final class Session {
     private final @Nullable UnixSocket socket;
     private final SharedFile arena;
     private final Extents lanes = new Extents(LaneLayout.HEAP, LaneLayout.SIZE);
-    private final Mapping peerAdapter;
-    private final Mapping peerArena;
+    private final PeerFiles peer;
+    private final SessionPools pools;
 
     private final List<ShmQueuePair> queuePairs = new CopyOnWriteArrayList<>();
     private final Map<Long, Mapping> memories = new ConcurrentHashMap<>();
@@ -79,6 +79,9 @@ final class Session {
         }
     }
 
+    /** The peer's memory files, mapped here; we write to its commons only. */
+    record PeerFiles(Mapping adapter, Mapping arena, Mapping commons) {}
+
     /** A lane that we write; its memory is free again when neither end uses it. */
     private static final class OwnLane {
         final long at;
@@ -93,14 +96,14 @@ final class Session {
     }
 
     Session(ShmContext context, long peerInstance, int peerPid, @Nullable UnixSocket socket, SharedFile arena,
-            Mapping peerAdapter, Mapping peerArena) {
+            PeerFiles peer) {
         this.context = context;
         this.peerInstance = peerInstance;
         this.peerPid = peerPid;
         this.socket = socket;
         this.arena = arena;
-        this.peerAdapter = peerAdapter;
-        this.peerArena = peerArena;
+        this.peer = peer;
+        this.pools = new SessionPools(context, this);
     }
 
     /** Makes the arena that this side of a new session writes. */
@@ -128,12 +131,22 @@ final class Session {
 
     /** Address of the peer's adapter in this process. */
     long peerBase() {
-        return peerAdapter.address();
+        return peer.adapter.address();
     }
 
     /** Address of the lane arena that the peer writes. */
     long peerArenaBase() {
-        return peerArena.address();
+        return peer.arena.address();
+    }
+
+    /** Address of the peer's commons. */
+    long peerCommonsBase() {
+        return peer.commons.address();
+    }
+
+    /** Pools of either side that the other takes receives from without a connection. */
+    SessionPools pools() {
+        return pools;
     }
 
     boolean isDead() {
@@ -248,10 +261,10 @@ final class Session {
         }
     }
 
-    /** A queue pair has left: the peer is told nothing more of its protection domain, if it was the last one there. */
-    private void unshare(int pd) {
+    /** A queue pair or guest has left: the peer is told nothing more of its protection domain, if it was the last one there. */
+    void unshare(int pd) {
         synchronized (sharedPds) {
-            if (queuePairs.stream().noneMatch(q -> q.pdIndex() == pd)) {
+            if (queuePairs.stream().noneMatch(q -> q.pdIndex() == pd) && !pools.hasGuestsOf(pd)) {
                 sharedPds.remove(pd);
             }
         }
@@ -503,7 +516,7 @@ final class Session {
                 }
             }
             default -> {
-                return false;
+                return pools.receive(m);
             }
         }
         return true;
@@ -530,6 +543,7 @@ final class Session {
         for (ShmQueuePair qp : queuePairs) {
             qp.peerDied(reason);
         }
+        pools.end();
         if (socket != null) {
             context.engine().forget(socket.fd());
             socket.close();

@@ -13,7 +13,8 @@ import org.verbena.linux.Memfd;
  * cannot be had when it is touched would be a SIGBUS.
  */
 final class SharedFile {
-    private static final int SEALS = Memfd.SEAL_SEAL | Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | Memfd.SEAL_FUTURE_WRITE;
+    private static final int SIZE_SEALS = Memfd.SEAL_SEAL | Memfd.SEAL_SHRINK | Memfd.SEAL_GROW;
+    private static final int SEALS = SIZE_SEALS | Memfd.SEAL_FUTURE_WRITE;
     private static final int PAGE_SHIFT = 12;
 
     private final Fd fd;
@@ -26,10 +27,14 @@ final class SharedFile {
      * @param head bytes at its beginning that are reserved at once
      */
     SharedFile(String name, long size, long head) throws LinuxException {
+        this(name, size, head, SEALS);
+    }
+
+    private SharedFile(String name, long size, long head, int seals) throws LinuxException {
         fd = Memfd.create(name, size);
         try {
             mapping = Mapping.map(fd, 0, size, true);
-            Memfd.addSeals(fd, SEALS);
+            Memfd.addSeals(fd, seals);
             reserve(0, head);
         } catch (LinuxException e) {
             fd.close();
@@ -37,12 +42,27 @@ final class SharedFile {
         }
     }
 
+    /** Makes one that peers may write as well; the arguments are those of the constructor. */
+    static SharedFile commons(String name, long size, long head) throws LinuxException {
+        return new SharedFile(name, size, head, SIZE_SEALS);
+    }
+
+    /** Maps a peer's file for writing that is meant to be, after checking that the peer cannot shrink it. */
+    static Mapping mapPeerCommons(Fd fd, long size) throws ProtocolException, LinuxException {
+        return mapPeer(fd, size, SIZE_SEALS, true);
+    }
+
     /** Maps a peer's file read-only, after checking that the peer cannot shrink it. */
     static Mapping mapPeer(Fd fd, long size) throws ProtocolException, LinuxException {
-        if ((Memfd.seals(fd) & SEALS) != SEALS || Memfd.size(fd) != size) {
+        return mapPeer(fd, size, SEALS, false);
+    }
+
+    private static Mapping mapPeer(Fd fd, long size, int seals, boolean writable)
+            throws ProtocolException, LinuxException {
+        if ((Memfd.seals(fd) & seals) != seals || Memfd.size(fd) != size) {
             throw new ProtocolException("a memory file is not sealed or has a wrong size");
         }
-        return Mapping.map(fd, 0, size, false);
+        return Mapping.map(fd, 0, size, writable);
     }
 
     Fd fd() {

@@ -47,6 +47,7 @@ final class ShmContext extends Context {
     private final ShmDevice device;
     private final long instance;
     private final Adapter adapter;
+    private final Commons commons;
     private final KeyTable keys;
     private final Engine engine;
     private final Control control;
@@ -65,11 +66,12 @@ final class ShmContext extends Context {
     private final AtomicInteger nextChannel = new AtomicInteger();
     private final AtomicInteger nextThreadDomain = new AtomicInteger();
 
-    private ShmContext(ShmDevice device, long instance, Adapter adapter, Engine engine) throws VerbsException,
-            LinuxException {
+    private ShmContext(ShmDevice device, long instance, Adapter adapter, Commons commons, Engine engine)
+            throws VerbsException, LinuxException {
         this.device = device;
         this.instance = instance;
         this.adapter = adapter;
+        this.commons = commons;
         this.engine = engine;
         keys = new KeyTable(adapter);
         control = new Control(this);
@@ -82,16 +84,21 @@ final class ShmContext extends Context {
             instance = random.nextLong();
         } while (instance == 0);
         Adapter adapter = new Adapter(instance);
+        Commons commons = null;
         Engine engine = null;
         try {
+            commons = new Commons(instance);
             engine = new Engine("verbena-shm0-engine-" + CONTEXTS.incrementAndGet(),
                     ShmCompletionChannel.name(instance, 0));
-            ShmContext c = new ShmContext(device, instance, adapter, engine);
+            ShmContext c = new ShmContext(device, instance, adapter, commons, engine);
             engine.start();
             c.opened();
             return c;
         } catch (LinuxException e) {
             adapter.close();
+            if (commons != null) {
+                commons.close();
+            }
             if (engine != null) {
                 engine.discard();
             }
@@ -109,6 +116,10 @@ final class ShmContext extends Context {
 
     Adapter adapter() {
         return adapter;
+    }
+
+    Commons commons() {
+        return commons;
     }
 
     KeyTable keys() {
@@ -394,11 +405,17 @@ final class ShmContext extends Context {
     private List<Revocation.Inside> revoke(String name, List<Region> regions) {
         regions.forEach(keys::invalidate);
         lingering.removeIf(Revocation.Inside::hasLeft);
-        List<Revocation.Inside> left = Revocation.revoke(queuePairs.values(), lingering, Revocation.of(regions));
+        List<Revocation.Inside> left = Revocation.revoke(queuePairs.values(), guests(), lingering,
+                Revocation.of(regions));
         for (Revocation.Inside i : left) {
-            i.qp().enterError("the peer did not leave " + name, -1);
+            i.fail("the peer did not leave " + name);
         }
         return left;
+    }
+
+    /** Queue pairs of peers that take receives here without being connected to one of ours. */
+    private List<PoolGuest> guests() {
+        return control.sessions().stream().flatMap(s -> s.pools().guests().stream()).toList();
     }
 
     private static VerbsException stopped(String verb, Revocation.Inside who, String hint) {
@@ -446,6 +463,7 @@ final class ShmContext extends Context {
         engine.stop();
         allocations.values().forEach(Allocation::abandon);
         adapter.close();
+        commons.close();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -39,7 +39,8 @@ class FullHeapsTest {
         ShmContext context = (ShmContext) ShmDevice.INSTANCE.open();
         SharedFile arena = Session.makeArena(1, 2);
         Session session = new Session(context, context.instance(), Sys.pid(), null, arena,
-                context.adapter().file().mapping(), arena.mapping());
+                new Session.PeerFiles(context.adapter().file().mapping(), arena.mapping(),
+                        context.commons().file().mapping()));
         long first = session.makeLane(1, SOME_ENTRIES);
         VerbsException e = catchThrowableOfType(VerbsException.class,
                 () -> session.makeLane(2, (int) (LaneLayout.SIZE >>> LaneLayout.ENTRY_SHIFT)));

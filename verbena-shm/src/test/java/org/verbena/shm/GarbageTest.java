@@ -32,6 +32,7 @@ class GarbageTest {
     private ShmContext context;
     private SharedFile adapter;
     private SharedFile lanes;
+    private SharedFile commons;
     private UnixSocket[] sockets;
     private Session session;
     private Mapping memory;
@@ -44,9 +45,12 @@ class GarbageTest {
         adapter.reserve(AdapterLayout.qpEntry(PEER), 256);
         lanes = Session.makeArena(1, 2);
         lanes.reserve(LaneLayout.HEAP, ENTRIES * 128);
+        commons = SharedFile.commons("garbage", CommonsLayout.SIZE, 4096);
         sockets = UnixSocket.pair();
-        session = new Session(context, 77, Sys.pid(), sockets[0], Session.makeArena(2, 1), SharedFile.mapPeer(
-                adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE));
+        session = new Session(context, 77, Sys.pid(), sockets[0], Session.makeArena(2, 1), new Session.PeerFiles(
+                SharedFile.mapPeer(
+                        adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE),
+                SharedFile.mapPeerCommons(commons.fd(), CommonsLayout.SIZE)));
         receive(new ControlMessage.Writer(ControlMessage.MEMORY).putLong(MEMORY_ID).putLong(MEMORY), sealed(MEMORY));
         memory = session.memory(MEMORY_ID);
     }
@@ -57,6 +61,7 @@ class GarbageTest {
         sockets[1].close();
         adapter.close();
         lanes.close();
+        commons.close();
         context.close();
     }
 

@@ -319,7 +319,7 @@ final class HostilePeer {
                             .putInt(random.nextInt(5) == 0 ? 1 : Sys.pid()).putLong(random.nextInt(5) == 0
                                     ? odd(0)
                                     : AdapterLayout.SIZE)
-                            .putLong(LaneLayout.SIZE).segment();
+                            .putLong(LaneLayout.SIZE).putLong(CommonsLayout.SIZE).segment();
             s.send(m, 0, m.byteSize(), parts.stream().mapToInt(Fd::value).toArray());
             if (random.nextInt(3) == 0) {
                 s.send(m, 0, m.byteSize(), new int[0]);

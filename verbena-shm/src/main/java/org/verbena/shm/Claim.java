@@ -1,0 +1,49 @@
+package org.verbena.shm;
+
+/**
+ * The word that names a receive of a pool while it is posted: {@code 1 | position:41 | length:8 | slot:14}. It stands in
+ * the pool's ring for whoever claims the position, and travels back in the entry that completes it. The length is that of
+ * the receive, at most {@link #LONG}: a message that fits may travel inside the entry without a look at the receive.
+ */
+final class Claim {
+    /** A length that says "this, or more". */
+    static final int LONG = 255;
+    /** Never a claim. */
+    static final long NONE = 0;
+
+    private static final int LENGTH_SHIFT = 14;
+    private static final int POSITION_SHIFT = 22;
+    private static final long POSITIONS = (1L << 41) - 1;
+
+    private Claim() {}
+
+    static long of(long position, long length, int slot) {
+        return Long.MIN_VALUE | (position & POSITIONS) << POSITION_SHIFT
+                | Math.min(length, LONG) << LENGTH_SHIFT | slot;
+    }
+
+    /** True if the word was written for that position. */
+    static boolean isOf(long claim, long position) {
+        return claim >>> POSITION_SHIFT == (Long.MIN_VALUE | (position
+                & POSITIONS) << POSITION_SHIFT) >>> POSITION_SHIFT;
+    }
+
+    /** The position, which counts modulo 2^41. */
+    static long position(long claim) {
+        return claim >>> POSITION_SHIFT & POSITIONS;
+    }
+
+    /** True if the claim's position comes before another that is not far away. */
+    static boolean isBefore(long claim, long position) {
+        long distance = position - position(claim) & POSITIONS;
+        return distance != 0 && distance <= POSITIONS >>> 1;
+    }
+
+    static int length(long claim) {
+        return (int) (claim >>> LENGTH_SHIFT) & LONG;
+    }
+
+    static int slot(long claim) {
+        return (int) claim & (1 << LENGTH_SHIFT) - 1;
+    }
+}

@@ -1,0 +1,45 @@
+package org.verbena.shm;
+
+/**
+ * Layout of the commons, the one memory file of a context that its peers may write as well: there they agree among each
+ * other who takes which receive of a pool, see {@link ReceivePool}. So its owner trusts no word of it. Little-endian;
+ * offsets in bytes.
+ *
+ * <pre>
+ * 0         header: magic, version, size, instance
+ * 1 Mi      pools: 128 bytes for each
+ * 2 Mi      heap: inboxes, in pages
+ *
+ * pool                 line
+ *   0  next            0   the position that will be claimed next
+ *  64  starving        1   1: somebody may wait for a receive; who posts looks for those who do
+ *  72  notified        1   the owner's arm word that was signalled last for an entry of the inbox
+ *  80  lost            1   1: a claim came to nothing, and the receive is to be posted again
+ * </pre>
+ */
+final class CommonsLayout {
+    static final long MAGIC = 0x314d_4f43_5342_4556L; // "VEBSCOM1"
+    static final long SIZE = 1L << 30;
+
+    static final long HEADER_MAGIC = 0;
+    static final long HEADER_VERSION = 8;
+    static final long HEADER_SIZE = 16;
+    static final long HEADER_INSTANCE = 24;
+
+    static final int MAX_POOLS = 8192;
+    static final long POOLS = 1L << 20;
+    static final int POOL_STRIDE_SHIFT = 7;
+    static final long NEXT = 0;
+    static final long STARVING = 64;
+    static final long NOTIFIED = 72;
+    static final long LOST = 80;
+
+    static final long HEAP = 2L << 20;
+
+    private CommonsLayout() {}
+
+    /** Offset of a pool's two lines. */
+    static long pool(int index) {
+        return POOLS + ((long) index << POOL_STRIDE_SHIFT);
+    }
+}

@@ -1,0 +1,285 @@
+package org.verbena.shm;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Membarrier;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * A pool of this context: its {@link ReceivePool}, where that lies, and who takes receives out of it. Made, changed and
+ * closed by any thread; the engine looks after it until it is closed, see {@link PoolWatch}.
+ */
+final class OwnPool {
+    /** What is told when something happens to the pool; on the engine's thread. */
+    interface Owner {
+        /** Fewer receives are left than the limit; said once for each limit. */
+        void limitReached();
+
+        /** Peers wrote what makes no sense; the pool gives out no receive any more. Said once. */
+        void broken();
+    }
+
+    /**
+     * How to make one.
+     *
+     * @param capacity receives that may be posted
+     * @param maxCapacity the most that {@link #resize} may ask for
+     * @param reader the completion queue that reads the inbox; null if there is none, because lanes lead to it
+     */
+    record Shape(int pd, int capacity, int maxCapacity, int maxSge, @Nullable ShmCompletionQueue reader) {
+        int entries() {
+            return maxCapacity <= 1 ? 1 : Integer.highestOneBit(maxCapacity - 1) << 1;
+        }
+    }
+
+    private final ShmContext context;
+    private final Shape shape;
+    private final int number;
+    private final long entry;
+    private final long line;
+    private final long ring;
+    private final long slots;
+    private final long inbox;
+    private final ReceivePool pool;
+    private final @Nullable InboxReader reader;
+    private final PoolWatch watch;
+    private final List<PoolUser> users = new CopyOnWriteArrayList<>();
+    private int limitSequence;
+    /** The largest capacity ever. */
+    private int widest;
+    private volatile boolean closed;
+
+    OwnPool(ShmContext context, String verb, Shape shape, Owner owner) throws VerbsException {
+        this.context = context;
+        this.shape = shape;
+        Adapter adapter = context.adapter();
+        Commons commons = context.commons();
+        int entries = shape.entries();
+        int n = commons.takeNumber(verb);
+        long r = -1;
+        long s = -1;
+        long i = 0;
+        try {
+            entry = adapter.reserve(verb, AdapterLayout.poolEntry(Commons.index(n)), 128);
+            r = adapter.takeRing(verb, ReceivePool.ringBytes(entries), ReceivePool.ringBytes(entries));
+            s = adapter.takeRing(verb, slotBytes(entries), slotBytes(shape.capacity));
+            if (shape.reader != null) {
+                i = commons.takeInbox(verb, Inbox.bytes(entries));
+                clearInbox(verb, i, 0, shape.capacity);
+            }
+        } catch (VerbsException e) {
+            give(n, r, s, i);
+            throw e;
+        }
+        number = n;
+        ring = r;
+        slots = s;
+        inbox = i;
+        line = commons.line(n);
+        long base = adapter.base();
+        describe();
+        pool = new ReceivePool(entry, line, base + ring, entries, base + slots, shape.maxSge);
+        pool.setCapacity(shape.capacity);
+        widest = shape.capacity;
+        reader = inbox == 0 ? null : new InboxReader(pool, commons.file().address() + inbox, entries);
+        RawMemory.putIntRelease(entry + AdapterLayout.POOL_NUMBER, number);
+        commons.put(this);
+        watch = new PoolWatch(this, context.engine(), owner);
+        watch.start();
+    }
+
+    private void describe() {
+        RawMemory.fill(entry, 128, (byte) 0);
+        RawMemory.putInt(entry + AdapterLayout.POOL_SGE, shape.maxSge);
+        RawMemory.putLong(entry + AdapterLayout.POOL_RING, ring);
+        RawMemory.putLong(entry + AdapterLayout.POOL_SLOTS, slots);
+        RawMemory.putInt(entry + AdapterLayout.POOL_ENTRIES, shape.entries());
+        RawMemory.putInt(entry + AdapterLayout.POOL_PD, shape.pd);
+        RawMemory.putLong(entry + AdapterLayout.POOL_INBOX, inbox);
+        ShmCompletionQueue cq = shape.reader;
+        if (cq != null) {
+            RawMemory.putInt(entry + AdapterLayout.POOL_FLAGS, cq.hasTimestamps() ? AdapterLayout.FLAG_TIMESTAMPS : 0);
+            RawMemory.putInt(entry + AdapterLayout.POOL_ARM, cq.armIndex());
+            ShmCompletionChannel c = cq.shmChannel();
+            RawMemory.putInt(entry + AdapterLayout.POOL_CHANNEL, c == null ? 0 : c.id());
+        }
+    }
+
+    private long slotBytes(int count) {
+        return count * AdapterLayout.wqeStride(shape.maxSge);
+    }
+
+    /** A sequence left from an earlier inbox could be taken for a commit. */
+    private void clearInbox(String verb, long at, int from, int to) throws VerbsException {
+        if (to > from) {
+            long bytes = Inbox.bytes(to - from);
+            RawMemory.fill(context.commons().reserve(verb, at + Inbox.bytes(from), bytes), bytes, (byte) 0);
+        }
+    }
+
+    private void give(int n, long r, long s, long i) {
+        int entries = shape.entries();
+        if (r > 0) {
+            context.adapter().giveRing(r, ReceivePool.ringBytes(entries));
+        }
+        if (s > 0) {
+            context.adapter().giveRing(s, slotBytes(entries));
+        }
+        if (i > 0) {
+            context.commons().giveInbox(i, Inbox.bytes(entries));
+        }
+        context.commons().giveNumber(n);
+    }
+
+    /** 24 bits; the low 13 say where it is. */
+    int number() {
+        return number;
+    }
+
+    int pd() {
+        return shape.pd;
+    }
+
+    int maxSge() {
+        return shape.maxSge;
+    }
+
+    ReceivePool receives() {
+        return pool;
+    }
+
+    /** Reads the inbox; null if there is none. */
+    @Nullable
+    InboxReader reader() {
+        return reader;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** The arm word of the reading completion queue that an initiator has signalled last. */
+    long notified() {
+        return RawMemory.getLongAcquire(line + CommonsLayout.NOTIFIED);
+    }
+
+    /** Changes the capacity, at most to the one that the pool was made for. */
+    synchronized void resize(String verb, int capacity) throws VerbsException {
+        if (capacity > widest) {
+            context.adapter().reserve(verb, slots, slotBytes(capacity));
+            if (inbox != 0) {
+                clearInbox(verb, inbox, widest, capacity); // slots that were in use before are so still
+            }
+            widest = capacity;
+        }
+        pool.setCapacity(capacity);
+    }
+
+    /** Has the owner told when fewer receives are left; 0: not. */
+    synchronized void setLimit(int limit) {
+        RawMemory.putLongRelease(entry + AdapterLayout.POOL_LIMIT, (long) ++limitSequence << 32 | limit);
+        Membarrier.globalExpedited(); // who claims from here on sees it, or its claim is seen below
+        watch.again();
+    }
+
+    int limit() {
+        return (int) RawMemory.getLong(entry + AdapterLayout.POOL_LIMIT);
+    }
+
+    /** True, once, if fewer receives are left than the limit. */
+    synchronized boolean takeLimitReached() {
+        int limit = limit();
+        if (limit == 0 || pool.available() >= limit) {
+            return false;
+        }
+        RawMemory.putLongRelease(entry + AdapterLayout.POOL_LIMIT, (long) ++limitSequence << 32);
+        return true;
+    }
+
+    // ---- who takes receives
+
+    List<PoolUser> users() {
+        return users;
+    }
+
+    void add(PoolUser user) {
+        if (!users.contains(user)) {
+            users.add(user);
+        }
+    }
+
+    /** A user claims nothing any more. What it may have claimed and not used comes back. */
+    void remove(PoolUser user) {
+        if (users.remove(user)) {
+            recover();
+        }
+    }
+
+    /** Brings back what was claimed by somebody who is dead, or has gone. */
+    void recover() {
+        watch.recover();
+    }
+
+    /** Something was posted though somebody waits, or was found broken. */
+    void lookAgain() {
+        watch.again();
+    }
+
+    /** Somebody waits for receives, or nobody any more. */
+    void setStarving(boolean on) {
+        RawMemory.putLongVolatile(line + CommonsLayout.STARVING, on ? 1 : 0);
+    }
+
+    boolean isStarving() {
+        return RawMemory.getLongVolatile(line + CommonsLayout.STARVING) != 0;
+    }
+
+    /** True once after an initiator found that its claim came to nothing. */
+    boolean takeLost() {
+        long a = line + CommonsLayout.LOST;
+        return RawMemory.getLongOpaque(a) != 0 && RawMemory.getAndSetLong(a, 0) != 0;
+    }
+
+    /** True if a claim was completed, and nobody has polled that yet. */
+    boolean isUnread(long claim) {
+        InboxReader r = reader;
+        return r != null ? r.isUnread(claim) : users.stream().anyMatch(u -> u.hasCommitted(claim));
+    }
+
+    /**
+     * Takes the pool away from everybody.
+     *
+     * @param left whether it is known that nobody is inside but guests, who are waited for here; else its memory stays
+     *        as it is until the context is closed
+     */
+    void close(boolean left) {
+        RawMemory.putIntRelease(entry + AdapterLayout.POOL_NUMBER, 0);
+        boolean all = waitUntilLeft() && left;
+        closed = true;
+        context.commons().remove(this);
+        watch.again();
+        if (all) {
+            give(number, ring, slots, inbox);
+        }
+    }
+
+    /** Waits for all who are inside; false if one does not leave, or keeps a claim. */
+    boolean waitUntilLeft() {
+        Membarrier.globalExpedited();
+        long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
+        for (PoolUser u : users) {
+            long h = u.hazard();
+            while (h != 0 && u.hazard() == h) {
+                if (System.nanoTime() - end > 0) {
+                    return false;
+                }
+                Thread.onSpinWait();
+            }
+        }
+        return true;
+    }
+}

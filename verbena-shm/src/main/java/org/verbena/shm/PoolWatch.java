@@ -1,0 +1,151 @@
+package org.verbena.shm;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the engine does for a pool: says that its limit is reached, wakes those who wait for receives, and brings back
+ * receives that were claimed by somebody who will not use them.
+ *
+ * <p>An initiator claims inside a {@link Hazard} and, before it leaves, has committed an entry or said that it holds the
+ * claim. So when all who were inside have left once, a claim from before that is neither held nor committed nor completed
+ * belongs to nobody.
+ */
+final class PoolWatch implements Engine.Waiting {
+    private final OwnPool pool;
+    private final Engine engine;
+    private final OwnPool.Owner owner;
+    private volatile boolean recoveryWanted;
+    private boolean brokenSaid;
+    /** The receives that were claimed when recovery began; null if there is none. */
+    private long @Nullable [] candidates;
+    private final List<Inside> inside = new ArrayList<>();
+
+    private record Inside(PoolUser user, long hazard) {}
+
+    PoolWatch(OwnPool pool, Engine engine, OwnPool.Owner owner) {
+        this.pool = pool;
+        this.engine = engine;
+        this.owner = owner;
+    }
+
+    void start() {
+        engine.lookAfter(this);
+    }
+
+    /** Has the engine look soon. */
+    void again() {
+        engine.lookAgain();
+    }
+
+    void recover() {
+        recoveryWanted = true;
+        again();
+    }
+
+    @Override
+    public boolean wake() {
+        if (pool.isClosed()) {
+            return true;
+        }
+        if (!pool.receives().check()) {
+            if (!brokenSaid) {
+                brokenSaid = true;
+                owner.broken();
+            }
+            return false;
+        }
+        if (pool.takeLimitReached()) {
+            owner.limitReached();
+        }
+        if (pool.isStarving()) {
+            feed();
+        }
+        if (pool.takeLost()) {
+            recoveryWanted = true;
+        }
+        goOn();
+        return false;
+    }
+
+    @Override
+    public boolean tick() {
+        return candidates != null;
+    }
+
+    private void feed() {
+        pool.setStarving(false); // before the look: who begins to wait now sets it again
+        boolean some = false;
+        for (PoolUser u : pool.users()) {
+            if (u.isStarving()) {
+                some = true;
+                if (pool.receives().available() > 0) {
+                    u.wake();
+                }
+            }
+        }
+        if (some) {
+            pool.setStarving(true);
+        }
+    }
+
+    private void goOn() {
+        if (candidates == null && recoveryWanted) {
+            recoveryWanted = false;
+            begin();
+        }
+        long[] all = candidates;
+        if (all == null) {
+            return;
+        }
+        inside.removeIf(i -> i.user.hazard() != i.hazard);
+        if (inside.isEmpty() && finish(all)) {
+            candidates = null;
+            if (recoveryWanted) {
+                again();
+            }
+        }
+    }
+
+    private void begin() {
+        ReceivePool r = pool.receives();
+        long claimed = r.claimed();
+        long[] all = r.outstanding();
+        int n = 0;
+        for (long c : all) {
+            if (Claim.isBefore(c, claimed)) {
+                all[n++] = c;
+            }
+        }
+        candidates = Arrays.copyOf(all, n);
+        for (PoolUser u : pool.users()) {
+            long h = u.hazard();
+            if (h != 0) {
+                inside.add(new Inside(u, h));
+            }
+        }
+    }
+
+    /** Brings back what belongs to nobody; false if something has to wait for the reader of the inbox. */
+    private boolean finish(long[] all) {
+        ReceivePool r = pool.receives();
+        InboxReader reader = pool.reader();
+        for (long c : all) {
+            if (r.isOutstanding(c) && pool.users().stream().noneMatch(u -> u.held() == c) && !pool.isUnread(c)) {
+                if (reader != null && !r.mayRepost(reader.at())) {
+                    return false;
+                }
+                if (r.finish(c)) {
+                    r.repost(Claim.slot(c));
+                }
+            }
+        }
+        if (pool.isStarving()) {
+            feed();
+        }
+        return true;
+    }
+}

@@ -1,0 +1,124 @@
+package org.verbena.shm;
+
+import java.lang.invoke.VarHandle;
+
+import org.verbena.linux.spi.RawMemory;
+
+/**
+ * A pool of a peer as one of its initiators needs it: read from the peer's directory once, checked, and kept. Used by one
+ * thread at a time, inside a {@link Hazard}.
+ */
+final class RemotePool {
+    final Session session;
+    final int number;
+    final int pd;
+    final int maxSge;
+    /** True if completions carry time stamps; only if there is an inbox. */
+    final boolean timestamps;
+
+    private final long entry;
+    private final long line;
+    private final long slots;
+    private final long stride;
+    private final long inbox;
+    private final long armWord;
+    private final int channel;
+    private final PoolClaims claims;
+    private long limitRung;
+    private long lastNotified;
+
+    private RemotePool(Session session, long entry, int index) throws ProtocolException {
+        this.session = session;
+        this.entry = entry;
+        number = RawMemory.getIntAcquire(entry + AdapterLayout.POOL_NUMBER);
+        maxSge = RawMemory.getInt(entry + AdapterLayout.POOL_SGE);
+        pd = RawMemory.getInt(entry + AdapterLayout.POOL_PD);
+        timestamps = (RawMemory.getInt(entry + AdapterLayout.POOL_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
+        channel = RawMemory.getInt(entry + AdapterLayout.POOL_CHANNEL);
+        long ring = RawMemory.getLong(entry + AdapterLayout.POOL_RING);
+        long first = RawMemory.getLong(entry + AdapterLayout.POOL_SLOTS);
+        long box = RawMemory.getLong(entry + AdapterLayout.POOL_INBOX);
+        int entries = RawMemory.getInt(entry + AdapterLayout.POOL_ENTRIES);
+        int arm = RawMemory.getInt(entry + AdapterLayout.POOL_ARM);
+        if (entries < 1 || entries > ShmDevice.MAX_WR || Integer.bitCount(entries) != 1 || maxSge < 0
+                || maxSge > ShmDevice.MAX_SGE || arm < 0 || arm >= AdapterLayout.MAX_CQ) {
+            throw new ProtocolException("a pool's directory entry makes no sense");
+        }
+        stride = AdapterLayout.wqeStride(maxSge);
+        if (!isWithin(ring, ReceivePool.ringBytes(entries), AdapterLayout.HEAP, AdapterLayout.SIZE)
+                || !isWithin(first, stride * entries, AdapterLayout.HEAP, AdapterLayout.SIZE)
+                || box != 0 && !isWithin(box, Inbox.bytes(entries), CommonsLayout.HEAP, CommonsLayout.SIZE)) {
+            throw new ProtocolException("a pool lies outside the adapter or the commons");
+        }
+        slots = session.peerBase() + first;
+        line = session.peerCommonsBase() + CommonsLayout.pool(index);
+        inbox = box == 0 ? 0 : session.peerCommonsBase() + box;
+        armWord = session.peerBase() + AdapterLayout.armWord(arm);
+        claims = new PoolClaims(entry, line, session.peerBase() + ring, entries);
+    }
+
+    private static boolean isWithin(long at, long bytes, long from, long to) {
+        return at >= from && at <= to - bytes && (at & 15) == 0;
+    }
+
+    /** Reads the pool at an index of the peer's directory. */
+    static RemotePool at(Session session, int index) throws ProtocolException {
+        if (index < 0 || index >= CommonsLayout.MAX_POOLS) {
+            throw new ProtocolException("a pool's number makes no sense");
+        }
+        return new RemotePool(session, session.peerBase() + AdapterLayout.poolEntry(index), index);
+    }
+
+    /** True while the owner has not closed the pool; to be asked after a {@link Hazard} was entered. */
+    boolean isOpen() {
+        return RawMemory.getIntAcquire(entry + AdapterLayout.POOL_NUMBER) == number;
+    }
+
+    boolean hasInbox() {
+        return inbox != 0;
+    }
+
+    /** Takes the oldest receive; answers {@link Claim#NONE} if there is none. */
+    long claim() {
+        long c = claims.claim();
+        if (c != Claim.NONE) {
+            long limit = RawMemory.getLongOpaque(entry + AdapterLayout.POOL_LIMIT);
+            if (claims.left() < (int) limit && limit != limitRung) {
+                limitRung = limit;
+                session.ring(0);
+            }
+        }
+        return c;
+    }
+
+    boolean isAvailable() {
+        return claims.isAvailable();
+    }
+
+    /** The receive of a claim. */
+    long wqe(long claim) {
+        return slots + Claim.slot(claim) * stride;
+    }
+
+    /** The inbox's entry for a claim; only if there is an inbox. */
+    long inboxEntry(long claim) {
+        return Inbox.entry(inbox, claim);
+    }
+
+    /** Has the owner look for those who wait, when it posts. */
+    void setStarving() {
+        RawMemory.putLongVolatile(line + CommonsLayout.STARVING, 1);
+    }
+
+    /** Tells the owner of what was just committed into the inbox, if its completion queue wants to be told. */
+    void signal(boolean solicited) {
+        // as in SendExecutor.notify
+        VarHandle.releaseFence();
+        long word = RawMemory.getLongOpaque(armWord);
+        if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
+            lastNotified = word;
+            RawMemory.putLongVolatile(line + CommonsLayout.NOTIFIED, word);
+            session.ring(channel);
+        }
+    }
+}
