@@ -291,8 +291,8 @@ final class ShmQueuePair extends QueuePair {
                 return;
             }
             departure.begins();
+            errorReason = reason; // first: who sees the state finds the reason
             state = QueuePairState.ERR;
-            errorReason = reason;
             RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
         }
         departure.settle();
