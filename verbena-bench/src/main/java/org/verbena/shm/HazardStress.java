@@ -41,7 +41,7 @@ public class HazardStress {
             ShmContext owner = PAIRS.receivers();
             try {
                 region = owner.keys().add(PAIRS.domain(), AccessFlags.ALL, memory,
-                        owner.allocationOf(PAIRS.domain(), memory));
+                        owner.memories().allocationOf(PAIRS.domain(), memory));
             } catch (VerbsException e) {
                 throw new IllegalStateException(e);
             }

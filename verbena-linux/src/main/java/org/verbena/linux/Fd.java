@@ -14,6 +14,8 @@ import org.verbena.linux.spi.SyscallNumber;
  * {@code Fd} that is dropped stays open until the process ends.
  */
 public final class Fd implements AutoCloseable {
+    static final int F_DUPFD_CLOEXEC = 1030;
+
     private final AtomicInteger number;
 
     private Fd(int number) {
@@ -32,6 +34,18 @@ public final class Fd implements AutoCloseable {
             throw new IllegalArgumentException("not a file descriptor: " + number);
         }
         return new Fd(number);
+    }
+
+    /**
+     * Makes a second descriptor of what another one refers to: fcntl(2), {@code F_DUPFD_CLOEXEC}.
+     *
+     * @param number an open descriptor, which stays its owner's
+     * @return the new one, not inherited by exec
+     * @throws LinuxException {@code EBADF} if the number is not open, {@code EMFILE}
+     */
+    public static Fd duplicate(int number) throws LinuxException {
+        return ofResult(Native.call(SyscallNumber.FCNTL, number, F_DUPFD_CLOEXEC, 0),
+                "fcntl(fd " + number + ", F_DUPFD_CLOEXEC)");
     }
 
     /** The new descriptor that a call returned, or the call's exception. */

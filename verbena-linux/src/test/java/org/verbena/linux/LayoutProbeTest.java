@@ -35,6 +35,7 @@ class LayoutProbeTest {
                 #define _GNU_SOURCE
                 #include <errno.h>
                 #include <fcntl.h>
+                #include <linux/dma-buf.h>
                 #include <linux/futex.h>
                 #include <linux/membarrier.h>
                 #include <poll.h>
@@ -149,6 +150,12 @@ class LayoutProbeTest {
                 "SO_PEERCRED", "SHUT_RDWR", "F_GETFL", "F_SETFL", "O_NONBLOCK");
         constantsOf(UnixMessage.class, "", "MSG_CTRUNC", "MSG_TRUNC", "MSG_NOSIGNAL", "MSG_CMSG_CLOEXEC", "SCM_RIGHTS");
         constantsOf(Statx.class, "", "AT_EMPTY_PATH", "STATX_TYPE", "STATX_SIZE", "STATX_BLOCKS", "S_IFMT", "S_IFREG");
+        constantsOf(Madvise.class, "", "MADV_WILLNEED", "MADV_HUGEPAGE");
+        constantsOf(DmaBuf.class, "", "DMA_BUF_SYNC_READ", "DMA_BUF_SYNC_WRITE", "DMA_BUF_SYNC_RW",
+                "DMA_BUF_SYNC_START", "DMA_BUF_SYNC_END", "SEEK_END");
+        expect("DMA_BUF_IOCTL_SYNC", DmaBuf.DMA_BUF_IOCTL_SYNC);
+        expect("sizeof(struct dma_buf_sync)", 8);
+        expect("F_DUPFD_CLOEXEC", Fd.F_DUPFD_CLOEXEC);
         expect("PR_SET_PTRACER", Prctl.PR_SET_PTRACER);
         expect("(int) PR_SET_PTRACER_ANY", Prctl.PTRACER_ANY);
         expect("CLOCK_MONOTONIC", 1);

@@ -53,8 +53,10 @@ package org.verbena.shm;
  *  72  limit                     1   sequence:32, limit:32; ring the engine when fewer receives are left
  *
  * key table entry
- *   0  word: valid 1 bit, shared 1 bit, access 8 bits from bit 8, domain 16 bits from bit 16, generation from bit 32
- *   8  address, 16 length, 24 memory id (if shared), 32 offset in that memory
+ *   0  word: bit 0 valid, bit 1 shared, bit 2 nothing there, bits 4 and 5 access to flush, access 8 bits from bit 8,
+ *      domain 16 bits from bit 16, generation from bit 32
+ *   8  address as requests name it, 16 length, 24 memory id (if shared)
+ *  32  offset in that memory; if it is not shared, the address in its process
  * </pre>
  */
 final class AdapterLayout {

@@ -1,7 +1,10 @@
 package org.verbena.shm;
 
 import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
 
+import org.verbena.linux.DmaBuf;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
@@ -11,27 +14,35 @@ import org.verbena.linux.Sys;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Memory that Verbena allocated: a memory file of its own, which peers of the protection domain map. Its pages are
- * reserved at once. The address range stays valid as long as anybody holds the segment, but {@link #free} takes the
- * pages away: what a peer that is stopped in the middle of a copy writes later goes to pages that nobody sees.
+ * Memory that peers of its protection domains map: a memory file of Verbena's own, or a buffer that another driver shares
+ * (dma-buf). The pages of a file are reserved at once. The address range stays valid as long as anybody holds the
+ * segment, but {@link #free} takes the pages away: what a peer that is stopped in the middle of a copy writes later goes
+ * to pages that nobody sees, unless they are another driver's.
  */
 final class Allocation {
     final long id;
-    final int pd;
     final long bytes;
     final Fd fd;
     final Mapping mapping;
-    private int regions;
+    /** Where in the file the mapping begins. */
+    final long fileOffset;
+    /** Where in the mapping the memory begins. */
+    private final long start;
+    private final boolean foreign;
+    /** How many regions of each protection domain lie in it. */
+    private final Map<Integer, Integer> users = new HashMap<>();
 
-    private Allocation(long id, int pd, long bytes, Fd fd, Mapping mapping) {
+    private Allocation(long id, long bytes, Fd fd, Mapping mapping, long fileOffset, long start, boolean foreign) {
         this.id = id;
-        this.pd = pd;
         this.bytes = bytes;
         this.fd = fd;
         this.mapping = mapping;
+        this.fileOffset = fileOffset;
+        this.start = start;
+        this.foreign = foreign;
     }
 
-    static Allocation make(String verb, long id, int pd, long bytes) throws VerbsException {
+    static Allocation make(String verb, long id, long bytes) throws VerbsException {
         long size = Extents.pages(bytes);
         long available = Sys.availableMemory();
         if (size > available) {
@@ -43,7 +54,32 @@ final class Allocation {
             fd = Memfd.create("verbena-memory", size);
             Memfd.allocate(fd, 0, size);
             Memfd.addSeals(fd, Memfd.SEAL_SEAL | Memfd.SEAL_SHRINK | Memfd.SEAL_GROW);
-            return new Allocation(id, pd, bytes, fd, Mapping.map(fd, 0, size, true));
+            return new Allocation(id, bytes, fd, Mapping.map(fd, 0, size, true), 0, 0, false);
+        } catch (LinuxException e) {
+            if (fd != null) {
+                fd.close();
+            }
+            throw new VerbsException(verb, e);
+        }
+    }
+
+    /** Maps a part of a shared buffer; the descriptor stays the caller's. */
+    static Allocation ofDmaBuf(String verb, long id, int descriptor, long offset, long bytes) throws VerbsException {
+        Fd fd = null;
+        try {
+            fd = Fd.duplicate(descriptor);
+            if (!DmaBuf.isDmaBuf(fd)) {
+                throw new LinuxException("map fd " + descriptor, Errno.EINVAL, "it is no shared buffer (dma-buf)");
+            }
+            long size = DmaBuf.size(fd);
+            if (offset > size || bytes > size - offset) {
+                throw new LinuxException("map fd " + descriptor, Errno.EINVAL, "the buffer has " + size + " bytes");
+            }
+            long page = Sys.pageSize();
+            long from = offset & -page;
+            Mapping m = Mapping.map(fd, from, Extents.pages(offset + bytes - from), true);
+            DmaBuf.beginAccess(fd);
+            return new Allocation(id, bytes, fd, m, from, offset - from, true);
         } catch (LinuxException e) {
             if (fd != null) {
                 fd.close();
@@ -53,22 +89,40 @@ final class Allocation {
     }
 
     MemorySegment segment() {
-        return mapping.segment().asSlice(0, bytes);
+        return mapping.segment().asSlice(start, bytes);
     }
 
-    /** Counts a region in this memory. */
-    synchronized void use() {
-        regions++;
+    /** True if the pages are another driver's and stay when the mapping goes. */
+    boolean isForeign() {
+        return foreign;
     }
 
-    /** Counts a region off; answers true if it was the last. */
-    synchronized boolean unuse() {
-        return --regions == 0;
+    /** Counts a region of a protection domain. */
+    synchronized void use(int pd) {
+        users.merge(pd, 1, Integer::sum);
+    }
+
+    /** Counts a region off; answers true if it was the protection domain's last. */
+    synchronized boolean unuse(int pd) {
+        return users.computeIfPresent(pd, (_, n) -> n == 1 ? null : n - 1) == null;
+    }
+
+    synchronized boolean isUsed() {
+        return !users.isEmpty();
+    }
+
+    synchronized boolean isUsedBy(int pd) {
+        return users.containsKey(pd);
+    }
+
+    /** True if the pages go when one region of the protection domain does. */
+    synchronized boolean vanishesWithout(int pd) {
+        return !foreign && users.size() == 1 && Integer.valueOf(1).equals(users.get(pd));
     }
 
     /** True if the segment's memory belongs to this allocation. */
     boolean holds(MemorySegment s) {
-        long offset = s.address() - mapping.address();
+        long offset = s.address() - mapping.address() - start;
         return offset >= 0 && offset <= bytes && s.byteSize() <= bytes - offset && !mapping.isDiscarded();
     }
 
@@ -79,11 +133,18 @@ final class Allocation {
         } catch (LinuxException e) {
             throw new VerbsException("free memory", e);
         }
-        fd.close();
+        abandon();
     }
 
     /** The context closes: gives the descriptor back and leaves the pages to whoever still holds the segment. */
     void abandon() {
+        if (foreign) {
+            try {
+                DmaBuf.endAccess(fd);
+            } catch (LinuxException e) {
+                EngineLog.log(System.Logger.Level.DEBUG, "cannot end the access to a shared buffer", e);
+            }
+        }
         fd.close();
     }
 }

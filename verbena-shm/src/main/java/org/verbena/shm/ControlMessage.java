@@ -39,6 +39,8 @@ final class ControlMessage {
     static final int POOL_ATTACHED = 9;
     /** It will take none any more: {pool number, QP number}. */
     static final int POOL_DETACH = 10;
+    /** A shared buffer (dma-buf) to map: {id, size, offset in the buffer}, 1 descriptor. */
+    static final int MEMORY_DMABUF = 11;
     /** Connection manager: {connection, port, QP number, private data}. */
     static final int CM_REQUEST = 16;
     /** {connection, QP number, private data}. */

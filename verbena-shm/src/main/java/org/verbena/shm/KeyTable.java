@@ -14,6 +14,10 @@ import org.verbena.verbs.VerbsException;
 final class KeyTable {
     private static final long VALID = 1;
     private static final long SHARED = 2;
+    private static final long NOTHING = 4;
+    /** Rights beyond the eight of the word's second byte, and how far they lie from their place in the first. */
+    private static final int FLUSH = 0x300;
+    private static final int FLUSH_SHIFT = 4;
 
     private final Adapter adapter;
     private final AtomicReferenceArray<@Nullable Region> regions = new AtomicReferenceArray<>(AdapterLayout.MAX_KEYS);
@@ -25,30 +29,61 @@ final class KeyTable {
 
     /** Publishes a region under a new key. */
     Region add(int pd, int access, MemorySegment segment, @Nullable Allocation allocation) throws VerbsException {
-        int index = adapter.takeKey();
-        int generation;
-        synchronized (generations) {
-            generation = ++generations[index];
-        }
-        // no key is 0, which many programs take for "none"
-        int key = index << 8 | generation & 0xff;
-        if (key == 0) {
-            synchronized (generations) {
-                generation = ++generations[index];
-            }
-            key = index << 8 | generation & 0xff;
-        }
-        Region r = new Region(this, key, pd, access, segment, allocation);
-        regions.set(index, r);
-        long e = adapter.base() + AdapterLayout.keyEntry(key);
-        RawMemory.putLong(e + AdapterLayout.KEY_ADDRESS, r.address);
-        RawMemory.putLong(e + AdapterLayout.KEY_LENGTH, r.length);
-        RawMemory.putLong(e + AdapterLayout.KEY_MEMORY, allocation == null ? 0 : allocation.id);
-        RawMemory.putLong(e + AdapterLayout.KEY_MEMORY_OFFSET,
-                allocation == null ? 0 : r.address - allocation.mapping.address());
-        RawMemory.putLongRelease(e + AdapterLayout.KEY_WORD, VALID | (allocation == null ? 0 : SHARED)
-                | (long) (access & 0xff) << 8 | (long) (pd & 0xffff) << 16 | (long) generation << 32);
+        return add(pd, access, Backing.of(segment, allocation, segment.address()));
+    }
+
+    /** Publishes a region under a new key. */
+    Region add(int pd, int access, Backing backing) throws VerbsException {
+        Region r = new Region(this, takeKey(), pd, access, backing);
+        publish(r);
         return r;
+    }
+
+    /** A key that no region has, and that its index did not have lately. */
+    int takeKey() throws VerbsException {
+        int index = adapter.takeKey();
+        synchronized (generations) {
+            int key = index << 8 | ++generations[index] & 0xff;
+            // no key is 0, which many programs take for "none"
+            return key != 0 ? key : index << 8 | ++generations[index] & 0xff;
+        }
+    }
+
+    /** Puts another region under the key of one that was {@linkplain #invalidate invalidated}. */
+    Region replace(Region old, int pd, int access, Backing backing) {
+        Region r = new Region(this, old.key, pd, access, backing);
+        publish(r);
+        return r;
+    }
+
+    private void publish(Region r) {
+        regions.set(r.key >>> 8, r);
+        long e = adapter.base() + AdapterLayout.keyEntry(r.key);
+        Allocation a = r.allocation;
+        RawMemory.putLong(e + AdapterLayout.KEY_ADDRESS, r.iova);
+        RawMemory.putLong(e + AdapterLayout.KEY_LENGTH, r.length);
+        RawMemory.putLong(e + AdapterLayout.KEY_MEMORY, a == null ? 0 : a.id);
+        RawMemory.putLong(e + AdapterLayout.KEY_MEMORY_OFFSET, a == null ? r.address : r.address - a.mapping.address());
+        RawMemory.putLongRelease(e + AdapterLayout.KEY_WORD, word(r, nextGeneration(r.key)));
+    }
+
+    private static long word(Region r, int generation) {
+        return VALID | (r.allocation == null ? 0 : SHARED) | (r.nothing ? NOTHING : 0) | rights(r.pd, r.access)
+                | (long) generation << 32;
+    }
+
+    private static long rights(int pd, int access) {
+        return (long) (access & 0xff) << 8 | (long) (access & FLUSH) >> FLUSH_SHIFT | (long) (pd & 0xffff) << 16;
+    }
+
+    /** A generation that fits the key and that no word of this entry had lately. */
+    private int nextGeneration(int key) {
+        int index = key >>> 8;
+        synchronized (generations) {
+            int g = (generations[index] & ~0xff) + 0x100 | key & 0xff;
+            generations[index] = g;
+            return g;
+        }
     }
 
     /** Takes the key away from peers and from this process's own work requests; the entry is not reused yet. */
@@ -64,8 +99,7 @@ final class KeyTable {
             generation = generations[r.key >>> 8];
         }
         RawMemory.putLongRelease(adapter.base() + AdapterLayout.keyEntry(r.key) + AdapterLayout.KEY_WORD,
-                VALID | (r.allocation == null ? 0 : SHARED) | (long) (r.access & 0xff) << 8
-                        | (long) (r.pd & 0xffff) << 16 | (long) generation << 32);
+                word(r, generation));
         r.valid = true;
     }
 
@@ -73,6 +107,14 @@ final class KeyTable {
     void remove(Region r) {
         regions.set(r.key >>> 8, null);
         adapter.giveKey(r.key >>> 8);
+    }
+
+    /** The region of a key, whatever it may be used for; null if there is none. */
+    @Nullable
+    Region find(int key) {
+        int index = key >>> 8;
+        Region r = index >= AdapterLayout.MAX_KEYS ? null : regions.getAcquire(index);
+        return r != null && r.key == key && r.valid ? r : null;
     }
 
     /** The region of a key if {@code bytes} from {@code at} and {@code access} are allowed to {@code pd}, else null. */
@@ -109,6 +151,12 @@ final class KeyTable {
         return (word & SHARED) != 0;
     }
 
+    /** True if there is no memory behind the key. */
+    static boolean isNothing(long word) {
+        return (word & NOTHING) != 0;
+    }
+
+    /** The rights of the first eight bits; the others have methods of their own. */
     static int access(long word) {
         return (int) (word >>> 8) & 0xff;
     }

@@ -49,7 +49,7 @@ final class LocalBuffers {
         if (n == 1) {
             Region r = region(w.lkey(0), w.address(0), total, 0);
             if (r != null && r.isRaw()) {
-                return w.address(0);
+                return r.local(w.address(0));
             }
         }
         long done = 0;

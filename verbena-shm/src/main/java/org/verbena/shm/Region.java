@@ -16,23 +16,38 @@ final class Region {
     final int key;
     final int pd;
     final int access;
+    /** Where the first byte lies in this process. */
     final long address;
+    /** The first byte as work requests name it. */
+    final long iova;
+    /** What to add to the one to get the other. */
+    private final long shift;
     final long length;
     final MemorySegment segment;
     /** The allocation that the memory belongs to; null if it was only registered. */
     final @Nullable Allocation allocation;
+    /** True if there is no memory: it reads as zero, and what is written vanishes. */
+    final boolean nothing;
     /** False once deregistration has begun. */
     volatile boolean valid = true;
 
-    Region(KeyTable table, int key, int pd, int access, MemorySegment segment, @Nullable Allocation allocation) {
+    Region(KeyTable table, int key, int pd, int access, Backing backing) {
         this.table = table;
         this.key = key;
         this.pd = pd;
         this.access = access;
-        this.address = segment.address();
-        this.length = segment.byteSize();
-        this.segment = segment;
-        this.allocation = allocation;
+        this.address = backing.segment().address();
+        this.iova = backing.iova();
+        this.shift = address - iova;
+        this.length = backing.length();
+        this.segment = backing.segment();
+        this.allocation = backing.allocation();
+        this.nothing = backing.nothing();
+    }
+
+    /** Where what work requests name {@code at} lies in this process. */
+    long local(long at) {
+        return at + shift;
     }
 
     /** True if the memory stays mapped whatever happens, so that it may be touched by address. */
@@ -42,7 +57,7 @@ final class Region {
 
     /** True if {@code bytes} from {@code at} lie within the region; safe against overflow. */
     boolean covers(long at, long bytes) {
-        long offset = at - address;
+        long offset = at - iova;
         return offset >= 0 && bytes >= 0 && offset <= length && bytes <= length - offset;
     }
 
@@ -53,11 +68,15 @@ final class Region {
      */
     boolean copyOut(long at, long to, long bytes) {
         if (isRaw()) {
-            Copy.bytes(at, to, bytes);
+            Copy.bytes(at + shift, to, bytes);
+            return true;
+        }
+        if (nothing) {
+            RawMemory.fill(to, bytes, (byte) 0);
             return true;
         }
         try {
-            MemorySegment.copy(segment, at - address, RawMemory.segment(to, bytes), 0, bytes);
+            MemorySegment.copy(segment, at - iova, RawMemory.segment(to, bytes), 0, bytes);
             return true;
         } catch (IllegalStateException | WrongThreadException | InternalError e) {
             return false;
@@ -67,11 +86,14 @@ final class Region {
     /** Copies into the region; as {@link #copyOut}. */
     boolean copyIn(long from, long at, long bytes) {
         if (isRaw()) {
-            Copy.bytes(from, at, bytes);
+            Copy.bytes(from, at + shift, bytes);
+            return true;
+        }
+        if (nothing) {
             return true;
         }
         try {
-            MemorySegment.copy(RawMemory.segment(from, bytes), 0, segment, at - address, bytes);
+            MemorySegment.copy(RawMemory.segment(from, bytes), 0, segment, at - iova, bytes);
             return true;
         } catch (IllegalStateException | WrongThreadException | InternalError | UnsupportedOperationException
                 | IllegalArgumentException e) {

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.DmaBuf;
 import org.verbena.linux.Doorbell;
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
@@ -21,6 +22,7 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
 import org.verbena.linux.Memfd;
+import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AsyncEventType;
@@ -241,7 +243,7 @@ final class Session {
     @Nullable
     Mapping memory(long id) {
         if (isLoopback()) {
-            Allocation a = context.allocation(id);
+            Allocation a = context.memories().allocation(id);
             return a == null ? null : a.mapping;
         }
         return memories.get(id);
@@ -254,7 +256,7 @@ final class Session {
         }
         synchronized (sharedPds) {
             if (sharedPds.add(pd)) {
-                for (Allocation a : context.allocations(pd)) {
+                for (Allocation a : context.memories().allocations(pd)) {
                     sendMemory(a);
                 }
             }
@@ -270,9 +272,9 @@ final class Session {
         }
     }
 
-    void allocated(Allocation a) {
+    void allocated(Allocation a, int pd) {
         synchronized (sharedPds) {
-            if (sharedPds.contains(a.pd)) {
+            if (sharedPds.contains(pd)) {
                 sendMemory(a);
             }
         }
@@ -285,7 +287,9 @@ final class Session {
     }
 
     private void transfer(Allocation a) {
-        send(new ControlMessage.Writer(ControlMessage.MEMORY).putLong(a.id).putLong(Extents.pages(a.bytes)), a.fd);
+        var m = new ControlMessage.Writer(a.isForeign() ? ControlMessage.MEMORY_DMABUF : ControlMessage.MEMORY)
+                .putLong(a.id).putLong(a.mapping.length());
+        send(a.isForeign() ? m.putLong(a.fileOffset) : m, a.fd);
     }
 
     /** Memory that came could not be taken; it is asked for again when somebody needs it. Engine's thread only. */
@@ -311,6 +315,15 @@ final class Session {
             send(new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(id), null);
         }
         return m.errno;
+    }
+
+    /** A protection domain has no region in the memory any more: the peer keeps it only if another one has. */
+    void unused(Allocation a) {
+        synchronized (sharedPds) {
+            if (sharedPds.stream().noneMatch(a::isUsedBy)) {
+                freed(a);
+            }
+        }
     }
 
     void freed(Allocation a) {
@@ -452,25 +465,26 @@ final class Session {
     /** Handles a message that only concerns this session; answers false if it is none of those. */
     boolean receive(ControlMessage.Reader m, int[] fds, int fdCount) throws ProtocolException, LinuxException {
         switch (m.type()) {
-            case ControlMessage.MEMORY -> {
+            case ControlMessage.MEMORY, ControlMessage.MEMORY_DMABUF -> {
+                boolean foreign = m.type() == ControlMessage.MEMORY_DMABUF;
                 long id = m.getLong();
                 long size = m.getLong();
+                long offset = foreign ? m.getLong() : 0;
                 m.end();
                 if (fdCount == 0 && socket().lostFds()) {
                     miss(id, new LinuxException("take memory of " + peerName(), Errno.EMFILE));
                     return true;
                 }
                 Fd fd = oneFd(fds, fdCount);
-                int seals = Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | Memfd.SEAL_SEAL;
                 try (fd) {
-                    if ((Memfd.seals(fd) & seals) != seals || size <= 0 || Memfd.size(fd) != size) {
+                    if (foreign ? !isPartOfDmaBuf(fd, offset, size) : !isSealed(fd, size)) {
                         throw new ProtocolException("memory is not sealed or has a wrong size");
                     }
                     if (memories.size() >= MAX_MEMORIES || memories.containsKey(id)) {
                         throw new ProtocolException("too many memories, or one of the same number twice");
                     }
                     try {
-                        memories.put(id, Mapping.map(fd, 0, size, true));
+                        memories.put(id, Mapping.map(fd, offset, size, true));
                         missing.remove(id);
                     } catch (LinuxException e) {
                         miss(id, e);
@@ -481,7 +495,7 @@ final class Session {
                 long id = m.getLong();
                 m.end();
                 synchronized (sharedPds) {
-                    Allocation a = context.allocation(id);
+                    Allocation a = context.memories().allocation(id);
                     if (a != null && sentMemories.contains(id)) {
                         transfer(a);
                     }
@@ -520,6 +534,18 @@ final class Session {
             }
         }
         return true;
+    }
+
+    /** True for a file of that size that nobody can make shorter. */
+    private static boolean isSealed(Fd fd, long size) throws LinuxException {
+        int seals = Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | Memfd.SEAL_SEAL;
+        return (Memfd.seals(fd) & seals) == seals && size > 0 && Memfd.size(fd) == size;
+    }
+
+    /** True for pages of a shared buffer, which cannot become shorter. */
+    private static boolean isPartOfDmaBuf(Fd fd, long offset, long size) throws LinuxException {
+        return DmaBuf.isDmaBuf(fd) && size > 0 && offset >= 0 && offset % Sys.pageSize() == 0
+                && offset <= DmaBuf.size(fd) - size;
     }
 
     private static Fd oneFd(int[] fds, int count) throws ProtocolException {

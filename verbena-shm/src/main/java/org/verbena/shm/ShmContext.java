@@ -1,25 +1,15 @@
 package org.verbena.shm;
 
-import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.List;
+import java.util.Collection;
 import java.util.Map;
-import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
-
-import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
-import org.verbena.linux.Prctl;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
@@ -57,12 +47,7 @@ final class ShmContext extends Context {
     private final Adapter.Slots queuePairNumbers = new Adapter.Slots(AdapterLayout.MAX_QP);
     private final int[] queuePairGenerations = new int[AdapterLayout.MAX_QP];
     private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
-    private final Map<Long, Allocation> allocations = new ConcurrentHashMap<>();
-    /** Peers that were stopped inside a transfer when their queue pair was closed here. */
-    private final Queue<Revocation.Inside> lingering = new ConcurrentLinkedQueue<>();
-    /** Closing the context takes all regions away together; single ones do not come or go meanwhile. */
-    private final ReadWriteLock revocations = new ReentrantReadWriteLock();
-    private final AtomicLong nextMemory = new AtomicLong();
+    private final Memories memories;
     private final AtomicInteger nextChannel = new AtomicInteger();
     private final AtomicInteger nextThreadDomain = new AtomicInteger();
 
@@ -74,6 +59,7 @@ final class ShmContext extends Context {
         this.commons = commons;
         this.engine = engine;
         keys = new KeyTable(adapter);
+        memories = new Memories(this, keys);
         control = new Control(this);
     }
 
@@ -196,7 +182,9 @@ final class ShmContext extends Context {
         return switch (feature) {
             case Feature.RC, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP, Feature.QUERY_VALUES,
                     Feature.CONNECTION_MANAGER, Feature.ALLOCATE, Feature.COMPLETION_TIMESTAMP_WALLCLOCK,
-                    Feature.CQ_RESIZE, Feature.CQ_MODERATION, Feature.THREAD_DOMAIN, Feature.PARENT_DOMAIN ->
+                    Feature.CQ_RESIZE, Feature.CQ_MODERATION, Feature.THREAD_DOMAIN, Feature.PARENT_DOMAIN,
+                    Feature.IOVA, Feature.ZERO_BASED, Feature.DMABUF,
+                    Feature.ON_DEMAND, Feature.ADVISE, Feature.REREGISTER, Feature.NULL_REGION ->
                 true;
             default -> false;
         };
@@ -301,9 +289,8 @@ final class ShmContext extends Context {
         queuePairs.remove(qp.number());
     }
 
-    /** A peer has not left a queue pair that is closed all the same. */
-    void linger(Revocation.Inside inside) {
-        lingering.add(inside);
+    Collection<ShmQueuePair> queuePairs() {
+        return queuePairs.values();
     }
 
     Session session(String verb, long peerInstance) throws VerbsException {
@@ -319,130 +306,13 @@ final class ShmContext extends Context {
 
     // ---- memory
 
-    Allocation allocate(String owner, int pd, long bytes) throws VerbsException {
-        Allocation a = Allocation.make("allocate " + bytes + " bytes on " + owner, nextMemory.incrementAndGet(), pd,
-                bytes);
-        allocations.put(a.id, a);
-        for (Session s : control.sessions()) {
-            s.allocated(a);
-        }
-        return a;
+    Memories memories() {
+        return memories;
     }
 
-    void free(Allocation a) throws VerbsException {
-        allocations.remove(a.id);
-        for (Session s : control.sessions()) {
-            s.freed(a);
-        }
-        a.free();
-    }
-
-    @Nullable
-    Allocation allocation(long id) {
-        return allocations.get(id);
-    }
-
-    List<Allocation> allocations(int pd) {
-        return allocations.values().stream().filter(a -> a.pd == pd).toList();
-    }
-
-    /** The allocation of a protection domain that a segment lies in, if any. */
-    @Nullable
-    Allocation allocationOf(int pd, MemorySegment segment) {
-        for (Allocation a : allocations.values()) {
-            if (a.pd == pd && a.holds(segment)) {
-                return a;
-            }
-        }
-        return null;
-    }
-
-    /**
-     * Where the kernel restricts ptrace to descendants (Yama, scope 1), allows the processes of this user to reach memory
-     * that was only registered.
-     */
-    void letPeersReachRegisteredMemory() {
-        if (Prctl.yamaScope() == 1) {
-            Prctl.setPtracer(Prctl.PTRACER_ANY);
-        }
-    }
-
-    /** Gives memory a key. */
-    Region register(int pd, int access, MemorySegment memory, @Nullable Allocation allocation) throws VerbsException {
-        revocations.readLock().lock();
-        try {
-            return keys.add(pd, access, memory, allocation);
-        } finally {
-            revocations.readLock().unlock();
-        }
-    }
-
-    /** Takes a region away from everybody; complete when it returns. */
-    void deregister(String name, Region r) throws VerbsException {
-        revocations.readLock().lock();
-        try {
-            Allocation a = r.allocation;
-            // one that is not valid was taken away already, because the context closes
-            List<Revocation.Inside> left = r.valid ? revoke(name, List.of(r)) : List.of();
-            boolean last = a != null && a.unuse();
-            if (!left.isEmpty() && !last) {
-                if (a != null) {
-                    a.use();
-                }
-                keys.restore(r);
-                throw stopped("deregister " + name, left.getFirst(), "");
-            }
-            keys.remove(r);
-            if (a != null && last) {
-                free(a);
-            }
-        } finally {
-            revocations.readLock().unlock();
-        }
-    }
-
-    /** Takes the keys of regions away and waits; answers those who did not leave, whose queue pairs have failed. */
-    private List<Revocation.Inside> revoke(String name, List<Region> regions) {
-        regions.forEach(keys::invalidate);
-        lingering.removeIf(Revocation.Inside::hasLeft);
-        List<Revocation.Inside> left = Revocation.revoke(queuePairs.values(), guests(), lingering,
-                Revocation.of(regions));
-        for (Revocation.Inside i : left) {
-            i.fail("the peer did not leave " + name);
-        }
-        return left;
-    }
-
-    /** Queue pairs of peers that take receives here without being connected to one of ours. */
-    private List<PoolGuest> guests() {
-        return control.sessions().stream().flatMap(s -> s.pools().guests().stream()).toList();
-    }
-
-    private static VerbsException stopped(String verb, Revocation.Inside who, String hint) {
-        return new VerbsException(verb, Errno.EBUSY, who.peer() + " is stopped in the middle of a transfer to memory "
-                + "that stays yours: continue or end it first" + hint);
-    }
-
-    /**
-     * Takes all regions away at once, and gives them all back if one cannot be: allocations lose their pages with their
-     * last region, but registered memory stays.
-     */
     @Override
     protected void implPrepareClose() throws VerbsException {
-        revocations.writeLock().lock();
-        try {
-            List<Region> all = keys.all().stream().filter(r -> r.valid).toList();
-            Set<Integer> kept = Revocation.of(all.stream().filter(r -> r.allocation == null).toList());
-            List<Revocation.Inside> left = revoke("memory of " + describe() + ", which was to be closed", all);
-            for (Revocation.Inside i : left) {
-                if (!kept.isEmpty() && i.isIn(kept)) {
-                    all.forEach(keys::restore);
-                    throw stopped("close " + describe(), i, "; nothing was closed");
-                }
-            }
-        } finally {
-            revocations.writeLock().unlock();
-        }
+        memories.prepareClose();
     }
 
     @Override
@@ -461,7 +331,7 @@ final class ShmContext extends Context {
             }
         }
         engine.stop();
-        allocations.values().forEach(Allocation::abandon);
+        memories.close();
         adapter.close();
         commons.close();
         if (interrupted) {

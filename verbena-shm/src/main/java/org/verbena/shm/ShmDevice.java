@@ -8,6 +8,7 @@ import org.verbena.verbs.AtomicCapability;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
 import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.OdpCapabilities;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.VerbsException;
 
@@ -22,6 +23,10 @@ final class ShmDevice extends Device {
     static final int MAX_INLINE = 1024;
     static final long MAX_MESSAGE = 1L << 31;
 
+    /** Memory is touched by the CPU, which brings pages in whatever the operation. */
+    private static final int ODP_RC = OdpCapabilities.SEND | OdpCapabilities.RECEIVE | OdpCapabilities.WRITE
+            | OdpCapabilities.READ | OdpCapabilities.ATOMIC;
+
     static final PortAttributes PORT = PortAttributes.builder().state(PortAttributes.STATE_ACTIVE).mtu(4096, 4096)
             .gidTableLength(1).pkeyTableLength(1).maxMessageSize(MAX_MESSAGE).linkLayer("shared memory").build();
 
@@ -34,7 +39,8 @@ final class ShmDevice extends Device {
                 .maxQp(AdapterLayout.MAX_QP, MAX_WR).maxSge(MAX_SGE).maxInlineData(MAX_INLINE)
                 .maxCq(AdapterLayout.MAX_CQ, 1 << 22).maxMr(AdapterLayout.MAX_KEYS).maxPd(AdapterLayout.MAX_PD)
                 .maxReadAtomic(MAX_READS, MAX_READS).atomicCapability(AtomicCapability.GLOB).physicalPortCount(1)
-                .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).cqModeration(0xffff, 0xffff).build();
+                .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).cqModeration(0xffff, 0xffff)
+                .odpCapabilities(OdpCapabilities.of(OdpCapabilities.SUPPORT, ODP_RC, 0, 0, 0)).build();
     }
 
     @Override

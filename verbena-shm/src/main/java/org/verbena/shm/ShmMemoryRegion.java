@@ -1,5 +1,10 @@
 package org.verbena.shm;
 
+import java.lang.foreign.MemorySegment;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;
@@ -7,10 +12,11 @@ import org.verbena.verbs.VerbsException;
 /** A memory region and its key. */
 final class ShmMemoryRegion extends MemoryRegion {
     private final ShmContext context;
-    private final Region region;
+    /** Not volatile: a region that was replaced is not valid, whoever still sees it. */
+    private Region region;
 
     ShmMemoryRegion(ShmContext context, ProtectionDomain pd, Region region) throws VerbsException {
-        super(pd, region.segment, region.access);
+        super(pd, region.segment, region.access, region.iova, region.length);
         this.context = context;
         this.region = region;
         opened();
@@ -38,6 +44,19 @@ final class ShmMemoryRegion extends MemoryRegion {
 
     @Override
     protected void implClose() throws VerbsException {
-        context.deregister(describe(), region);
+        context.memories().deregister(describe(), region);
+    }
+
+    @Override
+    protected void implReregister(ProtectionDomain newPd, @Nullable MemorySegment newMemory, int newAccess)
+            throws VerbsException {
+        if (region.nothing) {
+            throw new VerbsException("reregister " + describe(), Errno.EINVAL, "the region has no memory");
+        }
+        ShmProtectionDomain pd = (ShmProtectionDomain) newPd;
+        Backing backing = newMemory == null
+                ? Backing.of(region.segment, region.allocation, region.iova)
+                : pd.backing(newMemory, newAccess);
+        region = context.memories().reregister(describe(), region, pd.index(), newAccess, backing);
     }
 }

@@ -1,16 +1,19 @@
 package org.verbena.shm;
 
 import java.lang.foreign.MemorySegment;
-
-import org.jspecify.annotations.Nullable;
+import java.util.List;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.Madvise;
+import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.MemoryRegionAttributes;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.ScatterGatherElement;
 import org.verbena.verbs.VerbsException;
 
 /** A protection domain: a number that keys and queue pairs carry. */
@@ -39,36 +42,69 @@ final class ShmProtectionDomain extends ProtectionDomain {
     }
 
     @Override
+    protected int supportedAccess() {
+        return AccessFlags.ALL | AccessFlags.ZERO_BASED | AccessFlags.ON_DEMAND | AccessFlags.HUGETLB;
+    }
+
+    @Override
+    protected int supportedMemoryRegionMask() {
+        return MemoryRegionAttributes.IOVA | MemoryRegionAttributes.ADDR | MemoryRegionAttributes.FD
+                | MemoryRegionAttributes.FD_OFFSET;
+    }
+
+    @Override
     protected MemoryRegion implAllocate(long bytes, int access) throws VerbsException {
-        Allocation a = context.allocate(describe(), index, bytes);
-        return region(a.segment(), access, a);
+        Allocation a = context.memories().allocate("allocate " + bytes + " bytes on " + describe(), bytes);
+        MemorySegment s = a.segment();
+        if ((access & AccessFlags.HUGETLB) != 0) {
+            Madvise.preferHugePages(s);
+        }
+        return region(Backing.of(s, a, base(s, access)), access);
     }
 
     @Override
     protected MemoryRegion implRegister(MemorySegment memory, int access) throws VerbsException {
-        return region(memory, access, context.allocationOf(index, memory));
+        return region(backing(memory, access), access);
     }
 
-    private MemoryRegion region(MemorySegment memory, int access, @Nullable Allocation allocation)
-            throws VerbsException {
-        if (allocation != null) {
-            allocation.use();
+    @Override
+    protected MemoryRegion implRegisterExtended(MemoryRegionAttributes a) throws VerbsException {
+        MemorySegment memory = a.memory();
+        if (memory == null) {
+            Allocation mapped = context.memories().map("register " + a.length() + " bytes on " + describe(), a
+                    .descriptor(), a.descriptorOffset(), a.length());
+            return region(Backing.of(mapped.segment(), mapped, a.iova()), a.access());
         }
-        Region r;
-        try {
-            r = context.register(index, access, memory, allocation);
-        } catch (VerbsException e) {
-            if (allocation != null && allocation.unuse()) {
-                context.free(allocation);
-            }
-            throw e;
+        if (!a.has(MemoryRegionAttributes.IOVA)) {
+            return implRegister(memory, a.access());
         }
-        if (allocation == null) {
-            context.letPeersReachRegisteredMemory();
-        }
+        return region(Backing.of(memory, context.memories().allocationOf(index, memory), a.iova()), a.access());
+    }
+
+    @Override
+    protected MemoryRegion implAllocateNullRegion() throws VerbsException {
+        return region(Backing.nowhere(), AccessFlags.LOCAL_WRITE | AccessFlags.ZERO_BASED);
+    }
+
+    /** The memory of a region by its place in this process. */
+    Backing backing(MemorySegment memory, int access) {
+        return Backing.of(memory, context.memories().allocationOf(index, memory), base(memory, access));
+    }
+
+    private static long base(MemorySegment memory, int access) {
+        return (access & AccessFlags.ZERO_BASED) != 0 ? 0 : memory.address();
+    }
+
+    private MemoryRegion region(Backing backing, int access) throws VerbsException {
+        Region r = context.memories().register(index, access, backing);
         ShmMemoryRegion mr = new ShmMemoryRegion(context, this, r);
         context.adopt(mr);
         return mr;
+    }
+
+    @Override
+    protected void implAdvise(int advice, int flags, List<ScatterGatherElement> ranges) throws VerbsException {
+        Prefetch.advise("advise on memory of " + describe(), context.keys(), index, advice, ranges);
     }
 
     @Override

@@ -379,7 +379,7 @@ final class ShmQueuePair extends QueuePair {
         boolean left = departure.await();
         Session s = session;
         if (!left && s != null) {
-            context.linger(Revocation.Inside.peerOf(this, s));
+            context.memories().linger(Revocation.Inside.peerOf(this, s));
         }
         sendCq.remove(this);
         receiveCq.remove(this);

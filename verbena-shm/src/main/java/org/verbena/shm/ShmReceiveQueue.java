@@ -156,7 +156,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
         long e = ring + i * stride;
         RawMemory.putLong(e, 0, 1);
         RawMemory.putLong(e, AdapterLayout.WQE_LENGTH, length);
-        RawMemory.putLong(e, AdapterLayout.WQE_HEADER, r.address + offset);
+        RawMemory.putLong(e, AdapterLayout.WQE_HEADER, r.iova + offset);
         RawMemory.putLong(e, AdapterLayout.WQE_HEADER + 8, r.key & 0xffffffffL | length << 32);
         open = false;
         staged = k + 1;
@@ -220,7 +220,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
                 // the peer is to look at this receive, so that it is told of the error too
                 total = 0;
             } else if (sgeCount == 1 && r.isRaw()) {
-                receives[(int) (staged - 1) & mask].setBuffer(r, address, keyAndLength >>> 32);
+                receives[(int) (staged - 1) & mask].setBuffer(r, r.local(address), keyAndLength >>> 32);
             }
         }
         noteLength();

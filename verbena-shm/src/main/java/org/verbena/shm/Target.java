@@ -1,5 +1,8 @@
 package org.verbena.shm;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
@@ -18,6 +21,8 @@ final class Target {
     static final int OK = 0;
     static final int WAIT = -1;
 
+    private static final MemorySegment ZEROS = Arena.global().allocate(1 << 16, 64);
+
     private final Session session;
     private final int pd;
     private final long keys;
@@ -26,9 +31,11 @@ final class Target {
     private long word;
     private long address;
     private long length;
-    /** What to add to the peer's address to get ours; unused if {@link #mapping} is null. */
+    /** What to add to an address as requests name it: to get ours, or the peer's if {@link #mapping} is null. */
     private long delta;
     private @Nullable Mapping mapping;
+    /** There is no memory: it reads as zero, and what is written vanishes. */
+    private boolean nothing;
     private int errno;
     private int missing;
 
@@ -61,6 +68,7 @@ final class Target {
         key = 0;
         word = 0;
         mapping = null;
+        nothing = KeyTable.isNothing(w);
         if (rkey >>> 8 >= AdapterLayout.MAX_KEYS || !KeyTable.isValid(w) || !KeyTable.fits(w, rkey)
                 || KeyTable.pd(w) != pd) {
             return WcStatus.REM_ACCESS_ERR;
@@ -71,6 +79,7 @@ final class Target {
         if (length < 0) {
             return WcStatus.REM_ACCESS_ERR;
         }
+        long offset = RawMemory.getLong(e + AdapterLayout.KEY_MEMORY_OFFSET);
         if (KeyTable.isShared(w)) {
             long memory = RawMemory.getLong(e + AdapterLayout.KEY_MEMORY);
             Mapping m = session.memory(memory);
@@ -78,12 +87,13 @@ final class Target {
                 missing = session.want(memory);
                 return WAIT;
             }
-            long offset = RawMemory.getLong(e + AdapterLayout.KEY_MEMORY_OFFSET);
             if (offset < 0 || offset > m.length() || length > m.length() - offset) {
                 return WcStatus.REM_ACCESS_ERR;
             }
             mapping = m;
             delta = m.address() + offset - address;
+        } else {
+            delta = offset - address;
         }
         key = rkey;
         word = w;
@@ -105,7 +115,7 @@ final class Target {
         if (mapping != null) {
             return from.copyOut(source, at + delta, bytes) ? OK : WcStatus.LOC_PROT_ERR;
         }
-        return moved(transfer(true, from, source, at, bytes), bytes);
+        return nothing ? OK : moved(transfer(true, from, from.local(source), at + delta, bytes), bytes);
     }
 
     /** Copies from memory of ours that stays mapped. */
@@ -114,7 +124,9 @@ final class Target {
             Copy.bytes(source, at + delta, bytes);
             return OK;
         }
-        return moved(bytes == 0 ? 0 : RawProcessVm.write(session.peerPid(), source, at, bytes), bytes);
+        return nothing
+                ? OK
+                : moved(bytes == 0 ? 0 : RawProcessVm.write(session.peerPid(), source, at + delta, bytes), bytes);
     }
 
     /** Copies from the current range to a region of ours; answers {@link #OK} or a status. */
@@ -122,12 +134,15 @@ final class Target {
         if (mapping != null) {
             return to.copyIn(at + delta, destination, bytes) ? OK : WcStatus.LOC_PROT_ERR;
         }
-        return moved(transfer(false, to, destination, at, bytes), bytes);
+        return moved(transfer(false, to, to.local(destination), at + delta, bytes), bytes);
     }
 
     private long transfer(boolean write, Region local, long here, long at, long bytes) {
         if (bytes == 0) {
             return 0;
+        }
+        if (local.nothing) {
+            return write ? writeZeros(at, bytes) : bytes;
         }
         try {
             int pid = session.peerPid();
@@ -142,6 +157,19 @@ final class Target {
         } catch (IllegalStateException | WrongThreadException e) {
             return -Errno.EFAULT;
         }
+    }
+
+    private long writeZeros(long at, long bytes) {
+        long done = 0;
+        while (done < bytes) {
+            long n = RawProcessVm.write(session.peerPid(), ZEROS.address(), at + done,
+                    Math.min(ZEROS.byteSize(), bytes - done));
+            if (n <= 0) {
+                return done > 0 ? done : n;
+            }
+            done += n;
+        }
+        return done;
     }
 
     private int moved(long n, long bytes) {

@@ -12,12 +12,16 @@ public final class AccessFlags {
     public static final int REMOTE_ATOMIC = 1 << 3;
     /** Memory windows may be bound to the region. */
     public static final int MW_BIND = 1 << 4;
-    /** Addresses of the region count from 0. */
+    /** Addresses of the region, or window, count from 0. */
     public static final int ZERO_BASED = 1 << 5;
-    /** Pages are brought in on demand. */
+    /** Pages are brought in on demand, see {@link DeviceAttributes#odpCapabilities()}. */
     public static final int ON_DEMAND = 1 << 6;
     /** The memory consists of huge pages. */
     public static final int HUGETLB = 1 << 7;
+    /** Peers may flush until all see what they wrote. */
+    public static final int FLUSH_GLOBAL = 1 << 8;
+    /** Peers may flush until what they wrote outlives a loss of power. */
+    public static final int FLUSH_PERSISTENT = 1 << 9;
     /** A hint: the provider may reorder writes. */
     public static final int RELAXED_ORDERING = 1 << 20;
     /** Flags in this range are hints which a provider may ignore, {@code IBV_ACCESS_OPTIONAL_RANGE}. */
@@ -28,7 +32,8 @@ public final class AccessFlags {
 
     private static final Flags FLAGS = new Flags("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC",
             "MW_BIND",
-            "ZERO_BASED", "ON_DEMAND", "HUGETLB").and(RELAXED_ORDERING, "RELAXED_ORDERING");
+            "ZERO_BASED", "ON_DEMAND", "HUGETLB", "FLUSH_GLOBAL", "FLUSH_PERSISTENT").and(RELAXED_ORDERING,
+                    "RELAXED_ORDERING");
 
     private AccessFlags() {}
 

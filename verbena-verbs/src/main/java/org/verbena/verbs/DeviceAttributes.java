@@ -3,6 +3,8 @@ package org.verbena.verbs;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What a device can do, {@code struct ibv_device_attr_ex}. Limits that a provider does not know are 0; attributes of
  * the extended part read as absent. Immutable.
@@ -129,6 +131,11 @@ public final class DeviceAttributes {
         return b.maxCqModerationPeriodMicros;
     }
 
+    /** What the device does with memory that is paged on demand; null if it does not say. */
+    public @Nullable OdpCapabilities odpCapabilities() {
+        return b.odpCapabilities;
+    }
+
     /** Collects the attributes; a provider sets what it knows. Not safe for use by several threads. */
     public static final class Builder {
         private String firmwareVersion = "";
@@ -153,6 +160,7 @@ public final class DeviceAttributes {
         private OptionalLong coreClockKilohertz = OptionalLong.empty();
         private OptionalInt maxCqModerationCount = OptionalInt.empty();
         private OptionalInt maxCqModerationPeriodMicros = OptionalInt.empty();
+        private @Nullable OdpCapabilities odpCapabilities;
 
         private Builder() {}
 
@@ -179,6 +187,7 @@ public final class DeviceAttributes {
             coreClockKilohertz = o.coreClockKilohertz;
             maxCqModerationCount = o.maxCqModerationCount;
             maxCqModerationPeriodMicros = o.maxCqModerationPeriodMicros;
+            odpCapabilities = o.odpCapabilities;
         }
 
         /** Sets {@link DeviceAttributes#firmwareVersion()}. */
@@ -288,6 +297,12 @@ public final class DeviceAttributes {
         public Builder cqModeration(int maxCount, int maxPeriodMicros) {
             maxCqModerationCount = OptionalInt.of(maxCount);
             maxCqModerationPeriodMicros = OptionalInt.of(maxPeriodMicros);
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#odpCapabilities()}. */
+        public Builder odpCapabilities(OdpCapabilities v) {
+            odpCapabilities = v;
             return this;
         }
 

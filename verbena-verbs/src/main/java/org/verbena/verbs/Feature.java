@@ -32,6 +32,20 @@ public final class Feature {
     public static final String THREAD_DOMAIN = "td";
     /** {@link Context#allocateParentDomain}. */
     public static final String PARENT_DOMAIN = "pd.parent";
+    /** {@link ProtectionDomain#register(MemoryRegionAttributes)} with an address of the application's choice. */
+    public static final String IOVA = "mr.iova";
+    /** {@link AccessFlags#ZERO_BASED}. */
+    public static final String ZERO_BASED = "mr.zero_based";
+    /** Registering a shared buffer (dma-buf) by its descriptor. */
+    public static final String DMABUF = "mr.dmabuf";
+    /** {@link AccessFlags#ON_DEMAND}. */
+    public static final String ON_DEMAND = "mr.on_demand";
+    /** {@link ProtectionDomain#advise}. */
+    public static final String ADVISE = "mr.advise";
+    /** {@link MemoryRegion#reregister}. */
+    public static final String REREGISTER = "mr.reregister";
+    /** {@link ProtectionDomain#allocateNullRegion()}. */
+    public static final String NULL_REGION = "mr.null";
 
     private static final Set<String> KNOWN = all();
 

@@ -13,6 +13,8 @@ import org.verbena.linux.Errno;
  * by several threads.
  */
 public abstract class ProtectionDomain extends VerbsObject {
+    private static final long PAGE = 4096;
+
     private final Context context;
     private final @Nullable ParentDomainAttributes parentDomain;
 
@@ -78,10 +80,7 @@ public abstract class ProtectionDomain extends VerbsObject {
     public final MemoryRegion allocate(long bytes, int access) throws VerbsException {
         String verb = "allocate " + bytes + " bytes on " + describe();
         checkOpen(verb);
-        long max = context.queryDevice().maxMrSize();
-        if (bytes < 1 || bytes > max) {
-            throw new VerbsException(verb, Errno.EINVAL, "the size must be 1 to " + max + " bytes");
-        }
+        checkSize(verb, bytes);
         checkAccess(verb, access);
         return implAllocate(bytes, access);
     }
@@ -99,22 +98,127 @@ public abstract class ProtectionDomain extends VerbsObject {
     public final MemoryRegion register(MemorySegment memory, int access) throws VerbsException {
         String verb = "register " + memory.byteSize() + " bytes on " + describe();
         checkOpen(verb);
-        if (!memory.isNative()) {
-            throw new VerbsException(verb, Errno.EINVAL, "heap memory moves and cannot be registered: "
-                    + "use ProtectionDomain.allocate, an Arena or a direct buffer");
+        checkMemory(verb, memory, access);
+        checkAccess(verb, access);
+        return implRegister(memory, access);
+    }
+
+    /**
+     * Registers memory with attributes, {@code ibv_reg_mr_ex}; also {@code ibv_reg_mr_iova} and
+     * {@code ibv_reg_dmabuf_mr}.
+     *
+     * @throws VerbsException as {@link #register(MemorySegment, int)}; {@code EINVAL} also for attributes that do not go
+     *         together, {@code EBADF} for a descriptor that is not open, {@code EINVAL} for one that is no shared buffer or
+     *         a range outside it, {@code EOPNOTSUPP} for an attribute that the provider does not know
+     */
+    public final MemoryRegion register(MemoryRegionAttributes attributes) throws VerbsException {
+        MemoryRegionAttributes a = attributes;
+        String verb = "register " + a.length() + " bytes on " + describe();
+        checkOpen(verb);
+        CompMask.check(verb, a.compMask(), supportedMemoryRegionMask(), MemoryRegionAttributes::names,
+                context.device().name());
+        boolean shared = a.has(MemoryRegionAttributes.FD);
+        if (shared == a.has(MemoryRegionAttributes.ADDR)) {
+            throw new VerbsException(verb, Errno.EINVAL, "either memory or a descriptor has to be given, and not both");
         }
-        long max = context.queryDevice().maxMrSize();
-        if (memory.byteSize() < 1 || memory.byteSize() > max) {
-            throw new VerbsException(verb, Errno.EINVAL, "the size must be 1 to " + max + " bytes");
+        boolean zeroBased = (a.access() & AccessFlags.ZERO_BASED) != 0;
+        boolean iova = a.has(MemoryRegionAttributes.IOVA);
+        if (zeroBased && iova && a.iova() != 0) {
+            throw new VerbsException(verb, Errno.EINVAL, "ZERO_BASED addresses count from 0, not from iova");
         }
+        if (shared) {
+            checkDescriptor(verb, a, iova || zeroBased);
+        } else {
+            MemorySegment memory = a.memory();
+            checkMemory(verb, memory, a.access());
+            if (a.has(MemoryRegionAttributes.FD_OFFSET)) {
+                throw new VerbsException(verb, Errno.EINVAL, "an offset needs a descriptor");
+            }
+            if (iova && !zeroBased && memory != null && (a.iova() - memory.address() & PAGE - 1) != 0) {
+                throw new VerbsException(verb, Errno.EINVAL,
+                        "iova must lie as far behind the start of a page as the memory");
+            }
+        }
+        if (iova && a.iova() > 0 && a.iova() > Long.MAX_VALUE - a.length()) {
+            throw new VerbsException(verb, Errno.EINVAL, "iova leaves no room for " + a.length() + " bytes");
+        }
+        checkAccess(verb, a.access());
+        return implRegisterExtended(a);
+    }
+
+    private void checkDescriptor(String verb, MemoryRegionAttributes a, boolean based) throws VerbsException {
+        if (!based) {
+            throw new VerbsException(verb, Errno.EINVAL, "a shared buffer has no address: iova has to be given");
+        }
+        if (a.descriptor() < 0) {
+            throw new VerbsException(verb, Errno.EBADF, a.descriptor() + " is no descriptor");
+        }
+        checkSize(verb, a.length());
+        if (a.descriptorOffset() < 0 || a.descriptorOffset() > Long.MAX_VALUE - a.length()) {
+            throw new VerbsException(verb, Errno.EINVAL, "the range does not lie in the buffer");
+        }
+    }
+
+    /** Checks memory that is to be registered. */
+    final void checkMemory(String verb, @Nullable MemorySegment memory, int access) throws VerbsException {
+        if (memory == null || !memory.isNative()) {
+            throw new VerbsException(verb, Errno.EINVAL, memory == null
+                    ? "no memory is given"
+                    : "heap memory moves and cannot be registered: use ProtectionDomain.allocate, an Arena or a direct "
+                            + "buffer");
+        }
+        if (memory.address() == 0 && memory.byteSize() == Long.MAX_VALUE && (access & AccessFlags.ON_DEMAND) != 0) {
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, context.device().name()
+                    + " cannot register the whole address space (implicit on-demand paging)");
+        }
+        checkSize(verb, memory.byteSize());
         if (!memory.scope().isAlive()) {
             throw new VerbsException(verb, Errno.EINVAL, "the memory's arena is closed");
         }
         if (memory.isReadOnly() && (access & AccessFlags.LOCAL_WRITE) != 0) {
             throw new VerbsException(verb, Errno.EINVAL, "LOCAL_WRITE is not possible on a read-only segment");
         }
-        checkAccess(verb, access);
-        return implRegister(memory, access);
+    }
+
+    private void checkSize(String verb, long bytes) throws VerbsException {
+        long max = context.queryDevice().maxMrSize();
+        if (bytes < 1 || bytes > max) {
+            throw new VerbsException(verb, Errno.EINVAL, "the size must be 1 to " + max + " bytes");
+        }
+    }
+
+    /**
+     * Makes a region without memory, {@code ibv_alloc_null_mr}: it is as long as can be, its addresses count from 0, it
+     * reads as zero, and what work requests of this process write to it vanishes. It has no rights for peers.
+     *
+     * @throws VerbsException {@code EOPNOTSUPP} if the provider has none, {@code ENOMEM} if it has no region left
+     */
+    public final MemoryRegion allocateNullRegion() throws VerbsException {
+        checkOpen("allocate a null region on " + describe());
+        return implAllocateNullRegion();
+    }
+
+    /**
+     * Says how memory will be used, {@code ibv_advise_mr}. The call may return before what it asks for is done, unless
+     * {@link MemoryAdvice#FLUSH} is set.
+     *
+     * @param advice see {@link MemoryAdvice}
+     * @param flags 0 or {@link MemoryAdvice#FLUSH}
+     * @param ranges at least one, in regions of this domain with {@link AccessFlags#ON_DEMAND}
+     * @throws VerbsException {@code EOPNOTSUPP} for an advice that the provider does not know, {@code EINVAL} for unknown
+     *         flags or no range, {@code EFAULT} for a key that there is not, a range outside its region, or memory that
+     *         is not mapped, {@code EPERM} for a region of another domain, or one that may not be written and
+     *         {@link MemoryAdvice#PREFETCH_WRITE}, {@code ENOENT} for a region that is not on demand, {@code ENOMEM}
+     */
+    public final void advise(int advice, int flags, List<ScatterGatherElement> ranges) throws VerbsException {
+        String verb = "advise on memory of " + describe();
+        checkOpen(verb);
+        if ((flags & ~MemoryAdvice.FLUSH) != 0 || ranges.isEmpty()) {
+            throw new VerbsException(verb, Errno.EINVAL, ranges.isEmpty()
+                    ? "no range is given"
+                    : "unknown flags 0x" + Integer.toHexString(flags));
+        }
+        implAdvise(advice, flags, ranges);
     }
 
     /**
@@ -149,6 +253,34 @@ public abstract class ProtectionDomain extends VerbsObject {
     /** Registers; the arguments have been checked. */
     protected abstract MemoryRegion implRegister(MemorySegment memory, int access) throws VerbsException;
 
+    /**
+     * Registers with attributes that have been checked and are all in {@link #supportedMemoryRegionMask()}.
+     */
+    protected MemoryRegion implRegisterExtended(MemoryRegionAttributes attributes) throws VerbsException {
+        MemorySegment memory = attributes.memory();
+        if (memory == null) {
+            throw new VerbsException("register on " + describe(), Errno.EOPNOTSUPP,
+                    "the provider takes memory of this process only");
+        }
+        return implRegister(memory, attributes.access());
+    }
+
+    /** The bits of {@link MemoryRegionAttributes#compMask()} that the provider knows. */
+    protected int supportedMemoryRegionMask() {
+        return MemoryRegionAttributes.ADDR;
+    }
+
+    /** Makes a region without memory. */
+    protected MemoryRegion implAllocateNullRegion() throws VerbsException {
+        throw new VerbsException("allocate a null region on " + describe(), Errno.EOPNOTSUPP,
+                "the provider has no regions without memory");
+    }
+
+    /** Follows an advice; flags are known and ranges are there, all else the provider checks. */
+    protected void implAdvise(int advice, int flags, List<ScatterGatherElement> ranges) throws VerbsException {
+        throw new VerbsException("advise on memory of " + describe(), Errno.EOPNOTSUPP, "the provider takes no advice");
+    }
+
     /** Creates the queue pair; the attributes have been checked against the device's limits. */
     protected abstract QueuePair implCreateQueuePair(QueuePairInitAttributes attributes) throws VerbsException;
 
@@ -157,7 +289,8 @@ public abstract class ProtectionDomain extends VerbsObject {
         return AccessFlags.ALL;
     }
 
-    private void checkAccess(String verb, int access) throws VerbsException {
+    /** Checks the rights that a region is to have. */
+    final void checkAccess(String verb, int access) throws VerbsException {
         int unknown = access & ~supportedAccess() & ~AccessFlags.OPTIONAL_RANGE;
         if (unknown != 0) {
             throw new VerbsException(verb, Errno.EOPNOTSUPP,

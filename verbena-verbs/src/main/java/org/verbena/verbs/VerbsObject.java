@@ -23,7 +23,7 @@ public abstract class VerbsObject implements AutoCloseable {
     private static final int CLOSED = Integer.MIN_VALUE;
 
     private final AtomicInteger users = new AtomicInteger();
-    private final List<VerbsObject> used;
+    private volatile List<VerbsObject> used;
     private final DropReport report;
     private volatile @Nullable Runnable onClose;
 
@@ -96,6 +96,18 @@ public abstract class VerbsObject implements AutoCloseable {
         onClosed();
     }
 
+    /**
+     * Makes the object stand on another one than before, which has to be open; the old one may be closed from then on.
+     */
+    final void standOn(VerbsObject fresh, VerbsObject instead) throws VerbsException {
+        if (!fresh.acquire()) {
+            throw new VerbsException("move " + describe(), Errno.EINVAL, fresh.describe() + " is closed");
+        }
+        used = used.stream().map(o -> o == instead ? fresh : o).toList();
+        report.standOn(used);
+        instead.release();
+    }
+
     /** Runs {@code action} after the object was closed; the context uses it to forget the object. */
     final void onClose(Runnable action) {
         onClose = action;
@@ -165,6 +177,10 @@ public abstract class VerbsObject implements AutoCloseable {
 
         DropReport(List<VerbsObject> used) {
             this.used = used;
+        }
+
+        void standOn(List<VerbsObject> others) {
+            used = others;
         }
 
         /** The object was closed: there is nothing to report. */

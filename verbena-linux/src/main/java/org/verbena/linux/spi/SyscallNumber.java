@@ -13,8 +13,11 @@ public final class SyscallNumber {
     public static final int READ = pick(0, 63);
     public static final int WRITE = pick(1, 64);
     public static final int CLOSE = pick(3, 57);
+    public static final int LSEEK = pick(8, 62);
     public static final int MMAP = pick(9, 222);
     public static final int MUNMAP = pick(11, 215);
+    public static final int IOCTL = pick(16, 29);
+    public static final int MADVISE = pick(28, 233);
     public static final int GETPID = pick(39, 172);
     public static final int SOCKET = pick(41, 198);
     public static final int CONNECT = pick(42, 203);
@@ -30,6 +33,7 @@ public final class SyscallNumber {
     public static final int FCNTL = pick(72, 25);
     public static final int FTRUNCATE = pick(77, 46);
     public static final int GETUID = pick(102, 174);
+    public static final int FSTATFS = pick(138, 44);
     public static final int PRCTL = pick(157, 167);
     public static final int GETTID = pick(186, 178);
     public static final int FUTEX = pick(202, 98);

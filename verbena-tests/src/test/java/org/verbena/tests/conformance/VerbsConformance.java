@@ -47,6 +47,22 @@ public abstract class VerbsConformance {
     }
 
     @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Registration extends RegistrationConformance {
+        Registration(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    class RegistrationErrors extends RegistrationErrorConformance {
+        RegistrationErrors() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
     class StateMachine extends StateMachineConformance {
         StateMachine() {
             super(VerbsConformance.this.fixture());
