@@ -45,7 +45,7 @@ public final class CompletionQueueAttributes {
 
     /** What every provider knew from the beginning; never grows. */
     static final int BASIC_FIELDS = STANDARD_FIELDS | WITH_COMPLETION_TIMESTAMP;
-    static final int KNOWN_FLAGS = SINGLE_THREADED | IGNORE_OVERRUN;
+    static final int BASIC_FLAGS = SINGLE_THREADED | IGNORE_OVERRUN;
 
     private static final Flags NAMES = new Flags("FLAGS", "PARENT_DOMAIN");
     private static final Flags FIELDS = new Flags("BYTE_LEN", "IMM", "QP_NUM", "SRC_QP", "SLID", "SL", "DLID_PATH_BITS",

@@ -177,16 +177,19 @@ public abstract class Context extends VerbsObject {
                 device().name());
         CompMask.check(verb, attributes.fields(), supportedCompletionFields(),
                 names -> "completion field " + CompletionQueueAttributes.fieldNames(names), device().name());
-        int unknown = attributes.flags() & ~CompletionQueueAttributes.KNOWN_FLAGS;
-        if (unknown != 0) {
-            throw new VerbsException(verb, Errno.EOPNOTSUPP, "unknown flags 0x" + Integer.toHexString(unknown));
-        }
+        CompMask.check(verb, attributes.flags(), supportedCompletionQueueFlags(),
+                unknown -> "flag 0x" + Integer.toHexString(unknown), device().name());
         return implCreateCompletionQueue(attributes);
     }
 
     /** The bits of {@link CompletionQueueAttributes#compMask()} that the provider knows; by default none. */
     protected int supportedCompletionQueueMask() {
         return 0;
+    }
+
+    /** The bits of {@link CompletionQueueAttributes#flags()} that the provider knows; by default the first two. */
+    protected int supportedCompletionQueueFlags() {
+        return CompletionQueueAttributes.BASIC_FLAGS;
     }
 
     /** The completion fields that the provider knows; by default the standard ones and the time stamp. */

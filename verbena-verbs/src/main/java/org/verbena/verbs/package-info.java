@@ -18,7 +18,7 @@
  * What it did not say reads as absent: an empty {@code OptionalInt} or {@code OptionalLong}, or null for an object; only
  * numbers which the C API has had from its beginning read as 0 and names as the empty string.
  * <li>Open sets (types, opcodes, statuses, events) are numbers with a class of constants; a number that this version does
- * not know prints as itself.
+ * not know prints as itself. The states of a queue pair are an enum, for the specification's set is complete.
  * <li>{@link org.verbena.verbs.Context#supports} may be asked for anything, also for what this version has never heard of.
  * </ul>
  *

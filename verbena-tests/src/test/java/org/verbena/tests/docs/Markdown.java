@@ -11,6 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import org.verbena.tests.Repository;
+
 /** A document of the repository. */
 record Markdown(Path file, String text) {
     private static final Pattern FENCE = Pattern.compile("^```(\\w*)\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL);
@@ -19,11 +21,7 @@ record Markdown(Path file, String text) {
 
     /** The folder that holds the whole project. */
     static Path root() {
-        Path p = Path.of("").toAbsolutePath();
-        while (!Files.exists(p.resolve("verbena-verbs")) || !Files.exists(p.resolve("docs"))) {
-            p = p.getParent();
-        }
-        return p;
+        return Repository.root();
     }
 
     /** All documents: those beside the README and those in {@code docs}. */

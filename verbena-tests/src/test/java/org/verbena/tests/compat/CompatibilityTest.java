@@ -1,0 +1,205 @@
+package org.verbena.tests.compat;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.verbena.tests.compat.Versions.Version.NEW;
+import static org.verbena.tests.compat.Versions.Version.OLD;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.verbena.tests.compat.Versions.Version;
+
+/**
+ * Old and new applications, compiled against old and new headers, on old and new libraries with old and new providers:
+ * the eight rows of the document of 2015, times two. The jars are this build's own, the new ones are made from its own
+ * sources by {@link NextVersion}, and every run is a fresh JVM in which bytes flow.
+ *
+ * <pre>
+ * row  App  Header  Lib
+ *  1   old  old     old   works
+ *  2   old  old     new   works
+ *  3   old  new     old   works
+ *  4   old  new     new   works
+ *  5   new  old     old   does not compile
+ *  6   new  old     new   does not compile
+ *  7   new  new     old   works: what is new is not supported
+ *  8   new  new     new   works
+ * </pre>
+ */
+class CompatibilityTest {
+    private static final String[] OLD_APP = {"Say", "Traffic", "OldApp", "StrangeOpcode"};
+    private static final String[] NEW_APP = {"Say", "Traffic", "NewApp", "NewCalls", "Demanding", "Careless"};
+
+    @TempDir static Path folder;
+
+    private static Versions versions;
+    /** What an old application prints when all is old. */
+    private static String before;
+
+    @BeforeAll
+    static void compileOnce() {
+        versions = new Versions(folder);
+        assertThat(versions.compile(OLD, oldApp(OLD), OLD_APP)).isEmpty();
+        assertThat(versions.compile(NEW, oldApp(NEW), OLD_APP)).isEmpty();
+        assertThat(versions.compile(NEW, newApp(), NEW_APP)).isEmpty();
+        before = run(OLD, OLD, oldApp(OLD), "OldApp").out();
+    }
+
+    private static Path oldApp(Version header) {
+        return folder.resolve("old-app-" + header);
+    }
+
+    private static Path newApp() {
+        return folder.resolve("new-app");
+    }
+
+    /** Runs to a good end, with the jars that were meant. */
+    private static Run run(Version lib, Version provider, Path classes, String main, String... options) {
+        Run r = Run.onModulePath(versions.runtime(lib, provider), classes, main, folder, options);
+        assertThat(r.err()).isEmpty();
+        assertThat(r.code()).as(r.out()).isZero();
+        assertThat(r.loaded()).containsPattern("org.verbena.verbs.Verbs source: \\S*" + versions.verbs(lib))
+                .containsPattern("org.verbena.shm.ShmContext source: \\S*" + versions.shm(provider));
+        return r;
+    }
+
+    @Test
+    void anOldApplicationSaysWhatItIsWrittenToSay() {
+        assertThat(before).contains("device: shm0, shm, shared memory\n", "open nothing: ENODEV\n",
+                "supports qp.rc: true\n", "supports beacon.old: false\n", "values of an unknown kind: EOPNOTSUPP\n",
+                "sender: 2 SUCCESS SEND 8", "sender: 4 SUCCESS FETCH_ADD 8", "receiver: 1 SUCCESS RECV 8 WITH_IMM 9\n",
+                "received: 4711\n", "read back: 4712\n", "event: ESTABLISHED\n", "receiver: 6 SUCCESS RECV 8",
+                "modify without a transition: EINVAL\n", "end: closed\n").doesNotContain("problem");
+    }
+
+    static Stream<Arguments> oldApplications() {
+        List<Arguments> all = new ArrayList<>();
+        for (Version header : Version.values()) {
+            for (Version lib : Version.values()) {
+                for (Version provider : Version.values()) {
+                    all.add(Arguments.of(header, lib, provider));
+                }
+            }
+        }
+        return all.stream();
+    }
+
+    @ParameterizedTest(name = "rows 1 to 4: header {0}, lib {1}, provider {2}")
+    @MethodSource("oldApplications")
+    void anOldApplicationSeesNoChange(Version header, Version lib, Version provider) {
+        assertThat(run(lib, provider, oldApp(header), "OldApp", "-Xverify:all").out()).isEqualTo(before);
+    }
+
+    @ParameterizedTest(name = "lib {1}, provider {2}")
+    @MethodSource("oldApplications")
+    void anUnknownOpcodePrintsAsItsNumber(Version header, Version lib, Version provider) {
+        String opcode = provider == OLD ? "RECV" : lib == OLD ? "200" : "RECV_BEACON";
+        assertThat(run(lib, provider, oldApp(header), "StrangeOpcode").out())
+                .isEqualTo("receiver: 1 SUCCESS " + opcode + " 8 WITH_IMM 12495876\n");
+    }
+
+    @ParameterizedTest(name = "rows 5 and 6: lib {0}")
+    @EnumSource(Version.class)
+    void aNewApplicationDoesNotCompileAgainstAnOldHeader(Version lib) {
+        List<String> errors = versions.compile(OLD, folder.resolve("never-" + lib), NEW_APP);
+        assertThat(errors).hasSizeGreaterThan(10).allSatisfy(e -> assertThat(e).contains("cannot find symbol"));
+        for (String name : List.of("BEACON", "BeaconAttributes", "pace(int)", "beacons()",
+                "beacon(int,int)", "WITH_BEACON")) {
+            assertThat(errors).as(name).anySatisfy(e -> assertThat(e).contains(name));
+        }
+    }
+
+    @ParameterizedTest(name = "row 7: provider {0}")
+    @EnumSource(Version.class)
+    void aNewApplicationThatAsksRunsOnAnOldLibrary(Version provider) {
+        Run r = run(OLD, provider, newApp(), "NewApp", "-Xverify:all");
+        assertThat(r.out()).isEqualTo("compiled for: 2\nruns with: 1\n" + traffic()
+                + "beacon: not here\nend: closed\n");
+        assertThat(r.loaded()).doesNotContain("NewCalls", "Beacon");
+    }
+
+    @Test
+    void anOldProviderRefusesEachThingThatIsNew() {
+        assertThat(run(NEW, OLD, newApp(), "NewApp", "-Xverify:all").out()).isEqualTo("compiled for: 2\nruns with: 2\n"
+                + traffic() + """
+                        beacon: not here
+                        new verb: EOPNOTSUPP
+                        new bit, QP creation: EOPNOTSUPP
+                        new bit, QP: EOPNOTSUPP
+                        new bit, CQ creation: EOPNOTSUPP
+                        new flag, CQ creation: EOPNOTSUPP
+                        new completion field: EOPNOTSUPP
+                        new bit, path: EOPNOTSUPP
+                        new bit, connection: EOPNOTSUPP
+                        new access right: EOPNOTSUPP
+                        new hint: 4096
+                        new value: EOPNOTSUPP
+                        new field, device: OptionalInt.empty
+                        new field, port: OptionalInt.empty
+                        new operation: EOPNOTSUPP
+                        new operation without a batch: EINVAL
+                        end: closed
+                        """);
+    }
+
+    @Test
+    void aNewProviderHasAllOfIt() {
+        assertThat(run(NEW, NEW, newApp(), "NewApp", "-Xverify:all").out()).isEqualTo("compiled for: 2\nruns with: 2\n"
+                + traffic() + """
+                        beacon: 3
+                        new verb: 1
+                        new bit, QP creation: 2
+                        new bit, QP: done
+                        new bit, CQ creation: true
+                        new flag, CQ creation: true
+                        new completion field: true
+                        new bit, path: RTR
+                        new bit, connection: done
+                        new access right: EOPNOTSUPP
+                        new hint: 4096
+                        new value: OptionalInt[1]
+                        new field, device: OptionalInt[3]
+                        new field, port: OptionalInt[2]
+                        new operation: posted
+                        receiver: 8 SUCCESS RECV_BEACON 8 WITH_IMM 12495876
+                        new operation without a batch: EINVAL
+                        end: closed
+                        """);
+    }
+
+    /** What {@code Traffic} prints, which is what it always did. */
+    private static String traffic() {
+        return before.substring(before.indexOf("sender:"), before.indexOf("end:"));
+    }
+
+    @Test
+    void whoNeedsMoreIsToldInOneSentence() {
+        Run r = Run.onModulePath(versions.runtime(OLD, NEW), newApp(), "Demanding", folder);
+        assertThat(r.code()).isEqualTo(3);
+        assertThat(r.err()).isEmpty();
+        assertThat(r.out()).isEqualTo(
+                "refused: require API level 2: EOPNOTSUPP: the program needs Verbena's API level 2, "
+                        + "but the verbena-verbs jar that runs has 1: put a newer one on the path\n");
+        assertThat(Run.onModulePath(versions.runtime(NEW, OLD), newApp(), "Demanding", folder).out())
+                .isEqualTo("runs with: 2\n");
+    }
+
+    /** As C programs end with "undefined symbol": not a promise, but what happens to who does not ask. */
+    @Test
+    void whoDoesNotAskEndsAtTheCallThatIsMissing() {
+        Run r = Run.onModulePath(versions.runtime(OLD, OLD), newApp(), "Careless", folder);
+        assertThat(r.code()).isEqualTo(1);
+        assertThat(r.out()).isEqualTo(traffic());
+        assertThat(r.err()).containsPattern("NoSuchMethodError|NoClassDefFoundError").contains("Beacon");
+    }
+}

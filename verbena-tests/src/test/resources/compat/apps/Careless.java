@@ -1,0 +1,11 @@
+/** Written for the next version, and asks nobody. */
+public final class Careless {
+    private Careless() {}
+
+    public static void main(String[] args) throws Exception {
+        try (Traffic t = new Traffic()) {
+            t.run();
+            NewCalls.guarded(t);
+        }
+    }
+}

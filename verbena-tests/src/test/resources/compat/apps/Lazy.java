@@ -1,0 +1,14 @@
+import org.verbena.verbs.*;
+
+/** Opens a device whose provider calls what is not there. */
+public final class Lazy {
+    private Lazy() {}
+
+    public static void main(String[] args) {
+        try {
+            Verbs.open("lazy0");
+        } catch (VerbsException e) {
+            System.out.println(e.getMessage());
+        }
+    }
+}
