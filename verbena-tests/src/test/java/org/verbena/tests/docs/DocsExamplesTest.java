@@ -100,7 +100,8 @@ class DocsExamplesTest {
     void everyExampleIsTestedAndNamedInTheDocuments() throws IOException {
         List<String> names;
         try (Stream<Path> files = Files.list(EXAMPLES)) {
-            names = files.map(f -> f.getFileName().toString().replace(".java", "")).toList();
+            names = files.filter(Files::isRegularFile).map(f -> f.getFileName().toString().replace(".java", ""))
+                    .toList();
         }
         Stream<String> known = Stream.concat(Stream.of("HelloVerbs"), PRINTS.keySet().stream());
         assertThat(names).containsExactlyInAnyOrderElementsOf(known.toList());
@@ -116,16 +117,30 @@ class DocsExamplesTest {
 
     @Test
     void snippetsAreTakenFromTheExamples() throws IOException {
+        String examples = sources(EXAMPLES);
+        for (String document : List.of("README.md", "docs/verbs.md")) {
+            assertQuotes(document, examples);
+        }
+        Path root = Markdown.root();
+        assertQuotes("docs/extending.md", examples + sources(root.resolve("verbena-verbs/src/main/java"))
+                + sources(root.resolve("verbena-tests/src/test/java/org/verbena/tests/compat"))
+                + sources(root.resolve("verbena-tests/src/test/resources/compat")));
+    }
+
+    private static void assertQuotes(String document, String sources) {
+        assertThat(Markdown.read(Markdown.root().resolve(document)).snippets()).as(document).isNotEmpty()
+                .allSatisfy(s -> assertThat(sources).contains(flat(s)));
+    }
+
+    /** All Java below a folder, without indentation. */
+    private static String sources(Path folder) throws IOException {
         StringBuilder all = new StringBuilder();
-        try (Stream<Path> files = Files.list(EXAMPLES)) {
-            for (Path f : files.toList()) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path f : files.filter(f -> f.toString().endsWith(".java")).toList()) {
                 all.append(flat(Files.readString(f)));
             }
         }
-        for (String document : List.of("README.md", "docs/verbs.md")) {
-            assertThat(Markdown.read(Markdown.root().resolve(document)).snippets()).as(document).isNotEmpty()
-                    .allSatisfy(s -> assertThat(all).contains(flat(s)));
-        }
+        return all.toString();
     }
 
     /** Without indentation. */

@@ -1,0 +1,6 @@
+/** A provider as a module: nothing is exported, the service is all that anybody sees. */
+module org.example.devnull {
+    requires org.verbena.verbs;
+
+    provides org.verbena.verbs.spi.VerbsProvider with org.example.devnull.NullProvider;
+}
