@@ -25,14 +25,17 @@ package org.verbena.shm;
  *  44  queue pair number         0   int, 0: entry unused
  *  48  peer's instance           0
  *  56  pool                      0   int, index + 1 of the pool that receives are taken from; 0: its own ring
+ *  60  type                      0   int
  *  64  lane, offset in the arena 1   0: none
  *  72  lane, entries             1
  *  80  lane is meant for         1   the peer's link when the lane was made
  *  88  notified                  1   the peer's arm word that this end has signalled last
  *  96  starving                  1   1: a send waits here for the peer to post a receive, which then signals
+ * 104  lost                      1   messages of UC and UD that this end could not deliver
  * 128  hazard                    2   what the initiator touches now, see {@link Hazard}
  * 136  held                      2   the {@link Claim} that is kept for the next try; 0: none
  * 192  receives posted           3   see {@link Posted}; with a pool: the lane entries that may be used
+ * 200  lost                      3   datagrams that found no receive here, or had a wrong Q_Key
  *
  * receive ring entry: 16 + 16 * elements bytes
  *   0  int number of elements, 8 long total length
@@ -89,14 +92,17 @@ final class AdapterLayout {
     static final long QP_NUMBER = 44;
     static final long QP_PEER = 48;
     static final long QP_POOL = 56;
+    static final long QP_TYPE = 60;
     static final long QP_LANE = 64;
     static final long QP_LANE_ENTRIES = 72;
     static final long QP_LANE_TARGET = 80;
     static final long QP_NOTIFIED = 88;
     static final long QP_STARVING = 96;
+    static final long QP_LOST_SENDS = 104;
     static final long QP_HAZARD = 128;
     static final long QP_HELD = 136;
     static final long QP_POSTED = 192;
+    static final long QP_LOST_RECEIVES = 200;
 
     static final int FLAG_TIMESTAMPS = 1;
 

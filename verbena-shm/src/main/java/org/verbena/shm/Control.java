@@ -84,13 +84,18 @@ final class Control {
 
     /** The session with a context, made if there is none yet. */
     Session session(String verb, long instance, Duration timeout) throws VerbsException {
+        return get(verb, ask(instance), timeout, () -> "the process does not answer: is it stopped?");
+    }
+
+    /** The session with a context as it will be, made if there is none yet; for those who do not wait. */
+    CompletableFuture<Session> ask(long instance) {
         Session s = sessions.get(instance);
         if (s != null && !s.isDead()) {
-            return s;
+            return CompletableFuture.completedFuture(s);
         }
         Wish w = wanted.computeIfAbsent(instance, i -> new Wish());
         context.engine().submit(() -> want(instance, w));
-        return get(verb, w.session, timeout, () -> "the process does not answer: is it stopped?");
+        return w.session;
     }
 
     /** Waits for an answer of the engine or a peer and unwraps its failure. */
@@ -342,6 +347,7 @@ final class Control {
 
     private void established(Session s) {
         sessions.put(s.peerInstance(), s);
+        context.multicast().begin(s);
         Wish w = wanted.remove(s.peerInstance());
         if (w != null) {
             w.session.complete(s);
@@ -389,7 +395,8 @@ final class Control {
     }
 
     private void dispatch(Session s, ControlMessage.Reader m, int count) throws ProtocolException, LinuxException {
-        if (!s.receive(m, fds, count) && !context.shmConnectionManager().receive(s, m)) {
+        if (!s.receive(m, fds, count) && !context.multicast().receive(s, m)
+                && !context.shmConnectionManager().receive(s, m)) {
             throw new ProtocolException("unknown control message " + m.type());
         }
     }

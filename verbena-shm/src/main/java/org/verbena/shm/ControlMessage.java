@@ -41,6 +41,22 @@ final class ControlMessage {
     static final int POOL_DETACH = 10;
     /** A shared buffer (dma-buf) to map: {id, size, offset in the buffer}, 1 descriptor. */
     static final int MEMORY_DMABUF = 11;
+    /** A datagram ring was made: {key, the reader's link, offset in the arena, bytes}. */
+    static final int DATAGRAM_RING = 24;
+    /** Nothing more will be written to a ring of the sender: {key}. */
+    static final int DATAGRAM_END = 25;
+    /** Where the reader of a ring counts what it has read: {key, offset in the reader's arena}. */
+    static final int DATAGRAM_COUNT = 26;
+    /** The reader of a ring will not look at it any more: {key}. */
+    static final int DATAGRAM_DONE = 27;
+    /** A queue pair is attached to a multicast group: {upper, lower half of the GID, QP number}. */
+    static final int MULTICAST_JOIN = 28;
+    /** It is attached no more; as before. */
+    static final int MULTICAST_LEAVE = 29;
+    /** To be answered with the same {token} when all before it was read. */
+    static final int MULTICAST_SYNC = 30;
+    /** {token}. */
+    static final int MULTICAST_SYNCED = 31;
     /** Connection manager: {connection, port, QP number, private data}. */
     static final int CM_REQUEST = 16;
     /** {connection, QP number, private data}. */

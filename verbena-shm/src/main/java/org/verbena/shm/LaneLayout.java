@@ -64,6 +64,8 @@ final class LaneLayout {
     static final int IN_SECOND_LINE = 8;
     static final int HAS_TIMESTAMP = 16;
     static final int KNOWN_FLAGS = 31;
+    /** Not in a lane: the message begins with a global routing header. */
+    static final int HAS_GRH = 64;
 
     private static final long PLAIN_INLINE = commit(-1, WcOpcode.RECV, WcStatus.SUCCESS, IS_INLINE);
     private static final long NOT_PLAIN = commit(-1, 255, 255, 255 & ~(IS_SOLICITED | IN_SECOND_LINE));

@@ -1,5 +1,8 @@
 package org.verbena.shm;
 
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.WcOpcode;
 
 /** Send operations, numbered as {@code enum ibv_wr_opcode}. */
@@ -12,7 +15,37 @@ final class Opcode {
     static final int CMP_SWP = 5;
     static final int FETCH_ADD = 6;
 
+    /** Numbers here, and bits there. */
+    private static final int[][] OPERATIONS = {{WRITE, SendOperations.WRITE},
+        {WRITE_IMM, SendOperations.WRITE_IMMEDIATE}, {SEND, SendOperations.SEND},
+        {SEND_IMM, SendOperations.SEND_IMMEDIATE}, {READ, SendOperations.READ},
+        {CMP_SWP, SendOperations.COMPARE_AND_SWAP}, {FETCH_ADD, SendOperations.FETCH_AND_ADD}};
+
     private Opcode() {}
+
+    /** The operations that queue pairs of a type have, as {@link SendOperations}. */
+    static int operations(int type) {
+        int messages = SendOperations.SEND | SendOperations.SEND_IMMEDIATE;
+        int writes = SendOperations.WRITE | SendOperations.WRITE_IMMEDIATE;
+        return switch (type) {
+            case QueuePairType.UD -> messages;
+            case QueuePairType.UC -> messages | writes;
+            default -> messages | writes | SendOperations.READ | SendOperations.COMPARE_AND_SWAP
+                    | SendOperations.FETCH_AND_ADD;
+        };
+    }
+
+    /** A bit for each operation, by its number here, that a queue pair may be given. */
+    static int allowed(QueuePairInitAttributes init) {
+        int wanted = init.has(QueuePairInitAttributes.SEND_OPS_FLAGS)
+                ? init.sendOperations()
+                : operations(init.type());
+        int bits = 0;
+        for (int[] o : OPERATIONS) {
+            bits |= (wanted & o[1]) != 0 ? 1 << o[0] : 0;
+        }
+        return bits;
+    }
 
     static int completion(int opcode) {
         return switch (opcode) {

@@ -52,15 +52,17 @@ final class Remote {
     /**
      * Reads the far end.
      *
+     * @param type which it has to be, see {@link org.verbena.verbs.QueuePairType}
      * @return null if it is not connected to {@code number} of this context yet
      * @throws ProtocolException if what it says makes no sense
      */
-    static @org.jspecify.annotations.Nullable Remote find(Session session, int number, int peerNumber)
+    static @org.jspecify.annotations.Nullable Remote find(Session session, int number, int peerNumber, int type)
             throws ProtocolException {
         long entry = session.peerBase() + AdapterLayout.qpEntry(peerNumber);
         long link = RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK);
         if ((link & 1) == 0 || Link.number(link) != peerNumber || Link.peerNumber(link) != number
-                || RawMemory.getLong(entry + AdapterLayout.QP_PEER) != session.ownInstance()) {
+                || RawMemory.getLong(entry + AdapterLayout.QP_PEER) != session.ownInstance()
+                || RawMemory.getInt(entry + AdapterLayout.QP_TYPE) != type) {
             return null;
         }
         return new Remote(session, entry, link);

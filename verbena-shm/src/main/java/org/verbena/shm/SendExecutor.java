@@ -9,6 +9,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
@@ -29,6 +30,8 @@ final class SendExecutor {
     private final KeyTable keys;
     private final int pd;
     private final boolean signalAll;
+    /** Of type UC: what the peer does not take is lost, and nobody is told. */
+    private final boolean unreliable;
     private final long hazard;
     private final LocalBuffers buffers;
     private final RemoteAccess remoteAccess;
@@ -51,14 +54,15 @@ final class SendExecutor {
     private @Nullable VerbsException obstacle;
 
     SendExecutor(ShmQueuePair qp, SendCompletions completions, KeyTable keys, int pd, boolean signalAll,
-            long hazard, long scratch) {
+            LocalBuffers buffers, long hazard) {
         this.qp = qp;
         this.completions = completions;
         this.keys = keys;
         this.pd = pd;
         this.signalAll = signalAll;
         this.hazard = hazard;
-        this.buffers = new LocalBuffers(keys, pd, scratch);
+        this.unreliable = qp.type() == QueuePairType.UC;
+        this.buffers = buffers;
         this.remoteAccess = new RemoteAccess(buffers);
         this.receiveCopy = new ReceiveCopy(buffers);
         this.patience = new Patience(qp);
@@ -317,6 +321,9 @@ final class SendExecutor {
             return flush(w, number);
         }
         if (status == WAIT_FOR_RECEIVE) {
+            if (unreliable) {
+                return lose(w, number);
+            }
             Remote r = remote;
             if (r == null || patience.mayWaitForReceive(r)) {
                 return false;
@@ -330,9 +337,32 @@ final class SendExecutor {
         if (qp.state() == QueuePairState.ERR) {
             return flush(w, number);
         }
-        if (patience.mayWaitForPeer()) {
-            return false;
+        if (unreliable && (!memory || isPeerDead()) || !patience.mayWaitForPeer()) {
+            return unreliable ? lose(w, number) : refuse(w, number, memory);
         }
+        return false;
+    }
+
+    private boolean isPeerDead() {
+        Remote r = remote;
+        return r == null || r.session.isDead();
+    }
+
+    /** The message does not reach the peer, which nobody notices. */
+    private boolean lose(WorkRequest w, long number) {
+        patience.forget();
+        if (w.total > ShmDevice.MAX_MESSAGE || !buffers.check(w, 0)) {
+            int status = w.total > ShmDevice.MAX_MESSAGE ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
+            return stop(w, number, status, WcStatus.toString(status) + " for wrId " + w.wrId, 0);
+        }
+        qp.countLost();
+        if (signalAll || w.isSignaled()) {
+            complete(w, number, WcStatus.SUCCESS, 0);
+        }
+        return true;
+    }
+
+    private boolean refuse(WorkRequest w, long number, boolean memory) {
         String reason = "the peer's queue pair does not answer: it is not connected to this one, or no more";
         int errno = 0;
         VerbsException e = obstacle;
@@ -350,7 +380,13 @@ final class SendExecutor {
 
     private boolean fail(Remote r, WorkRequest w, long number, int status) {
         int errno = target().takeErrno();
+        if (unreliable && !isLocal(status)) {
+            return lose(w, number);
+        }
         String reason = WcStatus.toString(status) + " for wrId " + w.wrId + (errno == 0 ? "" : ", " + hint(errno));
+        if (unreliable) {
+            return stop(w, number, status, reason, errno);
+        }
         qp.enterError(reason, -1); // first: who sees the completion finds the state that goes with it
         complete(w, number, status, errno);
         if (status == WcStatus.REM_ACCESS_ERR) {
@@ -359,6 +395,19 @@ final class SendExecutor {
             qp.tellPeer(r, AsyncEventType.QP_REQ_ERR, "the peer's request was refused: " + reason);
         }
         return true;
+    }
+
+    /** An error here, of a queue pair of type UC. */
+    private boolean stop(WorkRequest w, long number, int status, String reason, int errno) {
+        patience.forget();
+        qp.sendFailed(reason);
+        complete(w, number, status, errno);
+        return true;
+    }
+
+    private static boolean isLocal(int status) {
+        return status == WcStatus.LOC_LEN_ERR || status == WcStatus.LOC_PROT_ERR || status == WcStatus.LOC_QP_OP_ERR
+                || status == WcStatus.FATAL_ERR;
     }
 
     private static String hint(int errno) {

@@ -62,6 +62,7 @@ final class Session {
     private final ArrayDeque<Outgoing> outbox = new ArrayDeque<>();
     /** Where messages are put for the kernel; used under the outbox's lock. */
     private final MemorySegment scratch = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
+    private final DatagramRings rings;
     private volatile boolean dead;
 
     private record Outgoing(ControlMessage.Writer message, @Nullable Fd fd) {}
@@ -106,6 +107,7 @@ final class Session {
         this.arena = arena;
         this.peer = peer;
         this.pools = new SessionPools(context, this);
+        rings = new DatagramRings(context, this);
     }
 
     /** Makes the arena that this side of a new session writes. */
@@ -206,6 +208,28 @@ final class Session {
             ownLanes.put(link, new OwnLane(at, bytes));
             return arena.address() + at;
         }
+    }
+
+    DatagramRings rings() {
+        return rings;
+    }
+
+    /** Takes a part of the arena, without pages yet; answers its address. */
+    long takeArena(String verb, long bytes) throws VerbsException {
+        long at = lanes.take(bytes);
+        if (at < 0) {
+            throw new VerbsException(verb, Errno.ENOMEM, "the arena is full");
+        }
+        return arena.address() + at;
+    }
+
+    /** Gives pages to a part of the arena. */
+    void reserveArena(long address, long bytes) throws LinuxException {
+        arena.reserve(address - arena.address(), bytes);
+    }
+
+    void giveArena(long address, long bytes) {
+        lanes.give(address - arena.address(), bytes);
     }
 
     /** Offset of a lane in the arena. */
@@ -530,7 +554,7 @@ final class Session {
                 }
             }
             default -> {
-                return pools.receive(m);
+                return pools.receive(m) || rings.receive(m);
             }
         }
         return true;
@@ -575,6 +599,7 @@ final class Session {
             socket.close();
         }
         bells.values().forEach(Doorbell::close);
+        rings.clear();
         // mappings stay valid while a queue pair still holds them; then the garbage collector takes them
         memories.clear();
         missing.clear();

@@ -165,9 +165,10 @@ final class ShmCompletionQueue extends CompletionQueue {
         if (r != null) {
             Map<Session, List<Integer>> receivers = new HashMap<>();
             for (ShmQueuePair q : sources) {
-                Session s = q.session();
-                if (s != null && q.receiveCompletionQueue() == this) {
-                    receivers.computeIfAbsent(s, _ -> new ArrayList<>()).add(q.index());
+                if (q.receiveCompletionQueue() == this) {
+                    for (Session s : q.sessions()) {
+                        receivers.computeIfAbsent(s, _ -> new ArrayList<>()).add(q.index());
+                    }
                 }
             }
             r.watch(receivers.entrySet().stream().map(e -> e.getKey().counts(e.getValue())).toList());
@@ -322,6 +323,11 @@ final class ShmCompletionQueue extends CompletionQueue {
         byteLength = length;
     }
 
+    /** The sender of a datagram. */
+    void setSource(int number) {
+        sourceQueuePair = number;
+    }
+
     /** What not every completion has; read only if the flags, or a status, say that it is there. */
     void setMore(int imm, long nanos, int vendor) {
         immediate = imm;
@@ -371,7 +377,9 @@ final class ShmCompletionQueue extends CompletionQueue {
 
     @Override
     public int flags() {
-        return (LaneLayout.flags(word) & LaneLayout.HAS_IMMEDIATE) != 0 ? WcFlags.WITH_IMM : 0;
+        int flags = LaneLayout.flags(word);
+        return ((flags & LaneLayout.HAS_IMMEDIATE) != 0 ? WcFlags.WITH_IMM : 0)
+                | ((flags & LaneLayout.HAS_GRH) != 0 ? WcFlags.GRH : 0);
     }
 
     @Override
@@ -496,7 +504,7 @@ final class ShmCompletionQueue extends CompletionQueue {
             return true;
         }
         for (ShmQueuePair qp : sources) {
-            if (qp.receiveCompletionQueue() == this && ArmWord.isSame(qp.peerNotified(), word)) {
+            if (qp.receiveCompletionQueue() == this && qp.isNotified(word)) {
                 return true;
             }
         }

@@ -8,6 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.verbs.CompletionChannel;
@@ -22,6 +24,7 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.ThreadDomain;
 import org.verbena.verbs.Values;
 import org.verbena.verbs.VerbsException;
@@ -29,7 +32,7 @@ import org.verbena.verbs.VerbsException;
 /** An open {@code shm0}: the adapter, its engine thread, and the tables of what was made from it. */
 final class ShmContext extends Context {
     /** GIDs of contexts are link-local addresses whose lower half is the instance. */
-    private static final long GID_PREFIX = 0xfe80L << 48;
+    static final long GID_PREFIX = 0xfe80L << 48;
     private static final DeviceAttributes ATTRIBUTES = ShmDevice.attributes();
     private static final AtomicInteger CONTEXTS = new AtomicInteger();
     private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(5);
@@ -43,6 +46,7 @@ final class ShmContext extends Context {
     private final Control control;
     private final ShmConnectionManager connectionManager = new ShmConnectionManager(this);
     private final PortDirectory ports = new PortDirectory(this);
+    private final Multicast multicast = new Multicast(this);
     private final Adapter.Slots pds = new Adapter.Slots(AdapterLayout.MAX_PD);
     private final Adapter.Slots queuePairNumbers = new Adapter.Slots(AdapterLayout.MAX_QP);
     private final int[] queuePairGenerations = new int[AdapterLayout.MAX_QP];
@@ -128,6 +132,10 @@ final class ShmContext extends Context {
         return ports;
     }
 
+    Multicast multicast() {
+        return multicast;
+    }
+
     void requireOpen(String verb) throws VerbsException {
         checkOpen(verb);
     }
@@ -180,7 +188,8 @@ final class ShmContext extends Context {
     @Override
     protected boolean implSupports(String feature) {
         return switch (feature) {
-            case Feature.RC, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP, Feature.QUERY_VALUES,
+            case Feature.RC, Feature.UC, Feature.UD, Feature.MULTICAST, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP,
+                    Feature.QUERY_VALUES,
                     Feature.CONNECTION_MANAGER, Feature.ALLOCATE, Feature.COMPLETION_TIMESTAMP_WALLCLOCK,
                     Feature.CQ_RESIZE, Feature.CQ_MODERATION, Feature.THREAD_DOMAIN, Feature.PARENT_DOMAIN,
                     Feature.IOVA, Feature.ZERO_BASED, Feature.DMABUF,
@@ -188,6 +197,11 @@ final class ShmContext extends Context {
                 true;
             default -> false;
         };
+    }
+
+    @Override
+    protected int supportedQueuePairInitMask() {
+        return QueuePairInitAttributes.CREATE_FLAGS | QueuePairInitAttributes.SEND_OPS_FLAGS;
     }
 
     @Override
@@ -285,6 +299,12 @@ final class ShmContext extends Context {
         queuePairs.put(qp.number(), qp);
     }
 
+    /** The queue pair of that number, if there is one now. */
+    @Nullable
+    ShmQueuePair queuePair(int number) {
+        return queuePairs.get(number);
+    }
+
     void remove(ShmQueuePair qp) {
         queuePairs.remove(qp.number());
     }
@@ -300,6 +320,7 @@ final class ShmContext extends Context {
     /** A peer is gone; on the engine's thread. */
     void sessionEnded(Session s, String reason) {
         control.forget(s);
+        multicast.end(s);
         s.end(reason);
         connectionManager.sessionEnded(s, reason);
     }
@@ -319,6 +340,7 @@ final class ShmContext extends Context {
     protected void implClose() {
         CountDownLatch done = new CountDownLatch(1);
         engine.submit(() -> {
+            multicast.close();
             control.close();
             done.countDown();
         });

@@ -21,13 +21,16 @@ final class ShmDevice extends Device {
     static final int MAX_WR = 16384;
     static final int MAX_SGE = 16;
     static final int MAX_INLINE = 1024;
+    /** The longest datagram. */
+    static final int MTU = 4096;
     static final long MAX_MESSAGE = 1L << 31;
 
     /** Memory is touched by the CPU, which brings pages in whatever the operation. */
     private static final int ODP_RC = OdpCapabilities.SEND | OdpCapabilities.RECEIVE | OdpCapabilities.WRITE
             | OdpCapabilities.READ | OdpCapabilities.ATOMIC;
+    private static final int ODP_UD = OdpCapabilities.SEND | OdpCapabilities.RECEIVE;
 
-    static final PortAttributes PORT = PortAttributes.builder().state(PortAttributes.STATE_ACTIVE).mtu(4096, 4096)
+    static final PortAttributes PORT = PortAttributes.builder().state(PortAttributes.STATE_ACTIVE).mtu(MTU, MTU)
             .gidTableLength(1).pkeyTableLength(1).maxMessageSize(MAX_MESSAGE).linkLayer("shared memory").build();
 
     private static final long GUID = 0x0200_0073_686d_0000L; // locally administered, "shm"
@@ -40,7 +43,8 @@ final class ShmDevice extends Device {
                 .maxCq(AdapterLayout.MAX_CQ, 1 << 22).maxMr(AdapterLayout.MAX_KEYS).maxPd(AdapterLayout.MAX_PD)
                 .maxReadAtomic(MAX_READS, MAX_READS).atomicCapability(AtomicCapability.GLOB).physicalPortCount(1)
                 .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).cqModeration(0xffff, 0xffff)
-                .odpCapabilities(OdpCapabilities.of(OdpCapabilities.SUPPORT, ODP_RC, 0, 0, 0)).build();
+                .odpCapabilities(OdpCapabilities.of(OdpCapabilities.SUPPORT, ODP_RC, ODP_UD | OdpCapabilities.WRITE,
+                        ODP_UD, 0)).build();
     }
 
     @Override

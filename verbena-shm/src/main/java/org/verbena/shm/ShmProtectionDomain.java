@@ -6,14 +6,18 @@ import java.util.List;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Madvise;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.AddressHandle;
+import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.MemoryRegionAttributes;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairCreateFlags;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ScatterGatherElement;
+import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.VerbsException;
 
 /** A protection domain: a number that keys and queue pairs carry. */
@@ -109,13 +113,31 @@ final class ShmProtectionDomain extends ProtectionDomain {
 
     @Override
     protected QueuePair implCreateQueuePair(QueuePairInitAttributes attributes) throws VerbsException {
-        if (attributes.type() != QueuePairType.RC) {
-            throw new VerbsException("create QP on " + describe(), Errno.EOPNOTSUPP,
-                    "shm0 has queue pairs of type RC only, not " + QueuePairType.toString(attributes.type()));
+        switch (attributes.type()) {
+            case QueuePairType.RC, QueuePairType.UC, QueuePairType.UD -> {}
+            default -> throw new VerbsException("create QP on " + describe(), Errno.EOPNOTSUPP,
+                    "shm0 has no queue pairs of type " + QueuePairType.toString(attributes.type()));
+        }
+        int flags = attributes.createFlags() & ~QueuePairCreateFlags.BLOCK_SELF_MCAST_LB;
+        int operations = attributes.sendOperations() & ~Opcode.operations(attributes.type());
+        if (flags != 0 || operations != 0) {
+            throw new VerbsException("create QP on " + describe(), Errno.EOPNOTSUPP, "type "
+                    + QueuePairType.toString(attributes.type()) + " of shm0 has no "
+                    + (flags != 0 ? QueuePairCreateFlags.toString(flags) : SendOperations.toString(operations)));
         }
         ShmQueuePair qp = new ShmQueuePair(context, this, attributes);
         context.adopt(qp);
         return qp;
+    }
+
+    @Override
+    protected AddressHandle implCreateAddressHandle(AddressVector path) throws VerbsException {
+        MulticastGroup group = path.destination().isMulticast()
+                ? context.multicast().group("create AH on " + describe(), path.destination())
+                : null;
+        ShmAddressHandle ah = new ShmAddressHandle(context, this, path, group);
+        context.adopt(ah);
+        return ah;
     }
 
     @Override

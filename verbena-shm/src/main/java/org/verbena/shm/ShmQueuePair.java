@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
@@ -11,17 +12,23 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairCapabilities;
+import org.verbena.verbs.QueuePairCreateFlags;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 
-/** A queue pair of type RC: its state, its directory entry, and the life of its connection. */
+/** A queue pair: its state, its directory entry, and the life of its connection. */
 final class ShmQueuePair extends QueuePair {
     private static final int SCRATCH = 128;
+    /** How long a request of type UC waits for memory that is on its way, as a time-out's code: 0.27 s. */
+    private static final int MEMORY_TIMEOUT = 16;
 
     private final ShmContext context;
     private final ShmProtectionDomain pd;
@@ -36,6 +43,9 @@ final class ShmQueuePair extends QueuePair {
     private final MemorySegment memory;
     private final ShmSendQueue sendQueue;
     private final ShmReceiveQueue receiveQueue;
+    /** For type UD. */
+    private final @Nullable DatagramReceiver datagramReceiver;
+    private final @Nullable DatagramExecutor datagramExecutor;
 
     /** Guards changes of the state against each other; reading needs no lock. */
     private final Object stateLock = new Object();
@@ -87,10 +97,18 @@ final class ShmQueuePair extends QueuePair {
                     base + 2 * SCRATCH + (long) i * init.maxInlineData());
         }
         SendCompletions completions = new SendCompletions(sendEntries, sendCq.hasTimestamps());
+        LocalBuffers buffers = new LocalBuffers(context.keys(), pd.index(), base);
         SendExecutor executor = new SendExecutor(this, completions, context.keys(), pd.index(), init.sqSigAll(),
-                entry + AdapterLayout.QP_HAZARD, base);
-        sendQueue = new ShmSendQueue(this, context.keys(), pd.index(), slots, executor, completions,
-                init.maxSendWr());
+                buffers, entry + AdapterLayout.QP_HAZARD);
+        boolean datagrams = init.type() == QueuePairType.UD;
+        datagramReceiver = datagrams ? new DatagramReceiver(this, entry + AdapterLayout.QP_LOST_RECEIVES) : null;
+        datagramExecutor = datagrams
+                ? new DatagramExecutor(this, context, completions, buffers, init.sqSigAll(),
+                        (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0,
+                        entry + AdapterLayout.QP_HAZARD, entry + AdapterLayout.QP_LOST_SENDS)
+                : null;
+        sendQueue = new ShmSendQueue(this, context.keys(), pd.index(), slots, executor, datagramExecutor, completions,
+                init.maxSendWr(), Opcode.allowed(init));
         receiveQueue = new ShmReceiveQueue(this, context.keys(), pd.index(), init.maxReceiveWr(), receiveEntries,
                 init.maxReceiveSge(), context.adapter().base() + ring, entry + AdapterLayout.QP_POSTED);
         attendance = new Attendance(this, context.engine(), sendQueue, entry + AdapterLayout.QP_STARVING);
@@ -117,7 +135,10 @@ final class ShmQueuePair extends QueuePair {
         RawMemory.putInt(entry + AdapterLayout.QP_CHANNEL, c == null ? 0 : c.id());
         RawMemory.putLong(entry + AdapterLayout.QP_LANE, 0);
         RawMemory.putLong(entry + AdapterLayout.QP_NOTIFIED, 0);
+        RawMemory.putInt(entry + AdapterLayout.QP_TYPE, init.type());
         RawMemory.putLong(entry + AdapterLayout.QP_STARVING, 0);
+        RawMemory.putLong(entry + AdapterLayout.QP_LOST_SENDS, 0);
+        RawMemory.putLong(entry + AdapterLayout.QP_LOST_RECEIVES, 0);
         RawMemory.putLong(entry + AdapterLayout.QP_HAZARD, 0);
         RawMemory.putLong(entry + AdapterLayout.QP_POSTED, Posted.of(0, 255));
         RawMemory.putIntRelease(entry + AdapterLayout.QP_NUMBER, number);
@@ -154,7 +175,12 @@ final class ShmQueuePair extends QueuePair {
     public QueuePairAttributes query() throws VerbsException {
         checkOpen("query " + describe());
         synchronized (stateLock) {
-            return attributes.toBuilder().state(state).build();
+            QueuePairInitAttributes i = initAttributes();
+            return attributes.toBuilder().state(state)
+                    .capabilities(QueuePairCapabilities.builder().maxSendWr(i.maxSendWr())
+                            .maxReceiveWr(i.maxReceiveWr()).maxSendSge(i.maxSendSge())
+                            .maxReceiveSge(i.maxReceiveSge()).maxInlineData(i.maxInlineData()).build())
+                    .build();
         }
     }
 
@@ -184,7 +210,12 @@ final class ShmQueuePair extends QueuePair {
             return;
         }
         if (from == QueuePairState.INIT && to == QueuePairState.RTR) {
-            connect(a);
+            if (datagramReceiver == null) {
+                connect(a);
+            } else {
+                epoch++;
+                errorReason = "";
+            }
         }
         synchronized (stateLock) {
             if (state != from) {
@@ -200,6 +231,9 @@ final class ShmQueuePair extends QueuePair {
             state = to;
             if (to.receives()) {
                 link = Link.of(number, peerNumber, attributes.accessFlags(), epoch);
+                if (datagramReceiver != null) {
+                    datagramReceiver.open(link);
+                }
                 RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, link);
             }
         }
@@ -303,6 +337,16 @@ final class ShmQueuePair extends QueuePair {
         lookAfter();
     }
 
+    /** A send of a queue pair that is not reliable failed here: what follows is flushed, receiving goes on. */
+    void sendFailed(String reason) {
+        synchronized (stateLock) {
+            if (state == QueuePairState.RTS || state == QueuePairState.SQD) {
+                state = QueuePairState.SQE;
+                errorReason = reason;
+            }
+        }
+    }
+
     /** The peer wrote or sent something that makes no sense. */
     void fatal(ProtocolException e) {
         enterError(peerName() + " broke the protocol: " + e.getMessage(), AsyncEventType.QP_FATAL);
@@ -315,6 +359,9 @@ final class ShmQueuePair extends QueuePair {
 
     void peerDied(String reason) {
         departure.peerDied();
+        if (type() == QueuePairType.UC) {
+            return; // nobody notices
+        }
         unanswered.set(sendQueue.isPending());
         enterError(reason, AsyncEventType.QP_FATAL);
         lookAfter();
@@ -352,6 +399,10 @@ final class ShmQueuePair extends QueuePair {
 
     /** Gives up the connection; no peer is inside any more. */
     private void leave() {
+        if (datagramReceiver != null) {
+            datagramReceiver.close();
+            receiveCq.connectionsChanged();
+        }
         Session s = session;
         if (s == null) {
             return;
@@ -377,6 +428,10 @@ final class ShmQueuePair extends QueuePair {
             RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
         }
         boolean left = departure.await();
+        if (datagramExecutor != null) {
+            context.multicast().detachAll(this);
+            datagramExecutor.close();
+        }
         Session s = session;
         if (!left && s != null) {
             context.memories().linger(Revocation.Inside.peerOf(this, s));
@@ -441,6 +496,51 @@ final class ShmQueuePair extends QueuePair {
         return peerNumber;
     }
 
+    // ---- datagrams
+
+    /** The receive side if the type is UD, else null. */
+    @Nullable
+    DatagramReceiver datagramReceiver() {
+        return datagramReceiver;
+    }
+
+    int qkey() {
+        return attributes.qkey();
+    }
+
+    long instance() {
+        return context.instance();
+    }
+
+    @Override
+    protected void implAttachMulticast(Gid group, int lid) throws VerbsException {
+        context.multicast().attach("attach " + describe() + " to " + group, this, group);
+    }
+
+    @Override
+    protected void implDetachMulticast(Gid group, int lid) throws VerbsException {
+        context.multicast().detach("detach " + describe() + " from " + group, this, group);
+    }
+
+    /** The multicast groups that it is in have changed. */
+    void attachedTo(List<Gid> groups) {
+        if (datagramReceiver != null) {
+            datagramReceiver.attachedTo(groups);
+        }
+    }
+
+    /** The sessions that messages come by. */
+    List<Session> sessions() {
+        Session s = session;
+        return datagramReceiver != null ? datagramReceiver.sessions() : s == null ? List.of() : List.of(s);
+    }
+
+    /** Counts a message that could not be delivered. */
+    void countLost() {
+        long at = entry + AdapterLayout.QP_LOST_SENDS;
+        RawMemory.putLongRelease(at, RawMemory.getLong(at) + 1);
+    }
+
     String peerName() {
         Session s = session;
         return s == null ? "the peer" : s.peerName();
@@ -460,7 +560,7 @@ final class ShmQueuePair extends QueuePair {
 
     /** 4.096 µs · 2^timeout; 0 means for ever. */
     long ackTimeoutNanos() {
-        int t = attributes.timeout();
+        int t = type() == QueuePairType.UC ? MEMORY_TIMEOUT : attributes.timeout();
         return t == 0 ? 0 : 4096L << t;
     }
 
@@ -468,7 +568,7 @@ final class ShmQueuePair extends QueuePair {
     @Nullable
     Remote findRemote() throws ProtocolException {
         Session s = session;
-        return s == null || s.isDead() ? null : Remote.find(s, number, peerNumber);
+        return s == null || s.isDead() ? null : Remote.find(s, number, peerNumber, type());
     }
 
     /** Makes ready to wake the far end, if it ever sleeps. */
@@ -532,10 +632,13 @@ final class ShmQueuePair extends QueuePair {
         return s == null || s.isDead() ? 0 : RawMemory.getLongAcquire(peerEntry(s) + AdapterLayout.QP_HAZARD);
     }
 
-    /** The arm word that the peer has signalled last. */
-    long peerNotified() {
+    /** True if a peer has signalled this arm word last. */
+    boolean isNotified(long armWord) {
+        if (datagramReceiver != null) {
+            return datagramReceiver.isNotified(armWord);
+        }
         Session s = session;
-        return s == null ? 0 : RawMemory.getLongAcquire(peerEntry(s) + AdapterLayout.QP_NOTIFIED);
+        return s != null && ArmWord.isSame(RawMemory.getLongAcquire(peerEntry(s) + AdapterLayout.QP_NOTIFIED), armWord);
     }
 
     void notifyPeer(Remote r, long armWord) {

@@ -309,6 +309,11 @@ final class ShmReceiveQueue extends ReceiveQueue {
             }
         } else if (peerEntry != 0 && attach() != null) {
             return poll(cq);
+        } else {
+            DatagramReceiver d = qp.datagramReceiver();
+            if (d != null && d.poll(cq, this)) {
+                return true;
+            }
         }
         return qp.state() == QueuePairState.ERR && flush(cq);
     }
@@ -433,6 +438,60 @@ final class ShmReceiveQueue extends ReceiveQueue {
                 if (!r.copyIn(qp.receiveScratch(), address, n)) {
                     return WcStatus.LOC_PROT_ERR;
                 }
+            }
+            done += n;
+        }
+        return WcStatus.SUCCESS;
+    }
+
+    /**
+     * Completes the oldest receive with a datagram, unless there is none for it or it is too short: then nothing happens.
+     *
+     * @param data the datagram with its header, {@code length} bytes
+     * @param limit how many receives had been posted when the datagram was sent
+     */
+    boolean takeDatagram(ShmCompletionQueue cq, long data, int length, int immediate, int flags, long timestamp,
+            long limit, int source) {
+        long k = completed;
+        if (k >= limit || k >= known && !isPosted(k)) {
+            return false;
+        }
+        int i = (int) k & mask;
+        long wqe = ring + i * stride;
+        if (length > room(wqe)) {
+            return false;
+        }
+        int status = scatterDatagram(data, wqe + AdapterLayout.WQE_HEADER, length);
+        if (status != WcStatus.SUCCESS) {
+            qp.receiveFailed(status);
+        }
+        int shown = cq.hasTimestamps() ? flags : flags & ~LaneLayout.HAS_TIMESTAMP;
+        cq.set(qp, receives[i].wrId, LaneLayout.commit(k, WcOpcode.RECV, status, shown), length);
+        cq.setSource(source);
+        cq.setMore(immediate, timestamp, 0);
+        COMPLETED.setRelease(this, k + 1);
+        return true;
+    }
+
+    /** Bytes of all elements of a receive, allowed or not. */
+    private static long room(long wqe) {
+        long sum = 0;
+        long a = wqe + AdapterLayout.WQE_HEADER;
+        for (int n = RawMemory.getInt(wqe); n > 0; n--, a += AdapterLayout.WQE_SGE) {
+            sum += RawMemory.getInt(a + 12) & 0xffffffffL;
+        }
+        return sum;
+    }
+
+    private int scatterDatagram(long data, long firstSge, int length) {
+        int done = 0;
+        for (long a = firstSge; done < length; a += AdapterLayout.WQE_SGE) {
+            long address = RawMemory.getLong(a);
+            long keyAndLength = RawMemory.getLong(a + 8);
+            int n = (int) Math.min(length - done, keyAndLength >>> 32);
+            Region r = n == 0 ? null : region((int) keyAndLength, address, n);
+            if (n > 0 && (r == null || !r.copyIn(data + done, address, n))) {
+                return WcStatus.LOC_PROT_ERR;
             }
             done += n;
         }

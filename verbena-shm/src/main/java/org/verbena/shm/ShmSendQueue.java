@@ -4,7 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
+import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.SendFlags;
@@ -55,6 +58,12 @@ final class ShmSendQueue extends SendQueue {
     private final WorkRequest[] slots;
     private final int mask;
     private final SendExecutor executor;
+    /** For type UD; null for those that are connected. */
+    private final @Nullable DatagramExecutor datagrams;
+    /** A bit for each {@link Opcode} that may be posted. */
+    private final int operations;
+    /** All operations that the short ways post may be posted. */
+    private final boolean quick;
     private final SendCompletions completions;
     private final int depth;
 
@@ -73,6 +82,8 @@ final class ShmSendQueue extends SendQueue {
     /** How far slots are known to be free; read anew when used up. */
     private long room;
     private WorkRequest current;
+    /** The datagram that was staged last has not been given its destination. */
+    private boolean needsDestination;
     /** Polls and posts while something waited, counted without care. */
     private int calls;
     private int lookMask = LOOK_OFTEN;
@@ -81,13 +92,17 @@ final class ShmSendQueue extends SendQueue {
     private int looksSeen;
 
     ShmSendQueue(ShmQueuePair qp, KeyTable keys, int pd, WorkRequest[] slots, SendExecutor executor,
-            SendCompletions completions, int depth) {
+            @Nullable DatagramExecutor datagrams, SendCompletions completions, int depth, int operations) {
         this.qp = qp;
         this.keys = keys;
         this.pd = pd;
         this.slots = slots;
         this.mask = slots.length - 1;
         this.executor = executor;
+        this.datagrams = datagrams;
+        this.operations = operations;
+        int quickly = 1 << Opcode.SEND | 1 << Opcode.WRITE;
+        this.quick = (operations & quickly) == quickly;
         this.completions = completions;
         this.depth = depth;
         this.current = slots[0];
@@ -98,6 +113,7 @@ final class ShmSendQueue extends SendQueue {
         open = true;
         error = 0;
         staged = tail;
+        needsDestination = false;
         return this;
     }
 
@@ -155,6 +171,27 @@ final class ShmSendQueue extends SendQueue {
             w.set(opcode, wrId, flags, rkey, remoteAddress, immediate);
             current = w;
             staged = k + 1;
+            if (datagrams != null) {
+                error = needsDestination ? Errno.EINVAL : 0;
+                needsDestination = true;
+            }
+        }
+        return this;
+    }
+
+    @Override
+    public SendQueue datagram(AddressHandle to, int remoteQueuePair, int remoteQkey) {
+        if (error == 0) {
+            if (datagrams == null || !open || staged == tail || !(to instanceof ShmAddressHandle h) || h.pd != pd
+                    || h.protectionDomain() != qp.protectionDomain() || h.isClosed()
+                    || (remoteQueuePair & ~0xffffff) != 0) {
+                error = Errno.EINVAL;
+                return this;
+            }
+            current.destination = h;
+            current.remoteAddress = remoteQueuePair;
+            current.rkey = remoteQkey;
+            needsDestination = false;
         }
         return this;
     }
@@ -168,7 +205,8 @@ final class ShmSendQueue extends SendQueue {
     }
 
     private boolean isAllowed(int opcode, int flags) {
-        if (!open || (flags & ~KNOWN_FLAGS) != 0 || (flags & SendFlags.INLINE) != 0 && opcode > Opcode.SEND_IMM) {
+        if (!open || (flags & ~KNOWN_FLAGS) != 0 || (operations & 1 << opcode) == 0
+                || (flags & SendFlags.INLINE) != 0 && opcode > Opcode.SEND_IMM) {
             error = Errno.EINVAL;
             return false;
         }
@@ -213,6 +251,9 @@ final class ShmSendQueue extends SendQueue {
         if (error != 0) {
             return error;
         }
+        if (needsDestination) {
+            return Errno.EINVAL;
+        }
         QueuePairState s = qp.state();
         if (s != QueuePairState.RTS && (!s.acceptsSends() || qp.isClosed())) {
             return Errno.EINVAL;
@@ -221,7 +262,7 @@ final class ShmSendQueue extends SendQueue {
         long to = staged;
         if ((long) EXECUTED.getAcquire(this) == from) {
             long k = from;
-            while (k < to && executor.execute(slots[(int) k & mask], k)) {
+            while (k < to && execute(slots[(int) k & mask], k)) {
                 k++;
             }
             EXECUTED.setRelease(this, k);
@@ -240,6 +281,11 @@ final class ShmSendQueue extends SendQueue {
         }
         KeepAlive.until(qp);
         return 0;
+    }
+
+    private boolean execute(WorkRequest w, long number) {
+        DatagramExecutor d = datagrams;
+        return d == null ? executor.execute(w, number) : d.execute(w, number);
     }
 
     boolean waitsForReceive() {
@@ -288,7 +334,8 @@ final class ShmSendQueue extends SendQueue {
 
     /** True if a request may be executed at once and without a slot; what is special goes the long way. */
     private boolean isFast(long k, int flags) {
-        return (k < room || hasRoom(k)) && (flags & ~(SendFlags.SIGNALED | SendFlags.SOLICITED | SendFlags.FENCE)) == 0
+        return quick && (k < room || hasRoom(k)) && (flags & ~(SendFlags.SIGNALED | SendFlags.SOLICITED
+                | SendFlags.FENCE)) == 0
                 && qp.state() == QueuePairState.RTS && (long) EXECUTED.getAcquire(this) == k;
     }
 
@@ -340,7 +387,7 @@ final class ShmSendQueue extends SendQueue {
         long to = (long) TAIL.getAcquire(this);
         long k = (long) EXECUTED.getAcquire(this);
         while (k < to) {
-            if (!executor.execute(slots[(int) k & mask], k)) {
+            if (!execute(slots[(int) k & mask], k)) {
                 return;
             }
             k++;
@@ -353,7 +400,8 @@ final class ShmSendQueue extends SendQueue {
 
     /** True if the oldest request has begun and is not done. */
     boolean hasBegun() {
-        return isPending() && executor.isWaiting();
+        DatagramExecutor d = datagrams;
+        return isPending() && (d == null ? executor.isWaiting() : d.isWaiting());
     }
 
     /** Goes on with what waits, but not every time; answers false if this time it did not. */
@@ -408,6 +456,10 @@ final class ShmSendQueue extends SendQueue {
         open = false;
         completions.clear();
         executor.reset();
+        DatagramExecutor d = datagrams;
+        if (d != null) {
+            d.reset();
+        }
         BUSY.setVolatile(this, 0);
     }
 }

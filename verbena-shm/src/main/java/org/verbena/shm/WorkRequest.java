@@ -2,6 +2,8 @@ package org.verbena.shm;
 
 import java.lang.foreign.MemorySegment;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SendFlags;
@@ -28,6 +30,8 @@ final class WorkRequest {
     long remoteAddress;
     long compare;
     long swap;
+    /** Where a datagram goes; its queue pair's number is {@link #remoteAddress}, its Q_Key {@link #rkey}. */
+    @Nullable ShmAddressHandle destination;
     /** Bytes of all buffers. */
     long total;
 

@@ -16,6 +16,7 @@ import org.verbena.linux.Memfd;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.WcStatus;
 
 /** What this side makes of a peer's memory that is full of garbage, and of its messages. */
@@ -133,6 +134,7 @@ class GarbageTest {
             }
             RawMemory.putLong(entry, random.nextInt(8) == 0 ? Seeds.odd(random) : Link.of(PEER, NUMBER, 15, 1));
             RawMemory.putLong(entry + AdapterLayout.QP_PEER, random.nextInt(8) == 0 ? 1 : session.ownInstance());
+            RawMemory.putInt(entry + AdapterLayout.QP_TYPE, random.nextInt(8) == 0 ? 1 : QueuePairType.RC);
             if (random.nextBoolean()) {
                 RawMemory.putLong(entry + AdapterLayout.QP_RING, AdapterLayout.HEAP + random.nextInt(1 << 20) * 16L);
                 RawMemory.putInt(entry + AdapterLayout.QP_RING_ENTRIES, 1 << random.nextInt(18));
@@ -140,7 +142,7 @@ class GarbageTest {
                 RawMemory.putInt(entry + AdapterLayout.QP_ARM, random.nextInt(5000));
             }
             try {
-                Remote r = Remote.find(session, NUMBER, PEER);
+                Remote r = Remote.find(session, NUMBER, PEER, QueuePairType.RC);
                 if (r != null) {
                     found[0]++;
                     assertInside(r, random);

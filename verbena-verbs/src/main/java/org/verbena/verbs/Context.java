@@ -1,5 +1,6 @@
 package org.verbena.verbs;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Comparator;
@@ -72,6 +73,49 @@ public abstract class Context extends VerbsObject {
     /** Whether the provider can do something; unknown identifiers are to be answered with false. */
     protected boolean implSupports(String feature) {
         return false;
+    }
+
+    /**
+     * The path to the sender of a datagram, {@code ibv_init_ah_from_wc}.
+     *
+     * @param flags what {@link CompletionQueue#flags()} or {@link WorkCompletion#flags()} said of it
+     * @param datagram the buffer in which it was received
+     * @param port the port that it came in by
+     * @throws VerbsException {@code EINVAL} if the datagram has no {@link WcFlags#GRH}, the buffer is too short, or the
+     *         datagram was not sent to a GID of this port but, for instance, to a multicast group
+     */
+    public final AddressVector pathToSender(int flags, MemorySegment datagram, int port) throws VerbsException {
+        String verb = "find the sender of a datagram on " + describe();
+        if ((flags & WcFlags.GRH) == 0 || datagram.byteSize() < GlobalRoutingHeader.BYTES) {
+            throw new VerbsException(verb, Errno.EINVAL, "there is no GRH in the buffer");
+        }
+        GlobalRoutingHeader h = GlobalRoutingHeader.of(datagram);
+        int table = queryPort(port).gidTableLength();
+        for (int i = 0; i < table; i++) {
+            if (h.destination().equals(queryGid(port, i))) {
+                return AddressVector.builder(h.source()).sourceGidIndex(i).hopLimit(0xff)
+                        .trafficClass(h.trafficClass()).flowLabel(h.flowLabel()).port(port).build();
+            }
+        }
+        throw new VerbsException(verb, Errno.EINVAL, "it was sent to " + h.destination()
+                + ", which is no GID of port " + port);
+    }
+
+    /** Throws {@code EINVAL} if there is no such path from here. */
+    final void checkPath(String verb, AddressVector path) throws VerbsException {
+        checkAddressVector(verb, path);
+        int ports = queryDevice().physicalPortCount();
+        if (path.port() < 1 || path.port() > ports) {
+            throw new VerbsException(verb, Errno.EINVAL, "port is " + path.port() + ", must be 1 to " + ports);
+        }
+        int gids = queryPort(path.port()).gidTableLength();
+        if (path.sourceGidIndex() < 0 || path.sourceGidIndex() >= gids) {
+            throw new VerbsException(verb, Errno.EINVAL, "the source GID index is " + path.sourceGidIndex()
+                    + ", must be 0 to " + (gids - 1));
+        }
+        if (path.destination().high() == 0 && path.destination().low() == 0) {
+            throw new VerbsException(verb, Errno.EINVAL, "the destination GID is zero: a global address is needed");
+        }
     }
 
     /** Allocates a protection domain, {@code ibv_alloc_pd}. */

@@ -12,6 +12,12 @@ import java.util.Set;
 public final class Feature {
     /** Queue pairs of type RC. */
     public static final String RC = "qp.rc";
+    /** Queue pairs of type UC. */
+    public static final String UC = "qp.uc";
+    /** Queue pairs of type UD and address handles. */
+    public static final String UD = "qp.ud";
+    /** {@link QueuePair#attachMulticast}. */
+    public static final String MULTICAST = "qp.multicast";
     /** Compare-and-swap and fetch-and-add. */
     public static final String ATOMICS = "atomics";
     /** {@link CompletionQueue#timestamp()}. */

@@ -29,6 +29,11 @@ public record Gid(long high, long low) {
         throw new IllegalArgumentException("not a GID: '" + text + "'");
     }
 
+    /** True for a multicast group: {@code ff00::/8}, or an IPv4 group {@code ::ffff:224.0.0.0/100}. */
+    public boolean isMulticast() {
+        return high >>> 56 == 0xff || high == 0 && low >>> 28 == 0xffff_eL;
+    }
+
     /** The 16 bytes in network order. */
     public byte[] bytes() {
         return ByteBuffer.allocate(16).putLong(high).putLong(low).array();

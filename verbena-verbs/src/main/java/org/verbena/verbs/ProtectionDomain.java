@@ -242,7 +242,49 @@ public abstract class ProtectionDomain extends VerbsObject {
         check(verb, "maxSendSge", attributes.maxSendSge(), d.maxSge());
         check(verb, "maxReceiveSge", attributes.maxReceiveSge(), d.maxSge());
         check(verb, "maxInlineData", attributes.maxInlineData(), d.maxInlineData());
+        int flags = attributes.createFlags();
+        if ((flags & ~QueuePairCreateFlags.KNOWN) != 0) {
+            throw new VerbsException(verb, Errno.EINVAL, "createFlags " + QueuePairCreateFlags.toString(flags)
+                    + " has unknown bits");
+        }
+        if ((flags & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0 && attributes.type() != QueuePairType.UD) {
+            throw new VerbsException(verb, Errno.EINVAL, "BLOCK_SELF_MCAST_LB is for queue pairs of type UD, not "
+                    + QueuePairType.toString(attributes.type()));
+        }
         return implCreateQueuePair(attributes);
+    }
+
+    /**
+     * Creates an address handle, {@code ibv_create_ah}.
+     *
+     * @param path where datagrams are to go: the GID of a port or of a multicast group
+     * @throws VerbsException {@code EINVAL} for a port or GID index that there is not, or a destination of zeros,
+     *         {@code EHOSTUNREACH} if the provider knows at once that there is no such destination, {@code EOPNOTSUPP}
+     *         if the provider has no datagrams
+     */
+    public final AddressHandle createAddressHandle(AddressVector path) throws VerbsException {
+        String verb = "create AH on " + describe();
+        checkOpen(verb);
+        context.checkPath(verb, path);
+        return implCreateAddressHandle(path);
+    }
+
+    /**
+     * Creates an address handle to the sender of a datagram, {@code ibv_create_ah_from_wc}.
+     *
+     * @param flags what {@link CompletionQueue#flags()} or {@link WorkCompletion#flags()} said of it
+     * @param datagram the buffer in which it was received
+     * @param port the port that it came in by
+     * @throws VerbsException as {@link Context#pathToSender} and {@link #createAddressHandle}
+     */
+    public final AddressHandle createAddressHandleToSender(int flags, MemorySegment datagram, int port)
+            throws VerbsException {
+        return createAddressHandle(context.pathToSender(flags, datagram, port));
+    }
+
+    /** Creates an address handle; the path has been checked. */
+    protected AddressHandle implCreateAddressHandle(AddressVector path) throws VerbsException {
+        throw new VerbsException("create AH on " + describe(), Errno.EOPNOTSUPP, "the provider has no datagrams");
     }
 
     /** Allocates and registers; the arguments have been checked. */

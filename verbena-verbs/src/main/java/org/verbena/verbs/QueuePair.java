@@ -2,11 +2,18 @@ package org.verbena.verbs;
 
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+
 /**
  * A queue pair, {@code struct ibv_qp_ex}: where work is posted. {@link #modify} and {@link #query} may be called from
  * any thread; each of the two queues is used by one thread at a time, which the application sees to.
  */
 public abstract class QueuePair extends VerbsObject {
+    /** The number that datagrams to a multicast group are sent to. */
+    public static final int MULTICAST = 0xffffff;
+
     private final ProtectionDomain pd;
     private final QueuePairInitAttributes init;
 
@@ -30,6 +37,11 @@ public abstract class QueuePair extends VerbsObject {
     /** See {@link QueuePairType}. */
     public final int type() {
         return init.type();
+    }
+
+    /** What the application gave when it created the queue pair, {@code qp_context}; null if nothing. */
+    public final @Nullable Object userContext() {
+        return init.userContext();
     }
 
     /** The number that peers name it by, 24 bits. */
@@ -74,6 +86,93 @@ public abstract class QueuePair extends VerbsObject {
 
     /** The state and all attributes set so far, {@code ibv_query_qp}. */
     public abstract QueuePairAttributes query() throws VerbsException;
+
+    /** An answer of {@link #queryDataInOrder}: the whole of a message is written in order. */
+    public static final int DATA_IN_ORDER_WHOLE_MESSAGE = 1;
+    /** An answer of {@link #queryDataInOrder}: each aligned block of 128 bytes is written in order. */
+    public static final int DATA_IN_ORDER_ALIGNED_128_BYTES = 2;
+
+    /**
+     * How far the bytes of a message are written to the target's memory in order, {@code ibv_query_qp_data_in_order}.
+     *
+     * @param operation one bit of {@link SendOperations}
+     * @return {@code DATA_IN_ORDER_…} bits, 0 if nothing is promised or nobody knows
+     */
+    public int queryDataInOrder(int operation) {
+        return 0;
+    }
+
+    /**
+     * The options for the connection that the queue pair offers, {@code ibv_query_ece}.
+     *
+     * @throws VerbsException {@code EOPNOTSUPP} if the provider has none
+     */
+    public EnhancedConnection queryEnhancedConnection() throws VerbsException {
+        throw new VerbsException("query ECE of " + describe(), Errno.EOPNOTSUPP, "the provider has no options");
+    }
+
+    /**
+     * Chooses the options for the connection before the queue pair moves to RTR, {@code ibv_set_ece}.
+     *
+     * @throws VerbsException {@code EOPNOTSUPP} if the provider has none, {@code EINVAL} for other options or too late
+     */
+    public void setEnhancedConnection(EnhancedConnection options) throws VerbsException {
+        throw new VerbsException("set ECE of " + describe(), Errno.EOPNOTSUPP, "the provider has no options");
+    }
+
+    /**
+     * Limits how fast the queue pair sends, {@code ibv_modify_qp_rate_limit}; in RTS only.
+     *
+     * @throws VerbsException {@code EOPNOTSUPP} if the provider cannot, {@code EINVAL} for another state or limit
+     */
+    public void modifyRateLimit(RateLimit limit) throws VerbsException {
+        throw new VerbsException("limit " + describe(), Errno.EOPNOTSUPP, "the provider does not limit rates");
+    }
+
+    /**
+     * Lets the queue pair receive what is sent to a multicast group, {@code ibv_attach_mcast}. Each datagram takes one
+     * receive of each queue pair that is attached; attaching twice changes nothing. For queue pairs of type UD.
+     *
+     * @param group a multicast GID, see {@link Gid#isMulticast()}
+     * @param lid the group's LID; not used where there are none
+     * @throws VerbsException {@code EINVAL} for another type or GID, {@code ENOMEM} if the device has no room for more,
+     *         {@code EOPNOTSUPP} if the provider has no multicast
+     */
+    public final void attachMulticast(Gid group, int lid) throws VerbsException {
+        implAttachMulticast(checkMulticast("attach " + describe() + " to " + group, group), lid);
+    }
+
+    /**
+     * Undoes {@link #attachMulticast}, {@code ibv_detach_mcast}.
+     *
+     * @throws VerbsException {@code EINVAL} if the queue pair is not attached to the group
+     */
+    public final void detachMulticast(Gid group, int lid) throws VerbsException {
+        implDetachMulticast(checkMulticast("detach " + describe() + " from " + group, group), lid);
+    }
+
+    private Gid checkMulticast(String verb, Gid group) throws VerbsException {
+        checkOpen(verb);
+        if (type() != QueuePairType.UD) {
+            throw new VerbsException(verb, Errno.EINVAL, "only queue pairs of type UD receive multicast, not "
+                    + QueuePairType.toString(type()));
+        }
+        if (!group.isMulticast()) {
+            throw new VerbsException(verb, Errno.EINVAL, "that is no multicast GID: it must begin with ff, or be an "
+                    + "IPv4 multicast address");
+        }
+        return group;
+    }
+
+    /** Attaches; the arguments have been checked. */
+    protected void implAttachMulticast(Gid group, int lid) throws VerbsException {
+        throw new VerbsException("attach " + describe(), Errno.EOPNOTSUPP, "the provider has no multicast");
+    }
+
+    /** Detaches; the arguments have been checked. */
+    protected void implDetachMulticast(Gid group, int lid) throws VerbsException {
+        throw new VerbsException("detach " + describe(), Errno.EOPNOTSUPP, "the provider has no multicast");
+    }
 
     /** Carries out a modify that the state machine allows; called by one thread at a time. */
     protected abstract void implModify(QueuePairAttributes attributes) throws VerbsException;

@@ -1,8 +1,18 @@
 package org.verbena.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 /** How to create a queue pair, {@code struct ibv_qp_init_attr_ex}. Immutable. */
 public final class QueuePairInitAttributes {
-    private static final Flags NAMES = new Flags();
+    /** Bit of {@link #createFlags()} in the mask. */
+    public static final int CREATE_FLAGS = 1 << 2;
+    /** Bit of {@link #maxTsoHeader()} in the mask. */
+    public static final int MAX_TSO_HEADER = 1 << 3;
+    /** Bit of {@link #sendOperations()} in the mask. */
+    public static final int SEND_OPS_FLAGS = 1 << 6;
+
+    private static final Flags NAMES = new Flags().and(CREATE_FLAGS, "CREATE_FLAGS")
+            .and(MAX_TSO_HEADER, "MAX_TSO_HEADER").and(SEND_OPS_FLAGS, "SEND_OPS_FLAGS");
 
     private final CompletionQueue sendCq;
     private final CompletionQueue receiveCq;
@@ -13,6 +23,10 @@ public final class QueuePairInitAttributes {
     private final int maxReceiveSge;
     private final int maxInlineData;
     private final boolean sqSigAll;
+    private final @Nullable Object userContext;
+    private final int createFlags;
+    private final int maxTsoHeader;
+    private final int sendOperations;
     private final int compMask;
 
     private QueuePairInitAttributes(Builder b) {
@@ -25,6 +39,10 @@ public final class QueuePairInitAttributes {
         maxReceiveSge = b.maxReceiveSge;
         maxInlineData = b.maxInlineData;
         sqSigAll = b.sqSigAll;
+        userContext = b.userContext;
+        createFlags = b.createFlags;
+        maxTsoHeader = b.maxTsoHeader;
+        sendOperations = b.sendOperations;
         compMask = b.compMask;
     }
 
@@ -93,10 +111,39 @@ public final class QueuePairInitAttributes {
         return sqSigAll;
     }
 
+    /** Whatever the application wants to find again in {@link QueuePair#userContext()}; null if not set. */
+    public @Nullable Object userContext() {
+        return userContext;
+    }
+
+    /** See {@link QueuePairCreateFlags}; 0 if not set. */
+    public int createFlags() {
+        return createFlags;
+    }
+
+    /** The longest header of a segmented send in bytes; 0 if not set. */
+    public int maxTsoHeader() {
+        return maxTsoHeader;
+    }
+
+    /** The operations that may be posted, see {@link SendOperations}; all that the type has if not set. */
+    public int sendOperations() {
+        return sendOperations;
+    }
+
+    /** True if a field with that bit in the mask was set. */
+    public boolean has(int bit) {
+        return (compMask & bit) != 0;
+    }
+
     /** A builder that starts with these attributes. */
     public Builder toBuilder() {
         Builder b = new Builder(sendCq, receiveCq).type(type).maxSendWr(maxSendWr).maxReceiveWr(maxReceiveWr)
                 .maxSendSge(maxSendSge).maxReceiveSge(maxReceiveSge).maxInlineData(maxInlineData).sqSigAll(sqSigAll);
+        b.userContext = userContext;
+        b.createFlags = createFlags;
+        b.maxTsoHeader = maxTsoHeader;
+        b.sendOperations = sendOperations;
         b.compMask = compMask;
         return b;
     }
@@ -112,6 +159,10 @@ public final class QueuePairInitAttributes {
         private int maxReceiveSge = 1;
         private int maxInlineData;
         private boolean sqSigAll;
+        private @Nullable Object userContext;
+        private int createFlags;
+        private int maxTsoHeader;
+        private int sendOperations;
         private int compMask;
 
         private Builder(CompletionQueue sendCq, CompletionQueue receiveCq) {
@@ -158,6 +209,33 @@ public final class QueuePairInitAttributes {
         /** Whether every send makes a completion, signalled or not. */
         public Builder sqSigAll(boolean value) {
             sqSigAll = value;
+            return this;
+        }
+
+        /** Whatever the application wants to find again in {@link QueuePair#userContext()}. */
+        public Builder userContext(Object value) {
+            userContext = value;
+            return this;
+        }
+
+        /** See {@link QueuePairCreateFlags}. */
+        public Builder createFlags(int flags) {
+            createFlags = flags;
+            compMask |= CREATE_FLAGS;
+            return this;
+        }
+
+        /** The longest header of a segmented send in bytes. */
+        public Builder maxTsoHeader(int bytes) {
+            maxTsoHeader = bytes;
+            compMask |= MAX_TSO_HEADER;
+            return this;
+        }
+
+        /** The operations that may be posted, see {@link SendOperations}; others are then refused with {@code EINVAL}. */
+        public Builder sendOperations(int flags) {
+            sendOperations = flags;
+            compMask |= SEND_OPS_FLAGS;
             return this;
         }
 

@@ -49,6 +49,18 @@ public abstract class SendQueue {
     public abstract SendQueue fetchAndAdd(long wrId, int flags, int rkey, long remoteAddress, long add);
 
     /**
+     * Says where the datagram that was added last goes, {@code ibv_wr_set_ud_addr}: for queue pairs of type UD, where
+     * each send needs it.
+     *
+     * @param to a handle of the queue pair's protection domain; it must stay open until the request has completed
+     * @param remoteQueuePair number of the destination; {@link QueuePair#MULTICAST} if the handle is that of a group
+     * @param remoteQkey the destination's key; with the top bit set, the queue pair's own key is sent instead
+     */
+    public SendQueue datagram(AddressHandle to, int remoteQueuePair, int remoteQkey) {
+        return unsupported();
+    }
+
+    /**
      * Adds a buffer to the operation, {@code ibv_wr_set_sge}.
      *
      * @param lkey key of the region

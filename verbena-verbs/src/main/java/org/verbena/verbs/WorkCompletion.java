@@ -13,6 +13,7 @@ public final class WorkCompletion {
     private long byteLength;
     private int immediate;
     private int queuePairNumber;
+    private int sourceQueuePair;
     private int flags;
 
     /** An empty holder. */
@@ -35,6 +36,7 @@ public final class WorkCompletion {
         byteLength = cq.byteLength();
         immediate = cq.immediate();
         queuePairNumber = cq.queuePairNumber();
+        sourceQueuePair = cq.sourceQueuePair();
         flags = cq.flags();
     }
 
@@ -71,6 +73,11 @@ public final class WorkCompletion {
     /** The local queue pair. */
     public int queuePairNumber() {
         return queuePairNumber;
+    }
+
+    /** The queue pair that sent the message. */
+    public int sourceQueuePair() {
+        return sourceQueuePair;
     }
 
     /** See {@link WcFlags}. */

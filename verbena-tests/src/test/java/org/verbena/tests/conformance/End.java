@@ -20,6 +20,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.verbs.AddressHandle;
+import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.CompletionChannel;
@@ -28,6 +30,7 @@ import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
@@ -35,6 +38,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
@@ -72,6 +76,7 @@ final class End implements AutoCloseable {
     private @Nullable FutureTask<?> task;
     private final Deque<AutoCloseable> more = new ArrayDeque<>();
     private final Map<Integer, QueuePair> queuePairs = new HashMap<>();
+    private final Map<String, AddressHandle> handles = new HashMap<>();
 
     /** Makes an end on a context of its own. */
     static End open(ConformanceFixture fixture, EndOptions options) throws VerbsException {
@@ -146,9 +151,10 @@ final class End implements AutoCloseable {
     }
 
     QueuePairInitAttributes initAttributes() {
-        return QueuePairInitAttributes.builder(sendCq, receiveCq).maxSendWr(options.maxSendWr)
+        var b = QueuePairInitAttributes.builder(sendCq, receiveCq).type(options.type).maxSendWr(options.maxSendWr)
                 .maxReceiveWr(options.maxReceiveWr).maxSendSge(options.maxSge).maxReceiveSge(options.maxSge)
-                .maxInlineData(device.maxInlineData()).sqSigAll(options.sqSigAll).build();
+                .maxInlineData(device.maxInlineData()).sqSigAll(options.sqSigAll);
+        return (options.createFlags == 0 ? b : b.createFlags(options.createFlags)).build();
     }
 
     EndAddress address() throws VerbsException {
@@ -169,19 +175,72 @@ final class End implements AutoCloseable {
     }
 
     void toInit(QueuePair q) throws VerbsException {
-        q.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(options.queuePairAccess)
-                .build());
+        var b = QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1);
+        q.modify((isDatagram() ? b.qkey(options.qkey) : b.accessFlags(options.queuePairAccess)).build());
     }
 
     void toRtr(EndAddress peer) throws VerbsException {
         toRtr(qp, peer);
     }
 
+    private boolean isDatagram() {
+        return options.type == QueuePairType.UD;
+    }
+
+    private boolean isReliable() {
+        return options.type == QueuePairType.RC;
+    }
+
     void toRtr(QueuePair q, EndAddress peer) throws VerbsException {
-        q.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(peer.vector())
-                .pathMtu(context.queryPort(1).activeMtu()).destinationQueuePair(peer.queuePairNumber()).rqPsn(peer
-                        .psn())
-                .maxDestReadAtomic(reads()).minRnrTimer(options.minRnrTimer).build());
+        var b = QueuePairAttributes.to(QueuePairState.RTR);
+        if (!isDatagram()) {
+            b.addressVector(peer.vector()).pathMtu(context.queryPort(1).activeMtu())
+                    .destinationQueuePair(peer.queuePairNumber()).rqPsn(peer.psn());
+        }
+        if (isReliable()) {
+            b.maxDestReadAtomic(reads()).minRnrTimer(options.minRnrTimer);
+        }
+        q.modify(b.build());
+    }
+
+    /** From RESET to RTS, for a queue pair of type UD. */
+    void toReady(QueuePair q) throws VerbsException {
+        toInit(q);
+        toRtr(q, address(q));
+        toRts(q);
+    }
+
+    /** A handle to the context of another end, or to a group. */
+    AddressHandle handle(String gid) throws VerbsException {
+        AddressHandle h = handles.get(gid);
+        if (h == null) {
+            h = keep(pd.createAddressHandle(AddressVector.to(Gid.parse(gid))));
+            handles.put(gid, h);
+        }
+        return h;
+    }
+
+    /** Posts datagrams to another end, all in one batch; 0 or an errno. */
+    int postTo(EndAddress peer, Op... ops) throws VerbsException {
+        return postTo(qp, peer, options.qkey, ops);
+    }
+
+    int postTo(QueuePair q, EndAddress peer, int qkey, Op... ops) throws VerbsException {
+        return postTo(q, handle(peer.gid()), peer.queuePairNumber(), qkey, ops);
+    }
+
+    int postTo(QueuePair q, AddressHandle to, int number, int qkey, Op... ops) {
+        SendQueue sq = q.sendQueue().start();
+        for (Op op : ops) {
+            add(sq, op);
+            sq.datagram(to, number, qkey);
+        }
+        return sq.complete();
+    }
+
+    /** Posts datagrams to all members of a group. */
+    int postToGroup(String group, Op... ops) throws VerbsException {
+        return postTo(qp, handle(group), QueuePair.MULTICAST, options.qkey, ops);
     }
 
     int reads() {
@@ -193,8 +252,12 @@ final class End implements AutoCloseable {
     }
 
     void toRts(QueuePair q) throws VerbsException {
-        q.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(options.timeout).retryCount(options.retryCount)
-                .rnrRetry(options.rnrRetry).sqPsn(psn(q)).maxReadAtomic(reads()).build());
+        var b = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(psn(q));
+        if (isReliable()) {
+            b.timeout(options.timeout).retryCount(options.retryCount).rnrRetry(options.rnrRetry)
+                    .maxReadAtomic(reads());
+        }
+        q.modify(b.build());
     }
 
     void to(QueuePairState state) throws VerbsException {

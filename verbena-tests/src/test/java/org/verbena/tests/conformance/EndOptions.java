@@ -3,6 +3,7 @@ package org.verbena.tests.conformance;
 import java.io.Serializable;
 
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.QueuePairType;
 
 /** How to make an {@link End}. */
 final class EndOptions implements Serializable {
@@ -16,6 +17,10 @@ final class EndOptions implements Serializable {
         REGISTERED
     }
 
+    int type = QueuePairType.RC;
+    int createFlags;
+    /** Of datagrams, both what they carry and what is taken. */
+    int qkey = 0x1234_5678;
     Memory memory = Memory.ALLOCATED;
     long bytes = 1 << 16;
     int access = AccessFlags.ALL;
@@ -39,6 +44,22 @@ final class EndOptions implements Serializable {
 
     static EndOptions defaults() {
         return new EndOptions();
+    }
+
+    /** The queue pair's type. */
+    EndOptions type(int value) {
+        type = value;
+        return this;
+    }
+
+    EndOptions createFlags(int flags) {
+        createFlags = flags;
+        return this;
+    }
+
+    EndOptions qkey(int value) {
+        qkey = value;
+        return this;
     }
 
     EndOptions memory(Memory kind) {

@@ -221,6 +221,40 @@ public abstract class VerbsConformance {
     }
 
     @Nested
+    class QueuePairs extends QueuePairsConformance {
+        QueuePairs() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class UnreliableConnection extends UnreliableConnectionConformance {
+        UnreliableConnection(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Datagrams extends DatagramConformance {
+        Datagrams(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Multicast extends MulticastConformance {
+        Multicast(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
     class PeerDeath extends PeerDeathConformance {
         PeerDeath() {
             super(VerbsConformance.this.fixture());

@@ -1,0 +1,180 @@
+package org.verbena.shm;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * Carries out the sends of a queue pair of type UD: puts each datagram into the ring to its destination, or into those to
+ * all members of a group. What cannot be delivered is lost, and its completion is a success all the same. Used by one
+ * thread at a time, see {@link ShmSendQueue}.
+ */
+final class DatagramExecutor {
+    private final ShmQueuePair qp;
+    private final SendCompletions completions;
+    private final boolean signalAll;
+    private final boolean blockLoopback;
+    private final long hazard;
+    private final LocalBuffers buffers;
+    private final Destinations destinations;
+    /** Address of the count of datagrams that were lost here. */
+    private final long lost;
+    private int sequence;
+    /** The oldest request waits for a session. */
+    private volatile boolean waiting;
+
+    DatagramExecutor(ShmQueuePair qp, ShmContext context, SendCompletions completions, LocalBuffers buffers,
+            boolean signalAll, boolean blockLoopback, long hazard, long lost) {
+        this.qp = qp;
+        this.completions = completions;
+        this.buffers = buffers;
+        this.signalAll = signalAll;
+        this.blockLoopback = blockLoopback;
+        this.hazard = hazard;
+        this.lost = lost;
+        destinations = new Destinations(context);
+    }
+
+    /**
+     * Executes work request {@code w}, the queue pair's {@code number}th.
+     *
+     * @return false if it has to wait; it is then to be executed again
+     */
+    boolean execute(WorkRequest w, long number) {
+        QueuePairState s = qp.state();
+        if (s != QueuePairState.RTS && !(s == QueuePairState.SQD && qp.isDraining() && waiting)) {
+            return s != QueuePairState.SQD && done(w, number, WcStatus.WR_FLUSH_ERR);
+        }
+        if (w.total > DatagramLayout.MAX_MESSAGE) {
+            return fail(w, number, WcStatus.LOC_LEN_ERR);
+        }
+        // no memory of others is touched, but whoever takes a region of ours away has to wait for us
+        Hazard.enter(hazard, ++sequence, Hazard.RECEIVES);
+        int answer = buffers.check(w, 0) ? send(w) : -1;
+        Hazard.leave(hazard);
+        if (answer == Destination.WAIT) {
+            if (!waiting) {
+                waiting = true;
+                qp.lookAfter();
+            }
+            return false;
+        }
+        waiting = false;
+        if (answer < 0) {
+            return fail(w, number, WcStatus.LOC_PROT_ERR);
+        }
+        w.destination = null;
+        return !signalAll && !w.isSignaled() || done(w, number, WcStatus.SUCCESS);
+    }
+
+    /** Sends to one or all; answers as {@link Destination#prepare}, or -1 if a buffer cannot be read. */
+    private int send(WorkRequest w) {
+        ShmAddressHandle to = w.destination;
+        if (to == null) {
+            return Destination.LOST; // refused when it was posted
+        }
+        int number = (int) w.remoteAddress;
+        MulticastGroup group = to.group();
+        if (group == null) {
+            return put(destinations.get(to.instance, number), w, to);
+        }
+        if (number != QueuePair.MULTICAST) {
+            return count();
+        }
+        int answer = Destination.READY;
+        for (MulticastGroup.Member m : group.members()) {
+            if (!blockLoopback || m.number() != qp.number() || m.instance() != qp.instance()) {
+                int one = put(destinations.get(m.instance(), m.number()), w, to);
+                // members have a session, as a rule; nobody waits for one that is just ending
+                answer = one < 0 ? one : answer;
+            }
+        }
+        return answer;
+    }
+
+    private int put(Destination d, WorkRequest w, ShmAddressHandle to) {
+        int state = d.prepare();
+        if (state != Destination.READY) {
+            return state == Destination.LOST ? count() : state;
+        }
+        long posted = d.posted();
+        long total = w.total;
+        long record = posted == 0 ? 0 : d.begin(total);
+        if (record == 0) {
+            return count();
+        }
+        if (!copy(w, record + DatagramLayout.MESSAGE)) {
+            return -1;
+        }
+        boolean solicited = w.isSolicited();
+        int flags = (w.opcode == Opcode.SEND_IMM ? LaneLayout.HAS_IMMEDIATE : 0)
+                | (solicited ? LaneLayout.IS_SOLICITED : 0);
+        if (d.wantsTimestamps()) {
+            RawMemory.putLong(record + DatagramLayout.TIMESTAMP, System.nanoTime());
+            flags |= LaneLayout.HAS_TIMESTAMP;
+        }
+        RawMemory.putInt(record + DatagramLayout.LENGTH, (int) total);
+        RawMemory.putInt(record + DatagramLayout.IMMEDIATE, w.immediate);
+        RawMemory.putLong(record + DatagramLayout.POSTED, posted);
+        // with the top bit set, the queue pair's own key is meant
+        RawMemory.putInt(record + DatagramLayout.QKEY, w.rkey < 0 ? qp.qkey() : w.rkey);
+        RawMemory.putInt(record + DatagramLayout.FLAGS, flags);
+        RawMemory.putInt(record + DatagramLayout.SOURCE, qp.number());
+        to.writeHeader(record + DatagramLayout.GRH, (int) total);
+        d.commit(record, total, solicited);
+        return Destination.READY;
+    }
+
+    private boolean copy(WorkRequest w, long to) {
+        if (w.isInline()) {
+            Copy.bytes(w.inlineBuffer, to, w.total);
+            return true;
+        }
+        long at = to;
+        for (int s = 0; s < w.sgeCount; s++) {
+            long bytes = w.length(s);
+            Region r = buffers.region(w.lkey(s), w.address(s), bytes, 0);
+            if (r == null || !r.copyOut(w.address(s), at, bytes)) {
+                return false;
+            }
+            at += bytes;
+        }
+        return true;
+    }
+
+    private int count() {
+        RawMemory.putLongRelease(lost, RawMemory.getLong(lost) + 1);
+        return Destination.LOST;
+    }
+
+    private boolean fail(WorkRequest w, long number, int status) {
+        qp.sendFailed(WcStatus.toString(status) + " for wrId " + w.wrId);
+        return done(w, number, status);
+    }
+
+    private boolean done(WorkRequest w, long number, int status) {
+        w.destination = null;
+        waiting = false;
+        completions.add(w.wrId, WcOpcode.SEND, status, 0, w.total, number + 1);
+        qp.sendCompletionQueue().signal(qp, status != WcStatus.SUCCESS);
+        return true;
+    }
+
+    /** True if the oldest request was tried and waits for a session. */
+    boolean isWaiting() {
+        return waiting;
+    }
+
+    /** Nothing waits any more. */
+    void reset() {
+        waiting = false;
+        buffers.reset();
+    }
+
+    /** Gives up the rings; nobody sends any more. */
+    void close() {
+        destinations.close();
+    }
+}

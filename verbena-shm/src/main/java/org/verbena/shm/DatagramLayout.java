@@ -1,0 +1,64 @@
+package org.verbena.shm;
+
+/**
+ * Layout of a datagram ring: what one queue pair of type UD sends to one other. It lies in the lane arena of the sending
+ * side; the sender alone writes it. Little-endian; offsets in bytes.
+ *
+ * <pre>
+ * ring
+ *    0   notified: the arm word of the reader's completion queue that was signalled last
+ * 4096   records, a power of two of bytes; positions count on for ever
+ *
+ * record, a multiple of 64 bytes, in one piece
+ *    0   commit: position + 1; with the top bit, the rest of the ring is left out
+ *    8   int length of the message, 12 int immediate
+ *   16   receives that the reader had posted when the record was made
+ *   24   int Q_Key, 28 int flags of {@link LaneLayout}
+ *   32   int number of the sending queue pair
+ *   40   time stamp, ns
+ *   64   global routing header, 40 bytes
+ *  104   message
+ * </pre>
+ *
+ * The commit is stored last, with release, and read first, with acquire. Before a record is committed, the commit of the
+ * one that will follow is cleared, for it may lie on an old message.
+ */
+final class DatagramLayout {
+    /** The longest message: the port's MTU. */
+    static final int MAX_MESSAGE = ShmDevice.MTU;
+
+    static final long NOTIFIED = 0;
+    static final long RECORDS = 4096;
+
+    static final long COMMIT = 0;
+    static final long LENGTH = 8;
+    static final long IMMEDIATE = 12;
+    static final long POSTED = 16;
+    static final long QKEY = 24;
+    static final long FLAGS = 28;
+    static final long SOURCE = 32;
+    static final long TIMESTAMP = 40;
+    static final long GRH = 64;
+    static final int GRH_BYTES = 40;
+    static final long MESSAGE = GRH + GRH_BYTES;
+
+    static final long SKIP = Long.MIN_VALUE;
+    static final int UNIT = 64;
+
+    static final long MIN_BYTES = 64 << 10;
+    static final long MAX_BYTES = 16 << 20;
+
+    private DatagramLayout() {}
+
+    /** Bytes of a record. */
+    static long record(long message) {
+        return MESSAGE + message + UNIT - 1 & -UNIT;
+    }
+
+    /** Bytes of the records of a ring whose reader has so many receives: room for as many of the longest, if possible. */
+    static long bytes(int receives) {
+        long want = (receives + 1L) * record(MAX_MESSAGE);
+        long power = Long.highestOneBit(want - 1) << 1;
+        return Math.clamp(power, MIN_BYTES, MAX_BYTES);
+    }
+}

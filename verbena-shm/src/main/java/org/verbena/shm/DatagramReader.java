@@ -1,0 +1,91 @@
+package org.verbena.shm;
+
+import org.verbena.linux.spi.RawMemory;
+
+/**
+ * Reads a datagram ring, see {@link DatagramLayout}, in memory that the peer may write at any time: what it says is read
+ * once and checked. Used by one thread at a time but for what is said.
+ */
+final class DatagramReader {
+    final Session session;
+    final long key;
+    private final long ring;
+    private final long base;
+    private final long size;
+    /** Address of our word that says how far we are. */
+    final long counter;
+    private long position;
+    private int length;
+    /** No more will come; set by the engine. */
+    private volatile boolean ended;
+
+    DatagramReader(Session session, long key, long ring, long bytes, long counter) {
+        this.session = session;
+        this.key = key;
+        this.ring = ring;
+        this.counter = counter;
+        base = ring + DatagramLayout.RECORDS;
+        size = bytes - DatagramLayout.RECORDS;
+    }
+
+    /** Bytes of all records together. */
+    long size() {
+        return size;
+    }
+
+    /** Address of the oldest record, 0 if there is none. */
+    long record() {
+        while (true) {
+            long offset = position & size - 1;
+            long commit = RawMemory.getLongAcquire(base + offset + DatagramLayout.COMMIT);
+            if (commit == position + 1) {
+                int n = RawMemory.getInt(base + offset + DatagramLayout.LENGTH);
+                if (n < 0 || n > DatagramLayout.MAX_MESSAGE || offset + DatagramLayout.record(n) > size) {
+                    ended = true; // it makes no sense, and nothing that follows would
+                    return 0;
+                }
+                length = n;
+                return base + offset;
+            }
+            if (commit != (position + 1 | DatagramLayout.SKIP) || offset == 0) {
+                return 0;
+            }
+            moveTo(position + size - offset);
+        }
+    }
+
+    /** Bytes of the message in the record that {@link #record} answered last. */
+    int length() {
+        return length;
+    }
+
+    /** Gives the record back that {@link #record} answered last. */
+    void advance() {
+        moveTo(position + DatagramLayout.record(length));
+    }
+
+    private void moveTo(long next) {
+        position = next;
+        RawMemory.putLongRelease(counter, next);
+    }
+
+    /** True if something was committed and not read; any thread, and only a hint. */
+    boolean hasFirst() {
+        return RawMemory.getLongAcquire(base + DatagramLayout.COMMIT) != 0;
+    }
+
+    /** The arm word that the peer has signalled last; any thread. */
+    long notified() {
+        return RawMemory.getLongAcquire(ring + DatagramLayout.NOTIFIED);
+    }
+
+    /** The peer writes no more; any thread. */
+    void end() {
+        ended = true;
+    }
+
+    /** True if no more will come; what was committed before may still be there. */
+    boolean isEnded() {
+        return ended || session.isDead();
+    }
+}

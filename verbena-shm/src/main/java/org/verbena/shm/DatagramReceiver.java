@@ -1,0 +1,164 @@
+package org.verbena.shm;
+
+import java.util.Arrays;
+import java.util.List;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.Gid;
+
+/**
+ * The receive side of a queue pair of type UD: takes datagrams from the rings of all who send to it, in turn, and brings
+ * them into its posted receives. A datagram gets the receives only that were posted when it was sent, as if it had been
+ * put there by its sender; one that finds none, or has a wrong Q_Key, is lost.
+ */
+final class DatagramReceiver {
+    private static final int ALLOWED_FLAGS = LaneLayout.HAS_IMMEDIATE | LaneLayout.IS_SOLICITED
+            | LaneLayout.HAS_TIMESTAMP;
+
+    private final ShmQueuePair qp;
+    /** Address of the count of datagrams that were lost here. */
+    private final long lost;
+    private volatile DatagramReader[] rings = {};
+    private int next;
+    /** The link that senders must mean; 0: none. Guarded by this. */
+    private long link;
+    /** Groups that the queue pair is attached to, upper and lower half in turn; replaced as a whole. */
+    private volatile long[] groups = {};
+
+    DatagramReceiver(ShmQueuePair qp, long lost) {
+        this.qp = qp;
+        this.lost = lost;
+    }
+
+    // ---- rings
+
+    /** From now on senders who mean this link are taken. */
+    synchronized void open(long identity) {
+        link = identity;
+    }
+
+    /** Takes nothing any more and forgets all that was sent. */
+    void close() {
+        DatagramReader[] old;
+        synchronized (this) {
+            link = 0;
+            old = rings;
+            rings = new DatagramReader[0];
+        }
+        for (DatagramReader r : old) {
+            r.session.rings().leave(r);
+        }
+    }
+
+    /** A ring was made; answers false if it is for another connection. Engine's thread. */
+    boolean add(DatagramReader r, long meant) {
+        synchronized (this) {
+            if (link == 0 || (meant & Link.IDENTITY) != (link & Link.IDENTITY)) {
+                return false;
+            }
+            DatagramReader[] more = Arrays.copyOf(rings, rings.length + 1);
+            more[rings.length] = r;
+            rings = more;
+        }
+        qp.receiveCompletionQueue().connectionsChanged();
+        if (r.hasFirst()) {
+            // whoever armed the queue may have looked before the ring was here
+            qp.receiveCompletionQueue().signal(qp, true);
+        }
+        return true;
+    }
+
+    private void remove(DatagramReader r) {
+        synchronized (this) {
+            rings = Arrays.stream(rings).filter(o -> o != r).toArray(DatagramReader[]::new);
+        }
+        r.session.rings().leave(r);
+    }
+
+    /** The sessions with those who send. */
+    List<Session> sessions() {
+        return Arrays.stream(rings).map(r -> r.session).distinct().toList();
+    }
+
+    /** True if somebody has signalled this arm word. */
+    boolean isNotified(long armWord) {
+        for (DatagramReader r : rings) {
+            if (ArmWord.isSame(r.notified(), armWord)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ---- groups
+
+    /** The groups that the queue pair is attached to, upper and lower half in turn. */
+    void attachedTo(List<Gid> gids) {
+        groups = gids.stream().flatMapToLong(g -> java.util.stream.LongStream.of(g.high(), g.low())).toArray();
+    }
+
+    private boolean isAttached(long high, long low) {
+        long[] g = groups;
+        for (int i = 0; i < g.length; i += 2) {
+            if (g[i] == high && g[i + 1] == low) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ---- the data path
+
+    /** Completes a receive with the next datagram; answers false if there is none. */
+    boolean poll(ShmCompletionQueue cq, ShmReceiveQueue receives) {
+        DatagramReader[] all = rings;
+        for (int i = all.length; i > 0; i--) {
+            int at = next < all.length ? next : 0;
+            next = at + 1;
+            if (poll(all[at], cq, receives)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean poll(DatagramReader r, ShmCompletionQueue cq, ShmReceiveQueue receives) {
+        // no further than once around, however fast the peer is
+        for (long left = r.size(); left > 0;) {
+            long record = r.record();
+            if (record == 0) {
+                if (r.isEnded() && r.record() == 0) {
+                    remove(r);
+                }
+                return false;
+            }
+            int length = r.length();
+            boolean taken = qp.state().receives() && isForUs(record) && take(record, length, cq, receives);
+            r.advance();
+            if (taken) {
+                return true;
+            }
+            RawMemory.putLongRelease(lost, RawMemory.getLong(lost) + 1);
+            left -= DatagramLayout.record(length);
+        }
+        return false;
+    }
+
+    private boolean isForUs(long record) {
+        if (RawMemory.getInt(record + DatagramLayout.QKEY) != qp.qkey()) {
+            return false;
+        }
+        long high = Long.reverseBytes(RawMemory.getLong(record + DatagramLayout.GRH + 24));
+        long low = Long.reverseBytes(RawMemory.getLong(record + DatagramLayout.GRH + 32));
+        return high == ShmContext.GID_PREFIX && low == qp.instance() || isAttached(high, low);
+    }
+
+    private static boolean take(long record, int length, ShmCompletionQueue cq, ShmReceiveQueue receives) {
+        int flags = RawMemory.getInt(record + DatagramLayout.FLAGS) & ALLOWED_FLAGS;
+        return receives.takeDatagram(cq, record + DatagramLayout.GRH, length + DatagramLayout.GRH_BYTES,
+                RawMemory.getInt(record + DatagramLayout.IMMEDIATE), flags | LaneLayout.HAS_GRH,
+                RawMemory.getLong(record + DatagramLayout.TIMESTAMP),
+                RawMemory.getLong(record + DatagramLayout.POSTED),
+                RawMemory.getInt(record + DatagramLayout.SOURCE) & 0xffffff);
+    }
+}

@@ -1,0 +1,192 @@
+package org.verbena.shm;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The datagram rings of a session, both ways, see {@link DatagramLayout}. A ring is made by its writer, who tells the
+ * reader where it is; the reader answers where it counts what it has read. Its memory is free again when neither end uses
+ * it. Safe for use by several threads.
+ */
+final class DatagramRings {
+    /** Rings that a peer may let us read. */
+    private static final int MAX_READERS = 65536;
+    /** The reader's words are given out of pages of the arena, a line each. */
+    private static final int COUNTERS = 4096 / 64;
+
+    private final ShmContext context;
+    private final Session session;
+    private final AtomicLong keys = new AtomicLong();
+    private final Map<Long, DatagramWriter> writers = new ConcurrentHashMap<>();
+    private final Map<Long, DatagramReader> readers = new ConcurrentHashMap<>();
+    /** Free words for readers, addresses; guarded by itself. */
+    private final java.util.ArrayDeque<Long> counters = new java.util.ArrayDeque<>();
+
+    DatagramRings(ShmContext context, Session session) {
+        this.context = context;
+        this.session = session;
+    }
+
+    // ---- writing
+
+    /** Makes a ring to a queue pair of the peer, known by its link, and tells the peer of it. */
+    DatagramWriter make(long link, int receives) throws VerbsException {
+        String verb = "make a datagram ring to " + session.peerName();
+        long bytes = DatagramLayout.RECORDS + DatagramLayout.bytes(receives);
+        long at = session.takeArena(verb, bytes);
+        DatagramWriter w;
+        try {
+            w = new DatagramWriter(session, keys.incrementAndGet(), at, bytes);
+        } catch (LinuxException e) {
+            session.giveArena(at, bytes);
+            throw new VerbsException(verb, e);
+        } catch (IllegalStateException e) {
+            session.giveArena(at, bytes);
+            throw new VerbsException(verb, org.verbena.linux.Errno.ECONNRESET, session.peerName() + " has ended");
+        }
+        writers.put(w.key, w);
+        session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_RING).putLong(w.key).putLong(link)
+                .putLong(session.laneOffset(at)).putLong(bytes), null);
+        return w;
+    }
+
+    /** The writer will write no more. */
+    void end(DatagramWriter w) {
+        session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_END).putLong(w.key), null);
+        done(w, true);
+    }
+
+    private void done(DatagramWriter w, boolean writer) {
+        synchronized (w) {
+            w.writerDone |= writer;
+            w.readerDone |= !writer;
+            if (!w.writerDone || !w.readerDone) {
+                return;
+            }
+        }
+        if (writers.remove(w.key, w)) {
+            session.giveArena(w.at, w.bytes);
+        }
+    }
+
+    // ---- reading
+
+    /** We shall not look at a ring any more. */
+    void leave(DatagramReader r) {
+        if (readers.remove(r.key, r)) {
+            synchronized (counters) {
+                counters.push(r.counter);
+            }
+            tellDone(r.key);
+        }
+    }
+
+    private void tellDone(long key) {
+        session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_DONE).putLong(key), null);
+    }
+
+    private long takeCounter() throws VerbsException {
+        synchronized (counters) {
+            Long free = counters.poll();
+            if (free == null) {
+                String verb = "count datagrams of " + session.peerName();
+                long page = session.takeArena(verb, 4096);
+                try {
+                    session.reserveArena(page, 4096);
+                } catch (LinuxException e) {
+                    session.giveArena(page, 4096);
+                    throw new VerbsException(verb, e);
+                }
+                for (int i = 1; i < COUNTERS; i++) {
+                    counters.push(page + 64L * i);
+                }
+                free = page;
+            }
+            RawMemory.putLongRelease(free, 0);
+            return free;
+        }
+    }
+
+    /** Handles a message; answers false if it is none of these. Engine's thread only. */
+    boolean receive(ControlMessage.Reader m) throws ProtocolException {
+        switch (m.type()) {
+            case ControlMessage.DATAGRAM_RING -> {
+                long key = m.getLong();
+                long link = m.getLong();
+                long offset = m.getLong();
+                long bytes = m.getLong();
+                m.end();
+                long size = bytes - DatagramLayout.RECORDS;
+                if (size < DatagramLayout.MIN_BYTES || size > DatagramLayout.MAX_BYTES || Long.bitCount(size) != 1
+                        || offset < LaneLayout.HEAP || (offset & 4095) != 0 || offset > LaneLayout.SIZE - bytes
+                        || readers.size() >= MAX_READERS || readers.containsKey(key)) {
+                    throw new ProtocolException("a datagram ring lies outside the arena or has a wrong size");
+                }
+                opened(key, link, offset, bytes);
+            }
+            case ControlMessage.DATAGRAM_END -> {
+                DatagramReader r = readers.get(m.getLong());
+                m.end();
+                if (r != null) {
+                    r.end();
+                }
+            }
+            case ControlMessage.DATAGRAM_COUNT -> {
+                DatagramWriter w = writers.get(m.getLong());
+                long offset = m.getLong();
+                m.end();
+                if (offset < LaneLayout.HEAP || (offset & 7) != 0 || offset > LaneLayout.SIZE - 8) {
+                    throw new ProtocolException("a count of datagrams lies outside the arena");
+                }
+                if (w != null) {
+                    w.readerCountsAt(session.peerArenaBase() + offset);
+                }
+            }
+            case ControlMessage.DATAGRAM_DONE -> {
+                DatagramWriter w = writers.get(m.getLong());
+                m.end();
+                if (w != null) {
+                    done(w, false);
+                }
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void opened(long key, long link, long offset, long bytes) {
+        ShmQueuePair qp = context.queuePair(Link.number(link));
+        DatagramReceiver receiver = qp == null ? null : qp.datagramReceiver();
+        if (receiver == null) {
+            tellDone(key);
+            return;
+        }
+        DatagramReader r;
+        try {
+            r = new DatagramReader(session, key, session.peerArenaBase() + offset, bytes, takeCounter());
+        } catch (VerbsException e) {
+            EngineLog.logSometimes(System.Logger.Level.WARNING, "datagrams of " + session.peerName() + " are lost", e);
+            tellDone(key);
+            return;
+        }
+        readers.put(key, r);
+        session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_COUNT).putLong(key)
+                .putLong(session.laneOffset(r.counter)), null);
+        if (!receiver.add(r, link)) {
+            leave(r);
+        }
+    }
+
+    /** The session is over. */
+    void clear() {
+        writers.clear();
+        readers.clear();
+    }
+}

@@ -1,0 +1,101 @@
+package org.verbena.shm;
+
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.spi.RawMemory;
+
+/** Writes a datagram ring, see {@link DatagramLayout}. Used by one thread at a time but for what is said. */
+final class DatagramWriter {
+    /** Pages are reserved in such parts on the first way through the ring. */
+    private static final long PART = 64 << 10;
+
+    final Session session;
+    final long key;
+    /** Address and bytes of the whole, header included. */
+    final long at;
+    final long bytes;
+
+    private final long base;
+    private final long size;
+    private long position;
+    /** Up to here there are pages. */
+    private long reserved;
+    /** How far the reader is known to be. */
+    private long consumed;
+    /** Address of the reader's word that says how far it is, 0 until it has told; set by the engine. */
+    private volatile long consumedAt;
+    /** Guarded by the session's rings. */
+    boolean writerDone;
+    boolean readerDone;
+
+    DatagramWriter(Session session, long key, long at, long bytes) throws LinuxException {
+        this.session = session;
+        this.key = key;
+        this.at = at;
+        this.bytes = bytes;
+        base = at + DatagramLayout.RECORDS;
+        size = bytes - DatagramLayout.RECORDS;
+        session.reserveArena(at, DatagramLayout.RECORDS);
+        RawMemory.fill(at, DatagramLayout.RECORDS, (byte) 0);
+        reservePart();
+    }
+
+    private void reservePart() throws LinuxException {
+        session.reserveArena(base + reserved, PART);
+        // a commit left from an earlier use could be taken for a new one
+        RawMemory.fill(base + reserved, PART, (byte) 0);
+        reserved += PART;
+    }
+
+    /** The reader tells where it counts; any thread. */
+    void readerCountsAt(long address) {
+        consumedAt = address;
+    }
+
+    /** Address of room for a record with a message of so many bytes; 0 if there is none. */
+    long begin(long message) {
+        long need = DatagramLayout.record(message);
+        long offset = position & size - 1;
+        long skipped = offset + need > size ? size - offset : 0;
+        // and the commit of the record that will follow
+        long end = position + skipped + need + DatagramLayout.UNIT;
+        if (end - consumed > size && !hasRoom(end) || end > reserved && reserved < size && !reserve(end)) {
+            return 0;
+        }
+        if (skipped > 0) {
+            RawMemory.putLong(base + DatagramLayout.COMMIT, 0);
+            RawMemory.putLongRelease(base + offset + DatagramLayout.COMMIT, position + 1 | DatagramLayout.SKIP);
+            position += skipped;
+        }
+        return base + (position & size - 1);
+    }
+
+    private boolean hasRoom(long end) {
+        long a = consumedAt;
+        if (a != 0) {
+            long c = RawMemory.getLongAcquire(a);
+            if (c - consumed > 0 && c - position <= 0) {
+                consumed = c;
+            }
+        }
+        return end - consumed <= size;
+    }
+
+    private boolean reserve(long end) {
+        try {
+            while (reserved < size && reserved < end) {
+                reservePart();
+            }
+            return true;
+        } catch (LinuxException | IllegalStateException e) {
+            return false;
+        }
+    }
+
+    /** Lets the reader have the record that was begun at {@code record}, all of which has been written. */
+    void commit(long record, long message) {
+        long next = position + DatagramLayout.record(message);
+        RawMemory.putLong(base + (next & size - 1) + DatagramLayout.COMMIT, 0);
+        RawMemory.putLongRelease(record + DatagramLayout.COMMIT, position + 1);
+        position = next;
+    }
+}

@@ -1,0 +1,181 @@
+package org.verbena.shm;
+
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * A queue pair that one of ours sends datagrams to: finds it, and keeps the ring to it. The session with its context is
+ * made on demand, by the engine, and nobody is blocked meanwhile. Used by one thread at a time.
+ */
+final class Destination {
+    /** Answers of {@link #prepare}. */
+    static final int READY = 0;
+    static final int WAIT = 1;
+    static final int LOST = 2;
+
+    /** So long the first datagrams wait for the session. */
+    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1000);
+    /** Who could not be reached is not tried again for so long. */
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    final long instance;
+    final int number;
+    private final ShmContext context;
+
+    private @Nullable Session session;
+    private @Nullable CompletableFuture<Session> asked;
+    private long waitUntil;
+    private long pauseUntil = System.nanoTime();
+
+    /** Address of the destination's directory entry. */
+    private long entry;
+    private long link;
+    private @Nullable DatagramWriter writer;
+    private long armWord;
+    private long hint;
+    private int channel;
+    private boolean timestamps;
+    private long lastNotified;
+
+    Destination(ShmContext context, long instance, int number) {
+        this.context = context;
+        this.instance = instance;
+        this.number = number;
+    }
+
+    /** True if there is nothing to be kept for it. */
+    boolean isIdle() {
+        Session s = session;
+        return asked == null && (s == null || s.isDead());
+    }
+
+    /** Makes ready to send: {@link #READY}, {@link #WAIT} while the session is made, or {@link #LOST}. */
+    int prepare() {
+        Session s = session;
+        if (s == null || s.isDead()) {
+            return find();
+        }
+        long l = RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK);
+        return writer != null && (l & Link.IDENTITY) == link ? READY : open(s, l);
+    }
+
+    private int find() {
+        close();
+        session = null;
+        CompletableFuture<Session> f = asked;
+        long now = System.nanoTime();
+        if (f == null) {
+            if (now - pauseUntil < 0) {
+                return LOST;
+            }
+            f = context.control().ask(instance);
+            asked = f;
+            waitUntil = now + PATIENCE_NANOS;
+        }
+        if (!f.isDone()) {
+            return now - waitUntil < 0 ? WAIT : pause();
+        }
+        asked = null;
+        if (f.isCompletedExceptionally()) {
+            return pause();
+        }
+        Session s = f.join();
+        session = s;
+        entry = s.peerBase() + AdapterLayout.qpEntry(number);
+        return s.isDead() ? pause() : prepare();
+    }
+
+    private int pause() {
+        asked = null;
+        pauseUntil = System.nanoTime() + PAUSE_NANOS;
+        return LOST;
+    }
+
+    /** The destination has come, or is another one than before; what it says is read once and checked. */
+    private int open(Session s, long l) {
+        close();
+        if ((l & 1) == 0 || Link.number(l) != number
+                || RawMemory.getInt(entry + AdapterLayout.QP_TYPE) != QueuePairType.UD
+                || System.nanoTime() - pauseUntil < 0) {
+            return LOST;
+        }
+        int receives = RawMemory.getInt(entry + AdapterLayout.QP_RING_ENTRIES);
+        int arm = RawMemory.getInt(entry + AdapterLayout.QP_ARM);
+        if (receives < 0 || receives > ShmDevice.MAX_WR || arm < 0 || arm >= AdapterLayout.MAX_CQ) {
+            return LOST;
+        }
+        try {
+            channel = RawMemory.getInt(entry + AdapterLayout.QP_CHANNEL);
+            if (channel != 0) {
+                s.reach("wake " + s.peerName(), channel);
+            }
+            writer = s.rings().make(l & Link.IDENTITY, receives);
+        } catch (VerbsException e) {
+            EngineLog.logSometimes(System.Logger.Level.WARNING, "datagrams to " + s.peerName() + " are lost", e);
+            return pause();
+        }
+        link = l & Link.IDENTITY;
+        armWord = s.peerBase() + AdapterLayout.armWord(arm);
+        hint = s.hint(number);
+        timestamps = (RawMemory.getInt(entry + AdapterLayout.QP_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
+        lastNotified = 0;
+        return READY;
+    }
+
+    /** Address of room for a record, 0 if the ring is full: then the datagram is lost. Only when {@link #READY}. */
+    long begin(long message) {
+        DatagramWriter w = writer;
+        return w == null ? 0 : w.begin(message);
+    }
+
+    /** Receives that the destination has posted up to now. */
+    long posted() {
+        return Posted.count(RawMemory.getLongAcquire(entry + AdapterLayout.QP_POSTED));
+    }
+
+    /** True if completions there are to carry time stamps. */
+    boolean wantsTimestamps() {
+        return timestamps;
+    }
+
+    /** Sends the record that was begun, and wakes the destination if it wants to be woken. */
+    void commit(long record, long message, boolean solicited) {
+        DatagramWriter w = writer;
+        Session s = session;
+        if (w == null || s == null) {
+            return;
+        }
+        w.commit(record, message);
+        // as in SendExecutor.notify: the look at the word stays behind the record
+        VarHandle.releaseFence();
+        long word = RawMemory.getLongOpaque(armWord);
+        if (ArmWord.isQuiet(word)) {
+            return;
+        }
+        if ((word & ArmWord.MANY) != 0) {
+            ReadySet.raise(hint);
+        }
+        if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
+            lastNotified = word;
+            RawMemory.putLongVolatile(w.at + DatagramLayout.NOTIFIED, word);
+            s.ring(channel);
+        }
+    }
+
+    /** Gives the ring up. */
+    void close() {
+        DatagramWriter w = writer;
+        if (w != null) {
+            writer = null;
+            link = 0;
+            w.session.rings().end(w);
+        }
+    }
+}

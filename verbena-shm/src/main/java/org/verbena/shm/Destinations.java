@@ -1,0 +1,73 @@
+package org.verbena.shm;
+
+import java.util.Arrays;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The destinations of one queue pair of type UD, by context and number: an open hash table, for looking one up must not
+ * allocate. Used by one thread at a time.
+ */
+final class Destinations {
+    private static final int SMALLEST = 16;
+
+    private final ShmContext context;
+    private @Nullable Destination[] table = new Destination[SMALLEST];
+    private int size;
+    private @Nullable Destination last;
+
+    Destinations(ShmContext context) {
+        this.context = context;
+    }
+
+    /** The destination, made if there was none. */
+    Destination get(long instance, int number) {
+        Destination d = last;
+        if (d != null && d.number == number && d.instance == instance) {
+            return d;
+        }
+        int i = slot(table, instance, number);
+        d = table[i];
+        if (d == null) {
+            d = add(instance, number);
+        }
+        last = d;
+        return d;
+    }
+
+    private static int slot(@Nullable Destination[] table, long instance, int number) {
+        long h = (instance ^ number * 0x9e37_79b9_7f4a_7c15L) * 0xff51_afd7_ed55_8ccdL;
+        int i = (int) (h >>> 40) & table.length - 1;
+        for (Destination d = table[i]; d != null && (d.number != number || d.instance != instance); d = table[i]) {
+            i = i + 1 & table.length - 1;
+        }
+        return i;
+    }
+
+    private Destination add(long instance, int number) {
+        if (2 * (size + 1) > table.length) {
+            Destination[] kept = Arrays.stream(table).filter(o -> o != null && !o.isIdle())
+                    .toArray(Destination[]::new);
+            table = new Destination[Math.max(SMALLEST, Integer.highestOneBit(kept.length + 1) * 4)];
+            for (Destination o : kept) {
+                table[slot(table, o.instance, o.number)] = o;
+            }
+            size = kept.length;
+        }
+        Destination d = new Destination(context, instance, number);
+        table[slot(table, instance, number)] = d;
+        size++;
+        return d;
+    }
+
+    void close() {
+        for (Destination d : table) {
+            if (d != null) {
+                d.close();
+            }
+        }
+        Arrays.fill(table, null);
+        size = 0;
+        last = null;
+    }
+}

@@ -1,0 +1,269 @@
+package org.verbena.shm;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Sys;
+import org.verbena.linux.UnixSocket;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The multicast groups of a context: which of its queue pairs are attached, and those of all other contexts of this user.
+ *
+ * <p>A context that takes an interest in multicast, as receiver or sender, binds a name and then makes a session with all
+ * others that have bound one; of two that come at the same time, the later one finds the other. Over each session both
+ * sides tell what is attached, at its beginning and when it changes. So every sender knows all members, and a datagram
+ * needs nobody but its sender to be spread. Safe for use by several threads.
+ */
+final class Multicast {
+    /** Attachments of one context. */
+    static final int MAX_ATTACHED = 4096;
+    /** Groups that one queue pair may be attached to. */
+    static final int MAX_GROUPS_OF_QP = 256;
+
+    private static final String NAME = "verbena-multicast/";
+    /** So long attaching waits for others to know of it; who does not answer is taken for stopped. */
+    private static final long PATIENCE_MILLIS = 500;
+
+    private final ShmContext context;
+    private final Map<Gid, MulticastGroup> groups = new ConcurrentHashMap<>();
+    /** What is attached here; guarded by itself. */
+    private final Set<Attached> attached = new LinkedHashSet<>();
+    private final Map<Long, CompletableFuture<Boolean>> questions = new ConcurrentHashMap<>();
+    private final Map<Long, Integer> told = new ConcurrentHashMap<>();
+    private final AtomicLong tokens = new AtomicLong();
+    private @Nullable UnixSocket name;
+
+    private record Attached(Gid gid, ShmQueuePair qp) {}
+
+    Multicast(ShmContext context) {
+        this.context = context;
+    }
+
+    // ---- for applications' threads
+
+    /** The group as a destination; knows its members from now on. */
+    MulticastGroup group(String verb, Gid gid) throws VerbsException {
+        takeInterest(verb);
+        sync();
+        return groups.computeIfAbsent(gid, MulticastGroup::new);
+    }
+
+    void attach(String verb, ShmQueuePair qp, Gid gid) throws VerbsException {
+        takeInterest(verb);
+        synchronized (attached) {
+            Attached a = new Attached(gid, qp);
+            if (attached.contains(a)) {
+                return;
+            }
+            if (attached.size() >= MAX_ATTACHED || gidsOf(qp).size() >= MAX_GROUPS_OF_QP) {
+                throw new VerbsException(verb, Errno.ENOMEM, "a queue pair can be in " + MAX_GROUPS_OF_QP
+                        + " groups, and a context can have " + MAX_ATTACHED + " attachments");
+            }
+            attached.add(a);
+            qp.attachedTo(gidsOf(qp));
+            groups.computeIfAbsent(gid, MulticastGroup::new)
+                    .add(new MulticastGroup.Member(context.instance(), qp.number()));
+            tellAll(ControlMessage.MULTICAST_JOIN, gid, qp.number());
+        }
+        sync();
+    }
+
+    void detach(String verb, ShmQueuePair qp, Gid gid) throws VerbsException {
+        synchronized (attached) {
+            if (!attached.remove(new Attached(gid, qp))) {
+                throw new VerbsException(verb, Errno.EINVAL, "it is not attached");
+            }
+            left(qp, gid);
+        }
+    }
+
+    /** The queue pair is closed. */
+    void detachAll(ShmQueuePair qp) {
+        synchronized (attached) {
+            for (Gid gid : gidsOf(qp)) {
+                attached.remove(new Attached(gid, qp));
+                left(qp, gid);
+            }
+        }
+    }
+
+    private void left(ShmQueuePair qp, Gid gid) {
+        qp.attachedTo(gidsOf(qp));
+        MulticastGroup g = groups.get(gid);
+        if (g != null) {
+            g.remove(new MulticastGroup.Member(context.instance(), qp.number()));
+        }
+        tellAll(ControlMessage.MULTICAST_LEAVE, gid, qp.number());
+    }
+
+    private List<Gid> gidsOf(ShmQueuePair qp) {
+        return attached.stream().filter(a -> a.qp == qp).map(Attached::gid).toList();
+    }
+
+    private void tellAll(int type, Gid gid, int number) {
+        for (Session s : context.control().sessions()) {
+            if (s.peerInstance() != context.instance()) {
+                tell(s, type, gid, number);
+            }
+        }
+    }
+
+    private static void tell(Session s, int type, Gid gid, int number) {
+        s.send(new ControlMessage.Writer(type).putLong(gid.high()).putLong(gid.low()).putInt(number), null);
+    }
+
+    /** Makes this context known to the others, and the others to this one; waits for them, but not long. */
+    private void takeInterest(String verb) throws VerbsException {
+        synchronized (tokens) {
+            if (name == null) {
+                try {
+                    name = UnixSocket.listen(NAME + Sys.uid() + "/" + Long.toHexString(context.instance()), 1);
+                } catch (LinuxException e) {
+                    throw new VerbsException(verb, e);
+                }
+            }
+        }
+        List<CompletableFuture<?>> sessions = new ArrayList<>();
+        for (long instance : interested()) {
+            sessions.add(context.control().ask(instance));
+        }
+        await(sessions);
+    }
+
+    /** The contexts of this user that have bound a name, this one among them. */
+    private static List<Long> interested() {
+        Pattern mine = Pattern.compile(" @" + NAME + Sys.uid() + "/([0-9a-f]{1,16})$");
+        try (Stream<String> sockets = Files.lines(Path.of("/proc/net/unix"), StandardCharsets.ISO_8859_1)) {
+            return sockets.map(mine::matcher).filter(Matcher::find).map(m -> Long.parseUnsignedLong(m.group(1), 16))
+                    .distinct().toList();
+        } catch (IOException | UncheckedIOException e) {
+            EngineLog.log(Level.WARNING, "the contexts that take part in multicast cannot be listed", e);
+            return List.of();
+        }
+    }
+
+    /** Waits until the peers have read what was sent to them, and we what they had sent before. */
+    private void sync() {
+        List<CompletableFuture<?>> answers = new ArrayList<>();
+        List<Long> asked = new ArrayList<>();
+        for (Session s : context.control().sessions()) {
+            if (s.peerInstance() != context.instance()) {
+                long token = tokens.incrementAndGet();
+                CompletableFuture<Boolean> f = new CompletableFuture<>();
+                questions.put(token, f);
+                asked.add(token);
+                answers.add(f);
+                s.send(new ControlMessage.Writer(ControlMessage.MULTICAST_SYNC).putLong(token), null);
+            }
+        }
+        await(answers);
+        asked.forEach(questions::remove);
+    }
+
+    private static void await(List<CompletableFuture<?>> all) {
+        try {
+            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            EngineLog.log(Level.DEBUG, "somebody does not take part in multicast", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    // ---- on the engine's thread
+
+    /** A session has begun: the peer is told what is attached here. */
+    void begin(Session s) {
+        if (s.peerInstance() != context.instance()) {
+            synchronized (attached) {
+                for (Attached a : attached) {
+                    tell(s, ControlMessage.MULTICAST_JOIN, a.gid, a.qp.number());
+                }
+            }
+        }
+    }
+
+    /** A session has ended, and with it what its peer had attached. */
+    void end(Session s) {
+        told.remove(s.peerInstance());
+        for (MulticastGroup g : groups.values()) {
+            g.removeAll(s.peerInstance());
+        }
+    }
+
+    /** Handles a message; answers false if it is none of these. */
+    boolean receive(Session s, ControlMessage.Reader m) throws ProtocolException {
+        switch (m.type()) {
+            case ControlMessage.MULTICAST_JOIN, ControlMessage.MULTICAST_LEAVE -> {
+                Gid gid = new Gid(m.getLong(), m.getLong());
+                MulticastGroup.Member who = new MulticastGroup.Member(s.peerInstance(), m.getInt() & 0xffffff);
+                m.end();
+                change(s, m.type() == ControlMessage.MULTICAST_JOIN, gid, who);
+            }
+            case ControlMessage.MULTICAST_SYNC -> {
+                long token = m.getLong();
+                m.end();
+                s.send(new ControlMessage.Writer(ControlMessage.MULTICAST_SYNCED).putLong(token), null);
+            }
+            case ControlMessage.MULTICAST_SYNCED -> {
+                CompletableFuture<Boolean> f = questions.remove(m.getLong());
+                m.end();
+                if (f != null) {
+                    f.complete(true);
+                }
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void change(Session s, boolean join, Gid gid, MulticastGroup.Member who) throws ProtocolException {
+        if (!gid.isMulticast()) {
+            throw new ProtocolException("a multicast group has no multicast GID");
+        }
+        int known = told.getOrDefault(s.peerInstance(), 0);
+        if (join && known >= MAX_ATTACHED) {
+            throw new ProtocolException("too many multicast attachments");
+        }
+        MulticastGroup g = join ? groups.computeIfAbsent(gid, MulticastGroup::new) : groups.get(gid);
+        if (g != null && (join ? g.add(who) : g.remove(who))) {
+            told.put(s.peerInstance(), join ? known + 1 : known - 1);
+        }
+    }
+
+    /** The context closes. */
+    void close() {
+        synchronized (tokens) {
+            UnixSocket s = name;
+            if (s != null) {
+                s.close();
+            }
+        }
+    }
+}

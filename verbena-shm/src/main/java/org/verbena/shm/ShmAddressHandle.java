@@ -1,0 +1,67 @@
+package org.verbena.shm;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AddressHandle;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.VerbsException;
+
+/** An address handle: which context, or which group, and the header that datagrams to it begin with. */
+final class ShmAddressHandle extends AddressHandle {
+    /** The context that the handle names: the lower half of its GID. */
+    final long instance;
+    final int pd;
+    private final @Nullable MulticastGroup group;
+    private final ShmContext context;
+
+    /** The header's five words as they are written, but for the length in the first. */
+    private final long versionAndHops;
+    private final long sourceHigh;
+    private final long sourceLow;
+    private final long destinationHigh;
+    private final long destinationLow;
+
+    ShmAddressHandle(ShmContext context, ShmProtectionDomain pd, AddressVector v, @Nullable MulticastGroup group)
+            throws VerbsException {
+        super(pd, v);
+        this.context = context;
+        this.pd = pd.index();
+        this.group = group;
+        Gid to = v.destination();
+        Gid from = ShmContext.gid(context.instance());
+        instance = to.low();
+        // version 6, traffic class, flow label; length; next header 0x1b, hop limit
+        long first = 6L << 28 | (long) (v.trafficClass() & 0xff) << 20 | v.flowLabel() & 0xfffff;
+        versionAndHops = first << 32 | 0x1b00L | v.hopLimit() & 0xff;
+        sourceHigh = Long.reverseBytes(from.high());
+        sourceLow = Long.reverseBytes(from.low());
+        destinationHigh = Long.reverseBytes(to.high());
+        destinationLow = Long.reverseBytes(to.low());
+        opened();
+    }
+
+    /** The group that the handle names; null if it is that of a port. */
+    @Nullable
+    MulticastGroup group() {
+        return group;
+    }
+
+    /** Writes the global routing header of a message of so many bytes. */
+    void writeHeader(long at, int message) {
+        RawMemory.putLong(at, Long.reverseBytes(versionAndHops | (long) (message & 0xffff) << 16));
+        RawMemory.putLong(at + 8, sourceHigh);
+        RawMemory.putLong(at + 16, sourceLow);
+        RawMemory.putLong(at + 24, destinationHigh);
+        RawMemory.putLong(at + 32, destinationLow);
+    }
+
+    @Override
+    public String describe() {
+        return "AH to " + vector().destination() + " of " + context.describe();
+    }
+
+    @Override
+    protected void implClose() {}
+}

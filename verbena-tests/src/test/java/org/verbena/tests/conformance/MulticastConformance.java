@@ -1,0 +1,196 @@
+package org.verbena.tests.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.Feature;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.GlobalRoutingHeader;
+import org.verbena.verbs.QueuePairCreateFlags;
+import org.verbena.verbs.WcStatus;
+
+/** Datagrams to multicast groups. */
+abstract class MulticastConformance extends Conformance {
+    private static final int GRH = GlobalRoutingHeader.BYTES;
+
+    /** A group that no other test uses at the same time. */
+    private final String group = new Gid(0xff12L << 48, ThreadLocalRandom.current().nextLong()).toString();
+
+    MulticastConformance(ConformanceFixture fixture, Topology topology) {
+        super(fixture, topology);
+    }
+
+    private static EndOptions ud() {
+        return DatagramConformance.ud();
+    }
+
+    @BeforeEach
+    void needsMulticast() throws Exception {
+        needs(open(), Feature.MULTICAST);
+    }
+
+    private void attach(Far far) throws Exception {
+        String g = group;
+        far.act(end -> end.qp.attachMulticast(Gid.parse(g), 0));
+    }
+
+    private void sent(End near, Op op) throws Exception {
+        assertPosted(near.postToGroup(group, op));
+        assertStatus(WcStatus.SUCCESS, op.wrId(), near.awaitSend());
+    }
+
+    private static void received(Far far, long wrId, long offset, long value) throws Exception {
+        assertReceived(wrId, GRH + 8, far.awaitReceive());
+        assertThat(far.getLong(offset + GRH)).isEqualTo(value);
+    }
+
+    @Test
+    void eachMemberReceivesOneOfEach() throws Exception {
+        Pair p = connected(ud(), ud());
+        Far third = farOf(ud());
+        third.act(end -> end.toReady(end.qp));
+        Far stranger = farOf(ud());
+        stranger.act(end -> end.toReady(end.qp));
+        attach(p.far);
+        attach(p.far); // twice is once
+        attach(third);
+        for (Far f : List.of(p.far, third, stranger)) {
+            assertPosted(f.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(200, 100)));
+        }
+        p.near.setLong(0, 11);
+        sent(p.near, Op.send(1).on(0, 8));
+        received(p.far, 1, 0, 11);
+        received(third, 1, 0, 11);
+        p.far.act(End::expectNoCompletion);
+        stranger.act(End::expectNoCompletion);
+
+        String header = p.far.run(end -> GlobalRoutingHeader.of(end.at(0, GRH)).destination().toString());
+        assertThat(header).isEqualTo(group);
+
+        String g = group;
+        p.far.act(end -> end.qp.detachMulticast(Gid.parse(g), 0));
+        p.near.setLong(0, 12);
+        sent(p.near, Op.send(2).on(0, 8));
+        received(third, 2, 200, 12);
+        p.far.act(End::expectNoCompletion);
+        p.far.act(end -> assertErrno(Errno.EINVAL, () -> end.qp.detachMulticast(Gid.parse(g), 0), "not attached"));
+    }
+
+    @Test
+    void whoComesLaterReceivesToo() throws Exception {
+        Pair p = connected(ud(), ud());
+        sent(p.near, Op.send(1).on(0, 8)); // nobody is there
+        attach(p.far);
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
+        p.near.setLong(0, 5);
+        sent(p.near, Op.send(2).on(0, 8));
+        received(p.far, 1, 0, 5);
+        // and does no more when it is gone
+        Far late = farOf(ud());
+        late.act(end -> end.toReady(end.qp));
+        attach(late);
+        late.act(end -> end.qp.close());
+        sent(p.near, Op.send(3).on(0, 8));
+    }
+
+    @Test
+    void theSenderIsAMemberUnlessItSaysOtherwise() throws Exception {
+        Pair p = connected(ud(), ud());
+        p.near.qp.attachMulticast(Gid.parse(group), 0);
+        attach(p.far);
+        assertPosted(p.near.postReceives(Op.receive(1).on(100, 100)));
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
+        p.near.setLong(0, 21);
+        sent(p.near, Op.send(1).on(0, 8));
+        received(p.far, 1, 0, 21);
+        assertReceived(1, GRH + 8, p.near.awaitReceive());
+        assertThat(p.near.getLong(100 + GRH)).isEqualTo(21);
+
+        End silent = end(ud().createFlags(QueuePairCreateFlags.BLOCK_SELF_MCAST_LB));
+        silent.toReady(silent.qp);
+        silent.qp.attachMulticast(Gid.parse(group), 0);
+        assertPosted(silent.postReceives(Op.receive(1).on(100, 100)));
+        assertPosted(p.far.postReceives(Op.receive(2).on(0, 100)));
+        silent.setLong(0, 22);
+        sent(silent, Op.send(1).on(0, 8));
+        received(p.far, 2, 0, 22);
+        silent.expectNoCompletion();
+    }
+
+    @Test
+    void anIpv4GroupIsOneToo() throws Exception {
+        Pair p = connected(ud(), ud());
+        String g = "::ffff:239.1." + ThreadLocalRandom.current().nextInt(256) + ".7";
+        Gid mapped = new Gid(0, 0xffff_ef01_0007L | ThreadLocalRandom.current().nextLong(256) << 8);
+        assertThat(mapped.isMulticast()).as(g).isTrue();
+        long low = mapped.low();
+        p.far.act(end -> end.qp.attachMulticast(new Gid(0, low), 0));
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
+        var to = p.near.keep(p.near.pd.createAddressHandle(org.verbena.verbs.AddressVector.to(mapped)));
+        p.near.setLong(0, 31);
+        assertPosted(p.near.postTo(p.near.qp, to, 0xffffff, ud().qkey, Op.send(1).on(0, 8)));
+        received(p.far, 1, 0, 31);
+        // another number than that of multicast goes to nobody
+        assertPosted(p.near.postTo(p.near.qp, to, p.farAddress.queuePairNumber(), ud().qkey, Op.send(2).on(0, 8)));
+        p.near.awaitSends(2);
+        p.far.act(End::expectNoCompletion);
+    }
+
+    @Test
+    void whatCannotBeAttached() throws Exception {
+        End rc = end(EndOptions.defaults());
+        assertErrno(Errno.EINVAL, () -> rc.qp.attachMulticast(Gid.parse(group), 0), "UD", "RC");
+        End ud = end(ud());
+        assertErrno(Errno.EINVAL, () -> ud.qp.attachMulticast(Gid.parse("fe80::1"), 0), "multicast");
+        assertErrno(Errno.EINVAL, () -> ud.qp.attachMulticast(Gid.parse("::ffff:10.0.0.1".replace("::ffff:", "2001::")),
+                0));
+        ud.qp.close();
+        assertErrno(Errno.EINVAL, () -> ud.qp.attachMulticast(Gid.parse(group), 0), "closed");
+        assertErrno(Errno.EINVAL, () -> rc.pd.createQueuePair(rc.initAttributes().toBuilder()
+                .createFlags(QueuePairCreateFlags.BLOCK_SELF_MCAST_LB).build()), "BLOCK_SELF_MCAST_LB");
+    }
+
+    @Test
+    void attachmentsAreLimited() throws Exception {
+        End end = end(ud());
+        assertErrno(Errno.ENOMEM, () -> {
+            for (int i = 0; i < 100_000; i++) {
+                end.qp.attachMulticast(new Gid(0xff12L << 48, i), 0);
+            }
+        });
+        end.qp.detachMulticast(new Gid(0xff12L << 48, 0), 0);
+        end.qp.attachMulticast(Gid.parse(group), 0);
+    }
+
+    @Test
+    void aMemberThatIsKilledDisturbsNobody() throws Exception {
+        assumeTrue(topology == Topology.TWO_PROCESSES);
+        PeerProcess process = ownPeer();
+        Pair p = new Pair(end(ud()), closing(new Far.Remote(process, ud())));
+        p.connect();
+        Far other = farOf(ud());
+        other.act(end -> end.toReady(end.qp));
+        attach(p.far);
+        attach(other);
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
+        assertPosted(other.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(0, 100)));
+        p.near.setLong(0, 41);
+        sent(p.near, Op.send(1).on(0, 8));
+        received(p.far, 1, 0, 41);
+        received(other, 1, 0, 41);
+        process.kill();
+        p.near.setLong(0, 42);
+        sent(p.near, Op.send(2).on(0, 8));
+        received(other, 2, 0, 42);
+        for (int i = 0; i < 50; i++) {
+            sent(p.near, Op.send(i).on(0, 8));
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package org.verbena.tests.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.Feature;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
+/** Queue pairs of type UC: what arrives is whole and in order; what does not is lost, and nobody is told. */
+abstract class UnreliableConnectionConformance extends Conformance {
+    UnreliableConnectionConformance(ConformanceFixture fixture, Topology topology) {
+        super(fixture, topology);
+    }
+
+    private static EndOptions uc() {
+        return EndOptions.defaults().type(QueuePairType.UC);
+    }
+
+    @BeforeEach
+    void needsType() throws Exception {
+        needs(open(), Feature.UC);
+    }
+
+    /** Sends, and waits until the success is there. */
+    private static void sent(Pair p, Op op) throws Exception {
+        assertPosted(p.near.post(op));
+        assertStatus(WcStatus.SUCCESS, op.wrId(), p.near.awaitSend());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1, 48, 64, 65, 4096, 40_000})
+    void sendsArrive(long length) throws Exception {
+        Pair p = connected(uc(), uc());
+        p.near.fill(0, length, 3);
+        assertPosted(p.far.postReceives(Op.receive(7).on(1, length + 5), Op.receive(8).on(1, length + 5)));
+        sent(p, Op.send(1).on(0, length));
+        assertReceived(7, length, p.far.awaitReceive());
+        assertThat(p.far.mismatch(1, length, 3)).isEqualTo(-1);
+        sent(p, Op.sendImmediate(2, 99).on(0, length));
+        Completion c = p.far.awaitReceive();
+        assertReceived(8, length, c);
+        assertThat(c.immediate()).isEqualTo(99);
+        assertThat(c.sourceQueuePair()).isEqualTo(p.nearAddress.queuePairNumber());
+    }
+
+    @Test
+    void writesArrive() throws Exception {
+        Pair p = connected(uc(), uc());
+        p.near.fill(0, 5000, 4);
+        assertPosted(p.far.postReceives(Op.receive(5).on(0, 0)));
+        sent(p, Op.write(1, p.farAddress, 100).on(0, 5000));
+        sent(p, Op.writeImmediate(2, p.farAddress, 6000, 77).on(0, 5000));
+        Completion c = p.far.awaitReceive();
+        assertDone(WcOpcode.RECV_RDMA_WITH_IMM, 5, c);
+        assertThat(c.immediate()).isEqualTo(77);
+        assertThat(p.far.mismatch(100, 5000, 4)).isEqualTo(-1);
+        assertThat(p.far.mismatch(6000, 5000, 4)).isEqualTo(-1);
+    }
+
+    @Test
+    void readsAndAtomicsAreRefused() throws Exception {
+        Pair p = connected(uc(), uc());
+        for (Op op : List.of(Op.read(1, p.farAddress, 0).on(0, 8), Op.compareAndSwap(1, p.farAddress, 0, 1, 2).on(0, 8),
+                Op.fetchAndAdd(1, p.farAddress, 0, 1).on(0, 8))) {
+            assertRefused(Errno.EINVAL, p.near.post(op));
+        }
+        p.near.expectNoCompletion();
+        assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    void aSendThatFindsNoReceiveIsLost() throws Exception {
+        Pair p = connected(uc(), uc());
+        sent(p, Op.send(1).on(0, 8));
+        sent(p, Op.writeImmediate(2, p.farAddress, 0, 5).on(0, 8));
+        p.near.setLong(0, 0x1122);
+        assertPosted(p.far.postReceives(Op.receive(9).on(64, 8)));
+        sent(p, Op.send(3).on(0, 8));
+        assertReceived(9, 8, p.far.awaitReceive());
+        assertThat(p.far.getLong(64)).isEqualTo(0x1122);
+        assertThat(p.far.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    void aMessageThatIsTooLongFailsItsReceiveAndNotItsSend() throws Exception {
+        Pair p = connected(uc(), uc());
+        assertPosted(p.far.postReceives(Op.receive(9).on(64, 100)));
+        sent(p, Op.send(1).on(0, 101));
+        assertStatus(WcStatus.LOC_LEN_ERR, 9, p.far.awaitReceive());
+        p.far.awaitState(QueuePairState.ERR);
+        sent(p, Op.send(2).on(0, 8)); // nobody is there any more
+        assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    void aWriteThatIsNotAllowedIsLost() throws Exception {
+        Pair p = connected(uc(), uc());
+        p.far.remember();
+        sent(p, Op.write(1, p.farAddress, 0).at(p.farAddress.rkey() ^ 1, p.farAddress.address()).on(0, 64));
+        sent(p, Op.write(2, p.farAddress, p.farAddress.length() - 8).on(0, 64));
+        assertUntouched(p.far);
+        assertThat(p.far.state()).isEqualTo(QueuePairState.RTS);
+        assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
+        sent(p, Op.write(3, p.farAddress, 0).on(0, 64));
+    }
+
+    @Test
+    void anErrorHereStopsSendingOnlyAndCanBeLeft() throws Exception {
+        Pair p = connected(uc(), uc());
+        assertPosted(p.near.post(Op.send(1).onKey(0x7fffff01, 0, 100), Op.send(2).on(0, 8)));
+        List<Completion> c = p.near.awaitSends(2);
+        assertStatus(WcStatus.LOC_PROT_ERR, 1, c.get(0));
+        assertStatus(WcStatus.WR_FLUSH_ERR, 2, c.get(1));
+        assertThat(p.near.state()).isEqualTo(QueuePairState.SQE);
+        assertPosted(p.near.post(Op.send(3).on(0, 8)));
+        assertStatus(WcStatus.WR_FLUSH_ERR, 3, p.near.awaitSend());
+
+        // receiving goes on
+        assertPosted(p.near.postReceives(Op.receive(4).on(0, 8)));
+        assertPosted(p.far.post(Op.send(5).on(0, 8)));
+        assertReceived(4, 8, p.near.awaitReceive());
+
+        p.near.to(QueuePairState.RTS);
+        assertPosted(p.far.postReceives(Op.receive(6).on(0, 8)));
+        sent(p, Op.send(7).on(0, 8));
+        assertReceived(6, 8, p.far.awaitReceive());
+    }
+
+    @Test
+    void whatIsSentToAPeerThatIsNotReadyIsLost() throws Exception {
+        Pair p = pair(uc(), uc());
+        p.toInit();
+        p.near.toRtr(p.farAddress);
+        p.near.toRts();
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
+        sent(p, Op.send(1).on(0, 8));
+        EndAddress near = p.nearAddress;
+        p.far.act(end -> end.toRtr(near));
+        sent(p, Op.send(2).on(0, 8));
+        assertReceived(1, 8, p.far.awaitReceive());
+        p.far.to(QueuePairState.ERR);
+        sent(p, Op.send(3).on(0, 8));
+        p.far.to(QueuePairState.RESET);
+        sent(p, Op.send(4).on(0, 8));
+        assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    void ofAPeerThatWasKilledNobodyIsTold() throws Exception {
+        assumeTrue(topology == Topology.TWO_PROCESSES);
+        PeerProcess process = ownPeer();
+        Pair p = new Pair(end(uc()), closing(new Far.Remote(process, uc())));
+        p.connect();
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
+        sent(p, Op.send(1).on(0, 8));
+        assertReceived(1, 8, p.far.awaitReceive());
+        assertPosted(p.near.postReceives(Op.receive(2).on(0, 8)));
+        process.kill();
+        for (int i = 0; i < 200; i++) {
+            sent(p, i % 2 == 0 ? Op.send(i).on(0, 500) : Op.write(i, p.farAddress, 0).on(0, 8));
+        }
+        assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
+        assertThat(p.near.context.awaitAsyncEvent(Duration.ZERO)).isNull();
+        p.near.to(QueuePairState.ERR);
+        assertStatus(WcStatus.WR_FLUSH_ERR, 2, p.near.awaitReceive());
+    }
+
+    @Test
+    void typesDoNotMix() throws Exception {
+        Pair p = connected(EndOptions.defaults().retry(1, 0), uc());
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
+        assertPosted(p.near.post(Op.send(1).on(0, 8)));
+        assertStatus(WcStatus.RETRY_EXC_ERR, 1, p.near.awaitSend());
+    }
+}
