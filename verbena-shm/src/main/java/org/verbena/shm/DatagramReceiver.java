@@ -15,6 +15,9 @@ final class DatagramReceiver {
     private static final int ALLOWED_FLAGS = LaneLayout.HAS_IMMEDIATE | LaneLayout.IS_SOLICITED
             | LaneLayout.HAS_TIMESTAMP;
 
+    /** More rings than any honest sender needs are not looked at. */
+    private static final int MAX_RINGS = 8192;
+
     private final ShmQueuePair qp;
     /** Address of the count of datagrams that were lost here. */
     private final long lost;
@@ -53,7 +56,7 @@ final class DatagramReceiver {
     /** A ring was made; answers false if it is for another connection. Engine's thread. */
     boolean add(DatagramReader r, long meant) {
         synchronized (this) {
-            if (link == 0 || (meant & Link.IDENTITY) != (link & Link.IDENTITY)) {
+            if (link == 0 || rings.length >= MAX_RINGS || (meant & Link.IDENTITY) != (link & Link.IDENTITY)) {
                 return false;
             }
             DatagramReader[] more = Arrays.copyOf(rings, rings.length + 1);

@@ -45,7 +45,6 @@ final class ShmQueuePair extends QueuePair {
     private final ShmReceiveQueue receiveQueue;
     /** For type UD. */
     private final @Nullable DatagramReceiver datagramReceiver;
-    private final @Nullable DatagramExecutor datagramExecutor;
 
     /** Guards changes of the state against each other; reading needs no lock. */
     private final Object stateLock = new Object();
@@ -102,7 +101,7 @@ final class ShmQueuePair extends QueuePair {
                 buffers, entry + AdapterLayout.QP_HAZARD);
         boolean datagrams = init.type() == QueuePairType.UD;
         datagramReceiver = datagrams ? new DatagramReceiver(this, entry + AdapterLayout.QP_LOST_RECEIVES) : null;
-        datagramExecutor = datagrams
+        DatagramExecutor datagramExecutor = datagrams
                 ? new DatagramExecutor(this, context, completions, buffers, init.sqSigAll(),
                         (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0,
                         entry + AdapterLayout.QP_HAZARD, entry + AdapterLayout.QP_LOST_SENDS)
@@ -428,9 +427,9 @@ final class ShmQueuePair extends QueuePair {
             RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
         }
         boolean left = departure.await();
-        if (datagramExecutor != null) {
+        if (datagramReceiver != null) {
             context.multicast().detachAll(this);
-            datagramExecutor.close();
+            sendQueue.close();
         }
         Session s = session;
         if (!left && s != null) {

@@ -443,6 +443,18 @@ final class ShmSendQueue extends SendQueue {
         return completions.waiting();
     }
 
+    /** The queue pair is closed: gives up what reaches others, when nobody executes any more. */
+    void close() {
+        DatagramExecutor d = datagrams;
+        if (d != null) {
+            while (!BUSY.compareAndSet(this, 0, 1)) {
+                Thread.onSpinWait();
+            }
+            d.close();
+            BUSY.setVolatile(this, 0);
+        }
+    }
+
     /** Forgets everything; nobody posts, polls or executes meanwhile. */
     void reset() {
         while (!BUSY.compareAndSet(this, 0, 1)) {

@@ -192,6 +192,88 @@ class GarbageTest {
         });
     }
 
+    /** Whatever a datagram ring says, its records lie inside it, and reading it comes to an end. */
+    @Test
+    void aDatagramReaderStaysInsideTheRing() throws Exception {
+        long size = DatagramLayout.MIN_BYTES;
+        lanes.reserve(LaneLayout.HEAP, DatagramLayout.RECORDS + size);
+        long own = lanes.address() + LaneLayout.HEAP + DatagramLayout.RECORDS;
+        long counter = adapter.address() + 2048;
+        long ring = session.peerArenaBase() + LaneLayout.HEAP;
+        int[] found = new int[1];
+        Seeds.each(200, random -> {
+            DatagramReader r = new DatagramReader(session, 1, ring, DatagramLayout.RECORDS + size, counter);
+            long position = 0;
+            for (int i = 0; i < 300 && !r.isEnded(); i++) {
+                long h = own + (position & size - 1);
+                boolean skip = random.nextInt(4) == 0;
+                RawMemory.putLong(h, random.nextInt(20) == 0
+                        ? Seeds.odd(random)
+                        : position + 1 | (skip ? DatagramLayout.SKIP : 0));
+                RawMemory.putInt(h + DatagramLayout.LENGTH, random.nextInt(20) == 0
+                        ? (int) Seeds.odd(random)
+                        : random.nextInt(DatagramLayout.MAX_MESSAGE + 1));
+                long record = r.record();
+                if (record != 0) {
+                    found[0]++;
+                    long at = record - ring - DatagramLayout.RECORDS;
+                    assertThat(r.length()).isBetween(0, DatagramLayout.MAX_MESSAGE);
+                    assertThat(at).isBetween(0L, size - DatagramLayout.record(r.length()));
+                    r.advance();
+                }
+                position = RawMemory.getLong(counter);
+            }
+        });
+        assertThat(found[0]).as("records that made sense").isGreaterThan(1000);
+    }
+
+    /** Records come out as they went in, in order, however full the ring is; and a full ring takes none. */
+    @Test
+    void datagramsGoThroughARingInOrder() throws Exception {
+        long size = DatagramLayout.MIN_BYTES;
+        long whole = DatagramLayout.RECORDS + size;
+        int[] full = new int[1];
+        Seeds.each(20, random -> {
+            long at = session.takeArena("test", whole);
+            DatagramWriter w = new DatagramWriter(session, 1, at, whole);
+            DatagramReader r = new DatagramReader(session, 1, at, whole, adapter.address() + 2048);
+            RawMemory.putLong(r.counter, 0);
+            w.readerCountsAt(r.counter);
+            long written = 0;
+            long read = 0;
+            for (int i = 0; i < 3000; i++) {
+                int length = random.nextInt(3) == 0 ? random.nextInt(64) : random.nextInt(4097);
+                long to = random.nextInt(50) < 26 ? w.begin(length) : 0;
+                full[0] += to == 0 ? 1 : 0;
+                if (to != 0) {
+                    RawMemory.putInt(to + DatagramLayout.LENGTH, length);
+                    // what a message holds may look like a commit
+                    RawMemory.fill(to + DatagramLayout.MESSAGE, length, (byte) written);
+                    RawMemory.putLong(to + DatagramLayout.POSTED, written++);
+                    w.commit(to, length);
+                }
+                long record = random.nextBoolean() ? r.record() : 0;
+                if (record != 0) {
+                    assertThat(RawMemory.getLong(record + DatagramLayout.POSTED)).isEqualTo(read);
+                    if (r.length() > 0) {
+                        long last = record + DatagramLayout.MESSAGE + r.length() - 1;
+                        assertThat(RawMemory.segment(last, 1).get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0))
+                                .isEqualTo((byte) read);
+                    }
+                    read++;
+                    r.advance();
+                }
+            }
+            while (r.record() != 0) {
+                r.advance();
+                read++;
+            }
+            assertThat(read).isEqualTo(written).isGreaterThan(1000);
+            session.giveArena(at, whole);
+        });
+        assertThat(full[0]).isGreaterThan(0);
+    }
+
     @Test
     void memoryThatCouldShrinkOrLiesAboutItsSizeIsRefused() throws Exception {
         Fd bare = Memfd.create("hostile", MEMORY);
@@ -224,7 +306,7 @@ class GarbageTest {
     @Test
     void randomMessagesAreTakenOrRefusedAndNothingElse() {
         Seeds.each(5000, random -> {
-            ControlMessage.Writer m = new ControlMessage.Writer(random.nextInt(25));
+            ControlMessage.Writer m = new ControlMessage.Writer(random.nextInt(33));
             for (int i = random.nextInt(8); i > 0; i--) {
                 m.putInt((int) Seeds.odd(random));
             }
@@ -238,7 +320,7 @@ class GarbageTest {
             }
             try {
                 ControlMessage.Reader reader = new ControlMessage.Reader(m.segment());
-                if (!session.receive(reader, fds, files.length)) {
+                if (!session.receive(reader, fds, files.length) && !context.multicast().receive(session, reader)) {
                     context.shmConnectionManager().receive(session, reader);
                 }
             } catch (ProtocolException | LinuxException refused) {

@@ -222,7 +222,9 @@ final class HostilePeer {
             case 6 -> new ControlMessage.Writer(16 + random.nextInt(6)).putLong(odd(2)).putInt(random.nextInt(3))
                     .segment();
             case 7 -> new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(random.nextInt(3)).segment();
-            default -> nonsense(random.nextInt(26));
+            case 8 -> new ControlMessage.Writer(ControlMessage.DATAGRAM_RING + random.nextInt(4)).putLong(odd(2))
+                    .putLong(odd(2)).putLong(odd(4096)).putLong(odd(69632)).segment();
+            default -> nonsense(random.nextInt(34));
         };
     }
 

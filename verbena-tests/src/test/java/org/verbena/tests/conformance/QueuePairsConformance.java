@@ -132,6 +132,45 @@ abstract class QueuePairsConformance extends Conformance {
         assertErrno(Errno.EOPNOTSUPP, () -> create(init(QueuePairType.RC).sendOperations(1 << 29)));
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {QueuePairType.UC, QueuePairType.UD})
+    void postsThatTheStateOrTheSizesForbid(int type) throws Exception {
+        needsType(type);
+        End e = end(EndOptions.defaults().type(type).queues(4).maxSge(2));
+        EndAddress self = e.address();
+        Op send = Op.send(1).on(0, 8);
+        assertRefused(Errno.EINVAL, e.postReceives(Op.receive(1).on(0, 64)));
+        assertRefused(Errno.EINVAL, post(e, type, self, send));
+        e.toInit();
+        assertRefused(Errno.EINVAL, post(e, type, self, send));
+        e.toRtr(self);
+        assertRefused(Errno.EINVAL, post(e, type, self, send));
+        assertRefused(Errno.EINVAL, e.postReceives(Op.receive(1).on(0, 8).on(8, 8).on(16, 8)));
+        for (int i = 0; i < 4; i++) {
+            assertPosted(e.postReceives(Op.receive(i).on(1000 + 100L * i, 64)));
+        }
+        assertRefused(Errno.ENOMEM, e.postReceives(Op.receive(5).on(0, 64)));
+        e.toRts();
+        assertRefused(Errno.EINVAL, post(e, type, self, Op.send(1).on(0, 8).on(8, 8).on(16, 8)));
+        assertRefused(Errno.EINVAL, post(e, type, self, Op.send(1).inlineFrom(0, e.device.maxInlineData() + 1L)));
+        assertRefused(Errno.EINVAL, post(e, type, self, send.and(1 << 20)));
+        assertRefused(Errno.ENOMEM, post(e, type, self, send, send, send, send, send));
+        assertPosted(post(e, type, self, send, send, send, send));
+        assertRefused(Errno.ENOMEM, post(e, type, self, send));
+        e.awaitSends(4);
+        assertPosted(post(e, type, self, Op.send(2).on(0, 0)));
+        e.awaitSend();
+        // each connected to itself: what was sent has come
+        assertThat(e.awaitReceives(4)).extracting(Completion::wrId).containsExactly(0L, 1L, 2L, 3L);
+        e.to(QueuePairState.ERR);
+        assertPosted(post(e, type, self, send));
+        assertStatus(org.verbena.verbs.WcStatus.WR_FLUSH_ERR, 1, e.awaitSend());
+    }
+
+    private static int post(End e, int type, EndAddress self, Op... ops) throws Exception {
+        return type == QueuePairType.UD ? e.postTo(self, ops) : e.post(ops);
+    }
+
     @Test
     void whatAProviderDoesNotHaveItSays() throws Exception {
         QueuePair qp = create(init(QueuePairType.RC));
