@@ -42,6 +42,8 @@ final class ShmDevice extends Device {
                 .maxQp(AdapterLayout.MAX_QP, MAX_WR).maxSge(MAX_SGE).maxInlineData(MAX_INLINE)
                 .maxCq(AdapterLayout.MAX_CQ, 1 << 22).maxMr(AdapterLayout.MAX_KEYS).maxPd(AdapterLayout.MAX_PD)
                 .maxReadAtomic(MAX_READS, MAX_READS).atomicCapability(AtomicCapability.GLOB).physicalPortCount(1)
+                .maxAh(Integer.MAX_VALUE)
+                .maxMulticast(Multicast.MAX_ATTACHED, AdapterLayout.MAX_QP, Multicast.MAX_ATTACHED)
                 .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).cqModeration(0xffff, 0xffff)
                 .odpCapabilities(OdpCapabilities.of(OdpCapabilities.SUPPORT, ODP_RC, ODP_UD | OdpCapabilities.WRITE,
                         ODP_UD, 0)).build();

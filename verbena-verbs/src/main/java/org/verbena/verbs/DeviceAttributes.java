@@ -101,6 +101,26 @@ public final class DeviceAttributes {
         return b.maxQpInitRdAtom;
     }
 
+    /** The largest number of address handles; 0 if the provider has none, or does not say. */
+    public int maxAh() {
+        return b.maxAh;
+    }
+
+    /** The largest number of multicast groups that have members here; 0 if none, or the provider does not say. */
+    public int maxMulticastGroups() {
+        return b.maxMulticastGroups;
+    }
+
+    /** The largest number of queue pairs of this context in one multicast group. */
+    public int maxMulticastQueuePairs() {
+        return b.maxMulticastQueuePairs;
+    }
+
+    /** The largest number of attachments to multicast groups, all together. */
+    public int maxMulticastAttachments() {
+        return b.maxMulticastAttachments;
+    }
+
     /** How far atomics are atomic, see {@link AtomicCapability}. */
     public int atomicCapability() {
         return b.atomicCapability;
@@ -154,6 +174,10 @@ public final class DeviceAttributes {
         private int maxPd;
         private int maxQpRdAtom;
         private int maxQpInitRdAtom;
+        private int maxAh;
+        private int maxMulticastGroups;
+        private int maxMulticastQueuePairs;
+        private int maxMulticastAttachments;
         private int atomicCapability;
         private int physicalPortCount = 1;
         private OptionalLong completionTimestampMask = OptionalLong.empty();
@@ -181,6 +205,10 @@ public final class DeviceAttributes {
             maxPd = o.maxPd;
             maxQpRdAtom = o.maxQpRdAtom;
             maxQpInitRdAtom = o.maxQpInitRdAtom;
+            maxAh = o.maxAh;
+            maxMulticastGroups = o.maxMulticastGroups;
+            maxMulticastQueuePairs = o.maxMulticastQueuePairs;
+            maxMulticastAttachments = o.maxMulticastAttachments;
             atomicCapability = o.atomicCapability;
             physicalPortCount = o.physicalPortCount;
             completionTimestampMask = o.completionTimestampMask;
@@ -263,6 +291,20 @@ public final class DeviceAttributes {
         public Builder maxReadAtomic(int responder, int initiator) {
             maxQpRdAtom = responder;
             maxQpInitRdAtom = initiator;
+            return this;
+        }
+
+        /** The largest number of address handles. */
+        public Builder maxAh(int value) {
+            maxAh = value;
+            return this;
+        }
+
+        /** The largest numbers of multicast groups, of queue pairs in one, and of attachments altogether. */
+        public Builder maxMulticast(int groups, int queuePairs, int attachments) {
+            maxMulticastGroups = groups;
+            maxMulticastQueuePairs = queuePairs;
+            maxMulticastAttachments = attachments;
             return this;
         }
 

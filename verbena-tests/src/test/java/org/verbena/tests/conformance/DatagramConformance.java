@@ -453,6 +453,45 @@ abstract class DatagramConformance extends Conformance {
         assertThat(p.near.context.awaitAsyncEvent(Duration.ZERO)).isNull();
     }
 
+    private static void signal(PeerProcess process, String signal) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).inheritIO().start().waitFor())
+                .isZero();
+    }
+
+    @Test
+    void aReceiverThatIsStoppedBlocksNobody() throws Exception {
+        assumeTrue(topology == Topology.TWO_PROCESSES);
+        PeerProcess process = ownPeer();
+        Pair p = new Pair(end(ud()), closing(new Far.Remote(process, ud())));
+        p.connect();
+        Far other = farOf(ud());
+        other.act(end -> end.toReady(end.qp));
+        EndAddress second = other.address();
+        for (int i = 0; i < 4; i++) {
+            assertPosted(p.far.postReceives(Op.receive(i).on(5000L * i, 5000)));
+        }
+        signal(process, "STOP");
+        try {
+            // with the first, nobody has ever talked to that process
+            for (int i = 0; i < 500; i++) {
+                p.near.setLong(0, i);
+                sent(p, Op.send(i).on(0, 4000));
+            }
+            assertPosted(other.postReceives(Op.receive(2).on(0, 100)));
+            assertPosted(p.near.postTo(second, Op.send(1).on(0, 8)));
+            assertReceived(2, GRH + 8, other.awaitReceive());
+            assertStatus(WcStatus.SUCCESS, 1, p.near.awaitSend());
+        } finally {
+            signal(process, "CONT");
+        }
+        // it is reached again, sooner or later
+        Await.until("a datagram", () -> {
+            assertPosted(p.near.postTo(p.farAddress, Op.send(7).on(0, 8)));
+            assertStatus(WcStatus.SUCCESS, 7, p.near.awaitSend());
+            return p.far.run(end -> !End.poll(end.receiveCq, 1).isEmpty());
+        }, () -> "nothing has come");
+    }
+
     @Test
     void whatAKilledSenderHadSentArrives() throws Exception {
         assumeTrue(topology == Topology.TWO_PROCESSES);
