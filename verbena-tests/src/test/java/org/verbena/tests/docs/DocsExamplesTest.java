@@ -48,6 +48,10 @@ class DocsExamplesTest {
                     write 0 just now
                     write 1 just now
                     write 2 just now""",
+            "Datagrams", """
+                    received 48 bytes with 42
+                    answered: true
+                    sent to ff12:0:0:0:0:0:0:4711""",
             "Errors", """
                     EBUSY \\| close PD 0 of shm0: EBUSY: 1 object still uses it: close what was made from it first
                     ENODEV \\| open device 'mlx5_0': ENODEV: .*
