@@ -23,6 +23,7 @@ import org.verbena.verbs.ConnectionRejectedException;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -189,6 +190,11 @@ final class ShmConnectionManager extends ConnectionManager {
         if (!(qp instanceof ShmQueuePair own) || qp.protectionDomain().context() != context) {
             throw new VerbsException(verb, Errno.EINVAL, "the queue pair belongs to another context");
         }
+        if (qp.type() != QueuePairType.RC && qp.type() != QueuePairType.UC) {
+            throw new VerbsException(verb, Errno.EINVAL,
+                    "the connection manager of shm0 connects queue pairs of type RC "
+                            + "and UC, not " + QueuePairType.toString(qp.type()));
+        }
         if (qp.isClosed() || qp.state() != QueuePairState.RESET && qp.state() != QueuePairState.INIT) {
             throw new VerbsException(verb, Errno.EINVAL, "the queue pair is "
                     + (qp.isClosed() ? "closed" : "in " + qp.state()) + ", must be in RESET or INIT");
@@ -202,12 +208,17 @@ final class ShmConnectionManager extends ConnectionManager {
             qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(p.accessFlags())
                     .build());
         }
-        qp.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(AddressVector.to(ShmContext.gid(s
-                .peerInstance())))
-                .pathMtu(MTU).destinationQueuePair(peer).rqPsn(0).maxDestReadAtomic(p.responderResources())
-                .minRnrTimer(RNR_TIMER).build());
-        qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(TIMEOUT).retryCount(p.retryCount())
-                .rnrRetry(p.rnrRetry()).sqPsn(0).maxReadAtomic(p.initiatorDepth()).build());
+        QueuePairAttributes.Builder receiving = QueuePairAttributes.to(QueuePairState.RTR)
+                .addressVector(AddressVector.to(ShmContext.gid(s.peerInstance()))).pathMtu(MTU)
+                .destinationQueuePair(peer).rqPsn(0);
+        QueuePairAttributes.Builder sending = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0);
+        if (qp.type() == QueuePairType.RC) {
+            receiving.maxDestReadAtomic(p.responderResources()).minRnrTimer(RNR_TIMER);
+            sending.timeout(TIMEOUT).retryCount(p.retryCount()).rnrRetry(p.rnrRetry())
+                    .maxReadAtomic(p.initiatorDepth());
+        }
+        qp.modify(receiving.build());
+        qp.modify(sending.build());
     }
 
     /** Accepts a request, for {@link ShmConnectionRequest}. */

@@ -12,6 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
@@ -175,6 +177,24 @@ abstract class UnreliableConnectionConformance extends Conformance {
         assertThat(p.near.context.awaitAsyncEvent(Duration.ZERO)).isNull();
         p.near.to(QueuePairState.ERR);
         assertStatus(WcStatus.WR_FLUSH_ERR, 2, p.near.awaitReceive());
+    }
+
+    @Test
+    void theConnectionManagerConnectsThemToo() throws Exception {
+        needs(open(), Feature.CONNECTION_MANAGER);
+        Pair p = pair(uc(), uc());
+        int port = p.far.run(end -> Listening.start(end, Listening::accept));
+        Connection c = p.near.keep(p.near.context.connectionManager().connect(p.near.qp,
+                fixture.listenerAt(port), ConnectionParameters.defaults()));
+        p.far.join();
+        assertThat(c.isConnected()).isTrue();
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
+        sent(p, Op.send(1).on(0, 8));
+        assertReceived(1, 8, p.far.awaitReceive());
+
+        End datagrams = end(EndOptions.defaults().type(QueuePairType.UD));
+        assertErrno(Errno.EINVAL, () -> datagrams.context.connectionManager().connect(datagrams.qp,
+                fixture.listenerAt(port), ConnectionParameters.defaults()), "UD");
     }
 
     @Test
