@@ -1,3 +1,5 @@
+import java.lang.foreign.Arena;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.*;
 
@@ -42,6 +44,10 @@ final class NewCalls {
             t.connect(near, far, ConnectionParameters.builder().pace(5).build(), false);
             return "done";
         });
+        Say.attempt("new bit, registration", () -> t.pdA.register(MemoryRegionAttributes.builder(AccessFlags.LOCAL_WRITE)
+                .memory(Arena.ofAuto().allocate(64)).pace(5).build()).length());
+        Say.attempt("new bit, parent domain", () -> t.a.allocateParentDomain(ParentDomainAttributes.builder()
+                .protectionDomain(t.pdA).pace(5).build()).isParentDomain());
         Say.attempt("new access right", () -> t.pdA.allocate(4096, AccessFlags.LOCAL_WRITE | AccessFlags.BEACON));
         Say.attempt("new hint", () -> t.pdA.allocate(4096, AccessFlags.LOCAL_WRITE | AccessFlags.BEACON_HINT)
                 .segment().byteSize());

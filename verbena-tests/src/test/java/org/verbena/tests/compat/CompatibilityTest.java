@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -37,8 +38,8 @@ import org.verbena.tests.compat.Versions.Version;
  * </pre>
  */
 class CompatibilityTest {
-    private static final String[] OLD_APP = {"Say", "Traffic", "OldApp", "StrangeOpcode"};
-    private static final String[] NEW_APP = {"Say", "Traffic", "NewApp", "NewCalls", "Demanding", "Careless"};
+    private static final String[] OLD_APP = {"Say", "Traffic", "OldApp", "StrangeOpcode", "Answering"};
+    private static final String[] NEW_APP = {"Say", "Traffic", "NewApp", "NewCalls", "Demanding", "Careless", "Asking"};
 
     @TempDir static Path folder;
 
@@ -100,11 +101,11 @@ class CompatibilityTest {
         assertThat(run(lib, provider, oldApp(header), "OldApp", "-Xverify:all").out()).isEqualTo(before);
     }
 
-    @ParameterizedTest(name = "lib {1}, provider {2}")
-    @MethodSource("oldApplications")
-    void anUnknownOpcodePrintsAsItsNumber(Version header, Version lib, Version provider) {
+    @ParameterizedTest(name = "lib {0}, provider {1}")
+    @CsvSource({"OLD, OLD", "OLD, NEW", "NEW, OLD", "NEW, NEW"})
+    void anUnknownOpcodePrintsAsItsNumber(Version lib, Version provider) {
         String opcode = provider == OLD ? "RECV" : lib == OLD ? "200" : "RECV_BEACON";
-        assertThat(run(lib, provider, oldApp(header), "StrangeOpcode").out())
+        assertThat(run(lib, provider, oldApp(OLD), "StrangeOpcode").out())
                 .isEqualTo("receiver: 1 SUCCESS " + opcode + " 8 WITH_IMM 12495876\n");
     }
 
@@ -141,6 +142,8 @@ class CompatibilityTest {
                         new completion field: EOPNOTSUPP
                         new bit, path: EOPNOTSUPP
                         new bit, connection: EOPNOTSUPP
+                        new bit, registration: EOPNOTSUPP
+                        new bit, parent domain: EOPNOTSUPP
                         new access right: EOPNOTSUPP
                         new hint: 4096
                         new value: EOPNOTSUPP
@@ -165,6 +168,8 @@ class CompatibilityTest {
                         new completion field: true
                         new bit, path: RTR
                         new bit, connection: done
+                        new bit, registration: 64
+                        new bit, parent domain: true
                         new access right: EOPNOTSUPP
                         new hint: 4096
                         new value: OptionalInt[1]
@@ -180,6 +185,29 @@ class CompatibilityTest {
     /** What {@code Traffic} prints, which is what it always did. */
     private static String traffic() {
         return before.substring(before.indexOf("sender:"), before.indexOf("end:"));
+    }
+
+    /** Two processes of one host, of which one was brought up to date first. */
+    @ParameterizedTest(name = "old application on lib {0}, provider {1}; new application with what is new: {2}")
+    @CsvSource({"OLD, OLD, false, RECV 8 WITH_IMM 5", "OLD, NEW, false, RECV 8 WITH_IMM 5",
+        "NEW, NEW, false, RECV 8 WITH_IMM 5", "OLD, NEW, true, 200 8 WITH_IMM 12495876",
+        "NEW, NEW, true, RECV_BEACON 8 WITH_IMM 12495876"})
+    void processesOfTwoVersionsTalk(Version lib, Version provider, boolean beacon, String heard) {
+        try (Run.Started answering = Run.start(versions.runtime(lib, provider), oldApp(OLD), "Answering", folder,
+                List.of(), List.of())) {
+            List<String> arguments = new ArrayList<>(List.of(answering.firstLine().replace("port: ", "")));
+            if (beacon) {
+                arguments.add("beacon");
+            }
+            Run asking = Run.start(versions.runtime(NEW, NEW), newApp(), "Asking", folder, List.of(), arguments).end();
+            assertThat(asking.err()).isEmpty();
+            assertThat(asking.out().lines()).containsExactlyInAnyOrder("heard: 2 SUCCESS SEND 8 0",
+                    "heard: 1 SUCCESS RECV 16 0");
+            Run answered = answering.end();
+            assertThat(answered.err()).isEmpty();
+            assertThat(answered.out().lines().skip(1)).containsExactly("asked: 1 SUCCESS " + heard,
+                    "answered: 2 SUCCESS SEND 16 0");
+        }
     }
 
     @Test

@@ -41,6 +41,8 @@ final class NextVersion {
         field(p, "CompletionQueueAttributes", "compMask");
         field(p, "AddressVector", "compMask");
         field(p, "ConnectionParameters", "compMask");
+        field(p, "MemoryRegionAttributes", "compMask");
+        field(p, "ParentDomainAttributes", "compMask");
         p.replace("QueuePairStateMachine", "RTS_OPTIONAL = ", "RTS_OPTIONAL = PACE | ");
         p.begin("Values", "private Values(Builder b)", "beacons = b.beacons;");
         p.add("Values", "private final java.util.OptionalInt beacons;"
@@ -94,6 +96,8 @@ final class NextVersion {
         p.supports("ShmContext", "supportedCompletionFields", BIT);
         p.supports("ShmContext", "supportedCompletionQueueFlags", BIT);
         p.supports("ShmContext", "supportedAddressVectorMask", BIT);
+        p.supports("ShmContext", "supportedParentDomainMask", BIT);
+        p.supports("ShmProtectionDomain", "supportedMemoryRegionMask", BIT);
         p.supports("ShmQueuePair", "supportedAttributes", BIT);
         p.supports("ShmConnectionManager", "supportedParametersMask", BIT);
         p.replace("ShmDevice", "DeviceAttributes\\.builder\\(\\)", "Level2.device()");
