@@ -25,6 +25,8 @@ public final class Verbs {
      * Stops a program that needs a newer Verbena than the one that runs; usually called as
      * {@code Verbs.require(Verbs.API_LEVEL)}.
      *
+     * @param level {@link #API_LEVEL} for all that the jar has which the program was compiled against, or the lower level
+     *        that the program needs
      * @throws VerbsException {@code EOPNOTSUPP}, naming both levels
      */
     public static void require(int level) throws VerbsException {
