@@ -207,7 +207,8 @@ final class ShmSendQueue extends SendQueue {
     private boolean isAllowed(int opcode, int flags) {
         if (!open || (flags & ~KNOWN_FLAGS) != 0 || (operations & 1 << opcode) == 0
                 || (flags & SendFlags.INLINE) != 0 && opcode > Opcode.SEND_IMM) {
-            error = Errno.EINVAL;
+            int wrong = open ? SendFlags.check(flags, KNOWN_FLAGS) : 0;
+            error = wrong == 0 ? Errno.EINVAL : wrong;
             return false;
         }
         return true;

@@ -42,6 +42,8 @@ public final class AsyncEventType {
     public static final int GID_CHANGE = 18;
     /** A work queue failed. */
     public static final int WQ_FATAL = 19;
+    /** The speed of the port changed. */
+    public static final int DEVICE_SPEED_CHANGE = 20;
 
     private AsyncEventType() {}
 
@@ -68,6 +70,7 @@ public final class AsyncEventType {
             case CLIENT_REREGISTER -> "CLIENT_REREGISTER";
             case GID_CHANGE -> "GID_CHANGE";
             case WQ_FATAL -> "WQ_FATAL";
+            case DEVICE_SPEED_CHANGE -> "DEVICE_SPEED_CHANGE";
             default -> Integer.toString(value);
         };
     }

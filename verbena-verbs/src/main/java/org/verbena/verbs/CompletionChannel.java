@@ -41,6 +41,6 @@ public abstract class CompletionChannel extends VerbsObject {
 
     @Override
     int closeOrder() {
-        return 4;
+        return 5;
     }
 }

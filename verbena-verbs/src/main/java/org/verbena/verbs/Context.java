@@ -20,6 +20,8 @@ import org.verbena.linux.Errno;
  * which leaks it. Safe for use by several threads.
  */
 public abstract class Context extends VerbsObject {
+    private static final int MAX_LOG_TABLE = 30;
+
     private final Set<ChildReference> children = ConcurrentHashMap.newKeySet();
     private final AsyncEventQueue asyncEvents = new AsyncEventQueue();
 
@@ -269,6 +271,79 @@ public abstract class Context extends VerbsObject {
     /** Creates the completion queue; the attributes have been checked. */
     protected abstract CompletionQueue implCreateCompletionQueue(CompletionQueueAttributes attributes)
             throws VerbsException;
+
+    /**
+     * Creates a work queue, {@code ibv_create_wq}, in state {@link WorkQueueState#RESET}.
+     *
+     * @throws VerbsException {@code EINVAL} for objects of another context, a wrong size, an unknown type or flag,
+     *         {@code EOPNOTSUPP} if the provider has none
+     */
+    public final WorkQueue createWorkQueue(WorkQueueInitAttributes attributes) throws VerbsException {
+        String verb = "create WQ on " + describe();
+        checkOpen(verb);
+        if (attributes.protectionDomain().context() != this || attributes.completionQueue().context() != this) {
+            throw new VerbsException(verb, Errno.EINVAL, "an object belongs to another context");
+        }
+        if (attributes.type() != WorkQueueType.RQ) {
+            throw new VerbsException(verb, Errno.EINVAL, "there is no work queue type " + attributes.type());
+        }
+        DeviceAttributes d = queryDevice();
+        if (attributes.maxWr() < 1 || attributes.maxWr() > d.maxQpWr() || attributes.maxSge() < 1
+                || attributes.maxSge() > d.maxSge()) {
+            throw new VerbsException(verb, Errno.EINVAL, "maxWr is " + attributes.maxWr() + " and maxSge is "
+                    + attributes.maxSge() + ", must be 1 to " + d.maxQpWr() + " and 1 to " + d.maxSge());
+        }
+        if ((attributes.flags() & ~WorkQueueFlags.KNOWN) != 0) {
+            throw new VerbsException(verb, Errno.EINVAL,
+                    "unknown flags " + WorkQueueFlags.toString(attributes.flags() & ~WorkQueueFlags.KNOWN));
+        }
+        CompMask.check(verb, attributes.compMask(), supportedWorkQueueMask(), WorkQueueInitAttributes::names,
+                device().name());
+        return implCreateWorkQueue(attributes);
+    }
+
+    /** The bits of {@link WorkQueueInitAttributes#compMask()} that the provider knows; by default those of the flags. */
+    protected int supportedWorkQueueMask() {
+        return WorkQueueInitAttributes.FLAGS;
+    }
+
+    /** Creates a work queue; the attributes have been checked. */
+    protected WorkQueue implCreateWorkQueue(WorkQueueInitAttributes attributes) throws VerbsException {
+        throw new VerbsException("create WQ on " + describe(), Errno.EOPNOTSUPP, "the provider has no work queues");
+    }
+
+    /**
+     * Creates a table that spreads packets over work queues, {@code ibv_create_rwq_ind_table}.
+     *
+     * @param logSize the table has {@code 1 << logSize} entries
+     * @param entries the work queues; one may be there several times
+     * @throws VerbsException {@code EINVAL} if these are not as many, or one is of another context, {@code EOPNOTSUPP} if
+     *         the provider has none
+     */
+    public final RwqIndirectionTable createRwqIndirectionTable(int logSize, List<WorkQueue> entries)
+            throws VerbsException {
+        String verb = "create RWQ indirection table on " + describe();
+        checkOpen(verb);
+        if (logSize < 0 || logSize > MAX_LOG_TABLE || entries.size() != 1 << logSize) {
+            throw new VerbsException(verb, Errno.EINVAL,
+                    entries.size() + " work queues for a table of 2^" + logSize + " entries");
+        }
+        for (WorkQueue wq : entries) {
+            if (wq.context() != this) {
+                throw new VerbsException(verb, Errno.EINVAL, wq.describe() + " belongs to another context");
+            }
+            if (wq.isClosed()) {
+                throw new VerbsException(verb, Errno.EINVAL, wq.describe() + " is closed");
+            }
+        }
+        return implCreateRwqIndirectionTable(List.copyOf(entries));
+    }
+
+    /** Creates a table; its size is a power of two. */
+    protected RwqIndirectionTable implCreateRwqIndirectionTable(List<WorkQueue> entries) throws VerbsException {
+        throw new VerbsException("create RWQ indirection table on " + describe(), Errno.EOPNOTSUPP,
+                "the provider has none");
+    }
 
     /**
      * The connection manager, which connects queue pairs by address.

@@ -19,6 +19,11 @@ public abstract class Device {
     /** How the device reaches its peers, for instance {@code "shared memory"} or {@code "RoCEv2"}. */
     public abstract String transport();
 
+    /** What the device is, see {@link NodeType}. */
+    public int nodeType() {
+        return NodeType.UNSPECIFIED;
+    }
+
     /** The globally unique identifier of the node, {@code ibv_get_device_guid}. */
     public abstract long guid();
 

@@ -156,6 +156,56 @@ public final class DeviceAttributes {
         return b.odpCapabilities;
     }
 
+    /** What the device can do, see {@link DeviceCapabilityFlags}. */
+    public long capabilityFlags() {
+        return b.capabilityFlags;
+    }
+
+    /** The GUID of the system image; 0 if not known. */
+    public long systemImageGuid() {
+        return b.systemImageGuid;
+    }
+
+    /** The hardware's version. */
+    public int hardwareVersion() {
+        return b.hardwareVersion;
+    }
+
+    /** The largest number of partition keys of a port. */
+    public int maxPkeys() {
+        return b.maxPkeys;
+    }
+
+    /** How late the device acknowledges at most, 4.096 µs × 2^n. */
+    public int localAckDelay() {
+        return b.localAckDelay;
+    }
+
+    /** The largest number of {@link WorkQueue}s; absent if there are none. */
+    public OptionalInt maxWorkQueues() {
+        return b.maxWorkQueues;
+    }
+
+    /** What the device does for raw packets, see {@link RawPacketCapabilities}; absent if it has none. */
+    public OptionalInt rawPacketCapabilities() {
+        return b.rawPacketCapabilities;
+    }
+
+    /** What the device does to cut long sends into packets; null if it does not. */
+    public @Nullable SegmentationCapabilities segmentationCapabilities() {
+        return b.segmentationCapabilities;
+    }
+
+    /** How the device spreads received packets; null if it does not. */
+    public @Nullable RssCapabilities rssCapabilities() {
+        return b.rssCapabilities;
+    }
+
+    /** How far the device limits the rate of queue pairs; null if it does not. */
+    public @Nullable PacketPacingCapabilities packetPacingCapabilities() {
+        return b.packetPacingCapabilities;
+    }
+
     /** Collects the attributes; a provider sets what it knows. Not safe for use by several threads. */
     public static final class Builder {
         private String firmwareVersion = "";
@@ -185,6 +235,16 @@ public final class DeviceAttributes {
         private OptionalInt maxCqModerationCount = OptionalInt.empty();
         private OptionalInt maxCqModerationPeriodMicros = OptionalInt.empty();
         private @Nullable OdpCapabilities odpCapabilities;
+        private long capabilityFlags;
+        private long systemImageGuid;
+        private int hardwareVersion;
+        private int maxPkeys;
+        private int localAckDelay;
+        private OptionalInt maxWorkQueues = OptionalInt.empty();
+        private OptionalInt rawPacketCapabilities = OptionalInt.empty();
+        private @Nullable SegmentationCapabilities segmentationCapabilities;
+        private @Nullable RssCapabilities rssCapabilities;
+        private @Nullable PacketPacingCapabilities packetPacingCapabilities;
 
         private Builder() {}
 
@@ -214,6 +274,16 @@ public final class DeviceAttributes {
             completionTimestampMask = o.completionTimestampMask;
             coreClockKilohertz = o.coreClockKilohertz;
             maxCqModerationCount = o.maxCqModerationCount;
+            capabilityFlags = o.capabilityFlags;
+            systemImageGuid = o.systemImageGuid;
+            hardwareVersion = o.hardwareVersion;
+            maxPkeys = o.maxPkeys;
+            localAckDelay = o.localAckDelay;
+            maxWorkQueues = o.maxWorkQueues;
+            rawPacketCapabilities = o.rawPacketCapabilities;
+            segmentationCapabilities = o.segmentationCapabilities;
+            rssCapabilities = o.rssCapabilities;
+            packetPacingCapabilities = o.packetPacingCapabilities;
             maxCqModerationPeriodMicros = o.maxCqModerationPeriodMicros;
             odpCapabilities = o.odpCapabilities;
         }
@@ -345,6 +415,66 @@ public final class DeviceAttributes {
         /** Sets {@link DeviceAttributes#odpCapabilities()}. */
         public Builder odpCapabilities(OdpCapabilities v) {
             odpCapabilities = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#capabilityFlags()}. */
+        public Builder capabilityFlags(long v) {
+            capabilityFlags = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#systemImageGuid()}. */
+        public Builder systemImageGuid(long v) {
+            systemImageGuid = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#hardwareVersion()}. */
+        public Builder hardwareVersion(int v) {
+            hardwareVersion = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxPkeys()}. */
+        public Builder maxPkeys(int v) {
+            maxPkeys = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#localAckDelay()}. */
+        public Builder localAckDelay(int v) {
+            localAckDelay = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxWorkQueues()}. */
+        public Builder maxWorkQueues(int v) {
+            maxWorkQueues = OptionalInt.of(v);
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#rawPacketCapabilities()}. */
+        public Builder rawPacketCapabilities(int v) {
+            rawPacketCapabilities = OptionalInt.of(v);
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#segmentationCapabilities()}. */
+        public Builder segmentationCapabilities(SegmentationCapabilities v) {
+            segmentationCapabilities = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#rssCapabilities()}. */
+        public Builder rssCapabilities(RssCapabilities v) {
+            rssCapabilities = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#packetPacingCapabilities()}. */
+        public Builder packetPacingCapabilities(PacketPacingCapabilities v) {
+            packetPacingCapabilities = v;
             return this;
         }
 

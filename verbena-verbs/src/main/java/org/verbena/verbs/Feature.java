@@ -28,6 +28,22 @@ public final class Feature {
     public static final String CONNECTION_MANAGER = "cm";
     /** {@link ProtectionDomain#allocate}. */
     public static final String ALLOCATE = "mr.allocate";
+    /** Queue pairs of type RAW_PACKET. */
+    public static final String RAW_PACKET = "qp.raw_packet";
+    /** {@link QueuePair#createFlow}. */
+    public static final String FLOW = "flow";
+    /** {@link Context#createWorkQueue}. */
+    public static final String WORK_QUEUE = "wq";
+    /** {@link Context#createRwqIndirectionTable} and hashes of received packets. */
+    public static final String RSS = "rss";
+    /** {@link SendFlags#IP_CSUM} and {@link WcFlags#IP_CSUM_OK}. */
+    public static final String IP_CHECKSUM = "offload.ip_csum";
+    /** {@link SendQueue#sendSegmented}. */
+    public static final String SEGMENTATION = "offload.tso";
+    /** {@link CompletionQueue#cvlan()}. */
+    public static final String CVLAN_STRIPPING = "offload.cvlan_stripping";
+    /** {@link SendFlags#DUMMY}. */
+    public static final String DUMMY_SEND = "send.dummy";
     /** {@link CompletionQueue#wallClockTimestamp()}. */
     public static final String COMPLETION_TIMESTAMP_WALLCLOCK = "cq.timestamp.wallclock";
     /** {@link CompletionQueue#resize}. */

@@ -353,6 +353,6 @@ public abstract class ProtectionDomain extends VerbsObject {
 
     @Override
     int closeOrder() {
-        return parentDomain == null ? 6 : 5;
+        return parentDomain == null ? 7 : 6;
     }
 }

@@ -174,6 +174,28 @@ public abstract class QueuePair extends VerbsObject {
         throw new VerbsException("detach " + describe(), Errno.EOPNOTSUPP, "the provider has no multicast");
     }
 
+    /**
+     * Directs packets to the queue pair, {@code ibv_create_flow}, until the flow is closed.
+     *
+     * @throws VerbsException {@code EINVAL} if the queue pair is not of type UD or RAW_PACKET, for an unknown type or flag,
+     *         or if the specifications contradict each other; {@code EOPNOTSUPP} if the provider has no flows, or not
+     *         such; {@code EPERM} if the process may not, {@code ENOMEM} if the device has no room for more
+     */
+    public final Flow createFlow(FlowAttributes attributes) throws VerbsException {
+        String verb = "create flow on " + describe();
+        checkOpen(verb);
+        String s = FlowRules.objection(type(), pd.context().queryDevice().physicalPortCount(), attributes);
+        if (s != null) {
+            throw new VerbsException(verb, Errno.EINVAL, s);
+        }
+        return implCreateFlow(attributes);
+    }
+
+    /** Creates a flow; the attributes have been checked for contradictions. */
+    protected Flow implCreateFlow(FlowAttributes attributes) throws VerbsException {
+        throw new VerbsException("create flow on " + describe(), Errno.EOPNOTSUPP, "the provider has no flows");
+    }
+
     /** Carries out a modify that the state machine allows; called by one thread at a time. */
     protected abstract void implModify(QueuePairAttributes attributes) throws VerbsException;
 

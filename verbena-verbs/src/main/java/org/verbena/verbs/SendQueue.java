@@ -61,6 +61,19 @@ public abstract class SendQueue {
     }
 
     /**
+     * Adds a send of raw packets that the device cuts into segments, {@code ibv_wr_send_tso}; the buffers that follow are
+     * the payload.
+     *
+     * @param header where the headers are that each segment begins with; they are copied now. {@code offset} and
+     *        {@code length} outside it are answered with {@code EINVAL}
+     * @param maxSegment bytes of payload in a segment
+     */
+    public SendQueue sendSegmented(long wrId, int flags, MemorySegment header, long offset, long length,
+            int maxSegment) {
+        return unsupported();
+    }
+
+    /**
      * Adds a buffer to the operation, {@code ibv_wr_set_sge}.
      *
      * @param lkey key of the region

@@ -22,6 +22,6 @@ public abstract class ThreadDomain extends VerbsObject {
 
     @Override
     int closeOrder() {
-        return 7;
+        return 8;
     }
 }

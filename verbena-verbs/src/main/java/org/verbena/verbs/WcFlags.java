@@ -6,8 +6,16 @@ public final class WcFlags {
     public static final int GRH = 1;
     /** {@link CompletionQueue#immediate()} is valid. */
     public static final int WITH_IMM = 2;
+    /** The checksums of a received packet are right. */
+    public static final int IP_CSUM_OK = 1 << 2;
     /** A remote key was invalidated. */
     public static final int WITH_INV = 8;
+    /** The list of tags and the hardware have to be brought together. */
+    public static final int TM_SYNC_REQ = 1 << 4;
+    /** A message matched a tag. */
+    public static final int TM_MATCH = 1 << 5;
+    /** The data of a matched message are there. */
+    public static final int TM_DATA_VALID = 1 << 6;
 
     private WcFlags() {}
 
@@ -16,7 +24,11 @@ public final class WcFlags {
         return switch (value) {
             case GRH -> "GRH";
             case WITH_IMM -> "WITH_IMM";
+            case IP_CSUM_OK -> "IP_CSUM_OK";
             case WITH_INV -> "WITH_INV";
+            case TM_SYNC_REQ -> "TM_SYNC_REQ";
+            case TM_MATCH -> "TM_MATCH";
+            case TM_DATA_VALID -> "TM_DATA_VALID";
             default -> Integer.toString(value);
         };
     }

@@ -46,6 +46,10 @@ public final class WcStatus {
     public static final int RESP_TIMEOUT_ERR = 20;
     /** Any other failure. */
     public static final int GENERAL_ERR = 21;
+    /** An operation of tag matching failed. */
+    public static final int TM_ERR = 22;
+    /** A matched message is to be fetched by the application. */
+    public static final int TM_RNDV_INCOMPLETE = 23;
 
     private WcStatus() {}
 
@@ -74,6 +78,8 @@ public final class WcStatus {
             case FATAL_ERR -> "FATAL_ERR";
             case RESP_TIMEOUT_ERR -> "RESP_TIMEOUT_ERR";
             case GENERAL_ERR -> "GENERAL_ERR";
+            case TM_ERR -> "TM_ERR";
+            case TM_RNDV_INCOMPLETE -> "TM_RNDV_INCOMPLETE";
             default -> Integer.toString(value);
         };
     }

@@ -158,6 +158,13 @@ public abstract class VerbsConformance {
     }
 
     @Nested
+    class Packets extends PacketConformance {
+        Packets() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
     @ParameterizedClass
     @EnumSource
     class LocalErrors extends LocalErrorConformance {
