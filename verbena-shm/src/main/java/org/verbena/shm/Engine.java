@@ -103,7 +103,11 @@ final class Engine implements Runnable {
 
     private void wakeUp() {
         if (!wake.isClosed() && !isCurrentThread()) {
-            Eventfd.signalQuietly(wake.value());
+            try {
+                Eventfd.signalQuietly(wake.value());
+            } catch (IllegalStateException closedMeanwhile) {
+                // the context is being closed: there is nobody to wake
+            }
         }
     }
 

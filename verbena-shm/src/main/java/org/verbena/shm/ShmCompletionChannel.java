@@ -79,7 +79,11 @@ final class ShmCompletionChannel extends CompletionChannel {
 
     @Override
     public int descriptor() {
-        return fd.value();
+        try {
+            return fd.value();
+        } catch (IllegalStateException e) {
+            return -1; // closed
+        }
     }
 
     @Override

@@ -26,7 +26,7 @@ public abstract class CompletionChannel extends VerbsObject {
         return context;
     }
 
-    /** A descriptor that is readable while an event waits; for {@code epoll} or {@code poll}, never to be read. */
+    /** A descriptor that is readable while an event waits; for {@code epoll} or {@code poll}, never to be read. -1 if closed. */
     public abstract int descriptor();
 
     /**

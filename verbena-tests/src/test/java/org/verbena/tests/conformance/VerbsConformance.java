@@ -158,6 +158,29 @@ public abstract class VerbsConformance {
     }
 
     @Nested
+    class ForeignObjects extends ForeignObjectsConformance {
+        ForeignObjects() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    class UseAfterClose extends UseAfterCloseConformance {
+        UseAfterClose() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class DestroyRace extends DestroyRaceConformance {
+        DestroyRace(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
     class Packets extends PacketConformance {
         Packets() {
             super(VerbsConformance.this.fixture());

@@ -1,0 +1,210 @@
+package org.verbena.tests.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.Feature;
+import org.verbena.verbs.MemoryAdvice;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ParentDomainAttributes;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.ScatterGatherElement;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.WorkQueueInitAttributes;
+
+/**
+ * Objects of another context: every method of the API that takes an object is here, so that one that is added later fails
+ * {@link #everyMethodThatTakesAnObjectIsTested} until it is.
+ */
+abstract class ForeignObjectsConformance extends Conformance {
+    /** Methods that take objects of any context, and why. */
+    private static final Map<String, String> NOT_TESTED = Map.of(
+            "AsyncEvent.builder(int, VerbsObject)", "for providers",
+            "Context.adopt(VerbsObject)", "for providers",
+            "ParentDomainAllocator.allocate(ProtectionDomain, Object, long, long, long)", "called by a provider",
+            "ParentDomainAllocator.free(ProtectionDomain, Object, MemorySegment, long)", "called by a provider",
+            "Context.createRwqIndirectionTable(int, List)", "tested with the API, for providers that have none");
+
+    /** An attempt with an own end in RTS and one of another context. */
+    @FunctionalInterface
+    private interface Attempt {
+        void with(End own, End foreign) throws Exception;
+    }
+
+    private final Map<String, Attempt> attempts = new TreeMap<>();
+
+    ForeignObjectsConformance(ConformanceFixture fixture) {
+        super(fixture);
+        refused("CompletionQueueAttributes.Builder.channel(CompletionChannel)",
+                (own, foreign) -> own.context.createCompletionQueue(CompletionQueueAttributes.builder()
+                        .channel(foreign.context.createCompletionChannel()).build()));
+        refused("CompletionQueueAttributes.Builder.parentDomain(ProtectionDomain)",
+                (own, foreign) -> own.context.createCompletionQueue(
+                        CompletionQueueAttributes.builder().parentDomain(parent(foreign)).build()));
+        refused("ParentDomainAttributes.Builder.protectionDomain(ProtectionDomain)",
+                (own, foreign) -> own.context.allocateParentDomain(
+                        ParentDomainAttributes.builder().protectionDomain(foreign.pd).build()));
+        refused("ParentDomainAttributes.Builder.threadDomain(ThreadDomain)",
+                (own, foreign) -> own.context.allocateParentDomain(ParentDomainAttributes.builder()
+                        .protectionDomain(own.pd).threadDomain(foreign.context.allocateThreadDomain()).build()));
+        refused("QueuePairInitAttributes.builder(CompletionQueue, CompletionQueue)", (own, foreign) -> {
+            assertErrno(Errno.EINVAL, () -> own.pd.createQueuePair(
+                    QueuePairInitAttributes.builder(foreign.sendCq, own.receiveCq).build()), "another context");
+            own.pd.createQueuePair(QueuePairInitAttributes.builder(own.sendCq, foreign.receiveCq).build());
+        });
+        refused("WorkQueueInitAttributes.builder(ProtectionDomain, CompletionQueue)",
+                (own, foreign) -> own.context.createWorkQueue(
+                        WorkQueueInitAttributes.builder(foreign.pd, own.receiveCq).build()));
+        refused("MemoryRegion.reregister(int, ProtectionDomain, MemorySegment, int)",
+                (own, foreign) -> own.region.reregister(MemoryRegion.CHANGE_PD, foreign.pd, null, 0));
+        refused("ConnectionManager.connect(QueuePair, InetSocketAddress, ConnectionParameters)",
+                (own, foreign) -> own.context.connectionManager().connect(foreign.queuePair(),
+                        new InetSocketAddress("localhost", 1), ConnectionParameters.defaults()));
+        refused("ConnectionRequest.accept(QueuePair, ConnectionParameters)", ForeignObjectsConformance::accept);
+        attempts.put("ScatterGatherElement.in(MemoryRegion, long, long)", ForeignObjectsConformance::advise);
+
+        // keys are numbers: one of another context is none here, or that of other memory
+        fails("SendQueue.sge(MemoryRegion, long, long)", (own, foreign) -> own.qp.sendQueue().start()
+                .write(1, SendFlags.SIGNALED, own.region.rkey(), own.region.address()).sge(foreign.region, 0, 8)
+                .complete());
+        fails("SendQueue.postSend(long, int, MemoryRegion, long, long)",
+                (own, foreign) -> own.qp.sendQueue().postSend(1, SendFlags.SIGNALED, foreign.region, 0, 8));
+        fails("SendQueue.postWrite(long, int, MemoryRegion, long, long, int, long)",
+                (own, foreign) -> own.qp.sendQueue().postWrite(1, SendFlags.SIGNALED, foreign.region, 0, 8,
+                        own.region.rkey(), own.region.address()));
+        fails("SendQueue.postRead(long, int, MemoryRegion, long, long, int, long)",
+                (own, foreign) -> own.qp.sendQueue().postRead(1, SendFlags.SIGNALED, foreign.region, 0, 8,
+                        own.region.rkey(), own.region.address()));
+        receiveFails("ReceiveQueue.sge(MemoryRegion, long, long)",
+                (qp, region) -> qp.receiveQueue().start().receive(5).sge(region, 0, 64).complete());
+        receiveFails("ReceiveQueue.post(long, MemoryRegion, long, long)",
+                (qp, region) -> qp.receiveQueue().post(5, region, 0, 64));
+    }
+
+    private void refused(String signature, Attempt attempt) {
+        attempts.put(signature, (own, foreign) -> {
+            assertErrno(Errno.EINVAL, () -> attempt.with(own, foreign), "context");
+        });
+    }
+
+    /** A post that may be taken, and then fails with {@link WcStatus#LOC_PROT_ERR}. */
+    @FunctionalInterface
+    private interface Post {
+        int with(End own, End foreign);
+    }
+
+    private void fails(String signature, Post post) {
+        attempts.put(signature, (own, foreign) -> {
+            QueuePair peer = own.queuePair();
+            connect(own, own.qp, peer);
+            assertPosted(own.postReceives(peer, Op.receive(9).on(0, 64)));
+            int answer = post.with(own, foreign);
+            if (answer == 0) {
+                assertStatus(WcStatus.LOC_PROT_ERR, 1, own.awaitSend());
+            } else {
+                assertRefused(Errno.EINVAL, answer);
+            }
+        });
+    }
+
+    @FunctionalInterface
+    private interface PostReceive {
+        int with(QueuePair qp, MemoryRegion region);
+    }
+
+    private void receiveFails(String signature, PostReceive post) {
+        attempts.put(signature, (own, foreign) -> {
+            QueuePair peer = own.queuePair();
+            connect(own, own.qp, peer);
+            int answer = post.with(peer, foreign.region);
+            if (answer == 0) {
+                assertPosted(own.post(Op.send(1).on(0, 48)));
+                Completion c = own.awaitReceive();
+                assertThat(c.statusName()).isEqualTo("LOC_PROT_ERR");
+            } else {
+                assertRefused(Errno.EINVAL, answer);
+            }
+        });
+    }
+
+    private static void connect(End end, QueuePair a, QueuePair b) throws VerbsException {
+        for (QueuePair q : List.of(a, b)) {
+            end.toInit(q);
+            end.toRtr(q, end.address(q == a ? b : a));
+            end.toRts(q);
+        }
+    }
+
+    private static ProtectionDomain parent(End end) throws VerbsException {
+        return end.context.allocateParentDomain(ParentDomainAttributes.builder().protectionDomain(end.pd).build());
+    }
+
+    private static void accept(End own, End foreign) throws Exception {
+        try (var listener = own.context.connectionManager().listen(new InetSocketAddress("localhost", 0))) {
+            QueuePair client = foreign.queuePair();
+            foreign.start(e -> {
+                try {
+                    return e.context.connectionManager().connect(client, listener.localAddress(),
+                            ConnectionParameters.defaults());
+                } catch (VerbsException x) {
+                    return x.errno(); // it is rejected in the end
+                }
+            });
+            ConnectionRequest r = listener.awaitRequest(Await.LIMIT);
+            assertThat(r).isNotNull();
+            try {
+                r.accept(foreign.queuePair(), ConnectionParameters.defaults());
+            } finally {
+                r.reject();
+                foreign.join();
+            }
+        }
+    }
+
+    private static void advise(End own, End foreign) throws Exception {
+        needs(own.context, Feature.ADVISE);
+        VerbsException e = catchThrowableOfType(VerbsException.class,
+                () -> own.pd.advise(MemoryAdvice.PREFETCH, MemoryAdvice.FLUSH,
+                        List.of(ScatterGatherElement.in(foreign.region, 0, 8))));
+        assertThat(e).isNotNull();
+        assertThat(Errno.name(e.errno())).as(e.getMessage()).isIn("EFAULT", "EPERM", "ENOENT");
+    }
+
+    @Test
+    void everyMethodThatTakesAnObjectIsTested() {
+        Set<String> all = ApiMethods.classes().stream().flatMap(c -> ApiMethods.methods(c).stream())
+                .filter(ApiMethods::takesObject).map(ApiMethods::signature).collect(Collectors.toSet());
+        assertThat(Stream.concat(attempts.keySet().stream(), NOT_TESTED.keySet().stream()))
+                .containsExactlyInAnyOrderElementsOf(all);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> anObjectOfAnotherContextIsRefused() {
+        return attempts.entrySet().stream().map(a -> DynamicTest.dynamicTest(a.getKey(), () -> {
+            try (End own = End.open(fixture, EndOptions.defaults());
+                    End foreign = End.open(fixture, EndOptions.defaults())) {
+                a.getValue().with(own, foreign);
+            }
+        }));
+    }
+}
