@@ -34,6 +34,7 @@ final class ShmContext extends Context {
     /** GIDs of contexts are link-local addresses whose lower half is the instance. */
     static final long GID_PREFIX = 0xfe80L << 48;
     private static final DeviceAttributes ATTRIBUTES = ShmDevice.attributes();
+    private static final int DEFAULT_PKEY = 0xffff;
     private static final AtomicInteger CONTEXTS = new AtomicInteger();
     private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(5);
 
@@ -165,6 +166,17 @@ final class ShmContext extends Context {
             throw new VerbsException("query GID " + index, Errno.EINVAL, "the table has one entry, index 0");
         }
         return gid(instance);
+    }
+
+    /** One partition, of which everybody is a full member. */
+    @Override
+    public int queryPkey(int port, int index) throws VerbsException {
+        checkPort("query partition key " + index, port);
+        if (index != 0) {
+            throw new VerbsException("query partition key " + index, Errno.EINVAL,
+                    "the table has one entry, index 0");
+        }
+        return DEFAULT_PKEY;
     }
 
     private void checkPort(String verb, int port) throws VerbsException {

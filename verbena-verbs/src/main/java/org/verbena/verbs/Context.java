@@ -3,6 +3,7 @@ package org.verbena.verbs;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -50,6 +51,58 @@ public abstract class Context extends VerbsObject {
      * @throws VerbsException {@code EINVAL} if there is no such port or index
      */
     public abstract Gid queryGid(int port, int index) throws VerbsException;
+
+    /**
+     * An entry of a port's GID table with what is known of it, {@code ibv_query_gid_ex}.
+     *
+     * @throws VerbsException {@code EINVAL} if there is no such port or index
+     */
+    public GidEntry queryGidEntry(int port, int index) throws VerbsException {
+        return GidEntry.builder(queryGid(port, index), port, index).build();
+    }
+
+    /** All GIDs of all ports, {@code ibv_query_gid_table}; entries that are not in use are left out. */
+    public final List<GidEntry> queryGidTable() throws VerbsException {
+        List<GidEntry> all = new ArrayList<>();
+        for (int port = 1; port <= queryDevice().physicalPortCount(); port++) {
+            int length = queryPort(port).gidTableLength();
+            for (int i = 0; i < length; i++) {
+                GidEntry e = queryGidEntry(port, i);
+                if (e.gid().high() != 0 || e.gid().low() != 0) {
+                    all.add(e);
+                }
+            }
+        }
+        return all;
+    }
+
+    /**
+     * An entry of a port's table of partition keys, {@code ibv_query_pkey}.
+     *
+     * @return 16 bits; 0x8000 is set for a full member
+     * @throws VerbsException {@code EINVAL} if there is no such port or index, {@code EOPNOTSUPP} if the provider has no
+     *         partitions
+     */
+    public int queryPkey(int port, int index) throws VerbsException {
+        throw new VerbsException("query partition key of " + describe(), Errno.EOPNOTSUPP,
+                "the provider has no partitions");
+    }
+
+    /**
+     * Where a partition key stands in a port's table, {@code ibv_get_pkey_index}.
+     *
+     * @throws VerbsException {@code EINVAL} if there is no such port, {@code ENOENT} if the table has no such key
+     */
+    public final int pkeyIndex(int port, int pkey) throws VerbsException {
+        int length = queryPort(port).pkeyTableLength();
+        for (int i = 0; i < length; i++) {
+            if (queryPkey(port, i) == pkey) {
+                return i;
+            }
+        }
+        throw new VerbsException("find partition key 0x" + Integer.toHexString(pkey) + " of " + describe(),
+                Errno.ENOENT, "the table of port " + port + " has no such key");
+    }
 
     /**
      * Reads values from the device, {@code ibv_query_rt_values_ex}.

@@ -18,6 +18,8 @@ import org.verbena.verbs.Device;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
+import org.verbena.verbs.GidEntry;
+import org.verbena.verbs.GidType;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.Values;
@@ -141,6 +143,44 @@ abstract class DeviceConformance extends Conformance {
         assertErrno(Errno.EINVAL, () -> c.queryGid(1, length), Integer.toString(length));
         assertErrno(Errno.EINVAL, () -> c.queryGid(1, -1), "-1");
         assertErrno(Errno.EINVAL, () -> c.queryGid(1, Integer.MAX_VALUE));
+    }
+
+    @Test
+    void theGidTableHasAllGids() throws Exception {
+        Context c = open();
+        List<GidEntry> table = c.queryGidTable();
+        assertThat(table).isNotEmpty();
+        for (GidEntry e : table) {
+            assertThat(e.gid()).isEqualTo(c.queryGid(e.port(), e.index()));
+            GidEntry same = c.queryGidEntry(e.port(), e.index());
+            assertThat(same.gid()).isEqualTo(e.gid());
+            assertThat(same.type()).isEqualTo(e.type());
+            assertThat(same.interfaceIndex()).isEqualTo(e.interfaceIndex());
+            assertThat(e.toString()).contains(e.gid().toString(), GidType.toString(e.type()));
+        }
+        int length = c.queryPort(1).gidTableLength();
+        for (int wrong : new int[] {length, -1, Integer.MAX_VALUE}) {
+            assertErrno(Errno.EINVAL, () -> c.queryGidEntry(1, wrong));
+        }
+        assertErrno(Errno.EINVAL, () -> c.queryGidEntry(0, 0));
+    }
+
+    @Test
+    void partitionKeysAreFoundByTheirIndex() throws Exception {
+        Context c = open();
+        int length = c.queryPort(1).pkeyTableLength();
+        assertThat(length).isPositive();
+        for (int i = 0; i < length; i++) {
+            int key = c.queryPkey(1, i);
+            assertThat(key).isBetween(0, 0xffff);
+            assertThat(c.queryPkey(1, c.pkeyIndex(1, key))).isEqualTo(key);
+        }
+        for (int wrong : new int[] {length, -1, Integer.MAX_VALUE}) {
+            assertErrno(Errno.EINVAL, () -> c.queryPkey(1, wrong));
+        }
+        assertErrno(Errno.EINVAL, () -> c.queryPkey(2, 0));
+        assertErrno(Errno.EINVAL, () -> c.pkeyIndex(0, 0xffff));
+        assertErrno(Errno.ENOENT, () -> c.pkeyIndex(1, 0x1234));
     }
 
     @Test
