@@ -279,6 +279,7 @@ public abstract class ProtectionDomain extends VerbsObject {
      */
     public final AddressHandle createAddressHandleToSender(int flags, MemorySegment datagram, int port)
             throws VerbsException {
+        checkOpen("create AH on " + describe());
         return createAddressHandle(context.pathToSender(flags, datagram, port));
     }
 

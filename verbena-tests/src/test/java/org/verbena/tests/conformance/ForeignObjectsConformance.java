@@ -16,6 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 import org.verbena.linux.Errno;
+import org.verbena.verbs.AddressHandle;
+import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.ConnectionRequest;
@@ -25,7 +27,10 @@ import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ScatterGatherElement;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
@@ -81,6 +86,7 @@ abstract class ForeignObjectsConformance extends Conformance {
                 (own, foreign) -> own.context.connectionManager().connect(foreign.queuePair(),
                         new InetSocketAddress("localhost", 1), ConnectionParameters.defaults()));
         refused("ConnectionRequest.accept(QueuePair, ConnectionParameters)", ForeignObjectsConformance::accept);
+        attempts.put("SendQueue.datagram(AddressHandle, int, int)", ForeignObjectsConformance::datagram);
         attempts.put("ScatterGatherElement.in(MemoryRegion, long, long)", ForeignObjectsConformance::advise);
 
         // keys are numbers: one of another context is none here, or that of other memory
@@ -179,6 +185,20 @@ abstract class ForeignObjectsConformance extends Conformance {
                 foreign.join();
             }
         }
+    }
+
+    private static void datagram(End own, End foreign) throws Exception {
+        needs(own.context, Feature.UD);
+        AddressHandle ah = foreign.pd.createAddressHandle(
+                AddressVector.builder(own.context.queryGid(1, 0)).port(1).sourceGidIndex(0).build());
+        try (QueuePair qp = own.pd.createQueuePair(own.initAttributes().toBuilder().type(QueuePairType.UD).build())) {
+            qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).qkey(1).build());
+            qp.modify(QueuePairAttributes.to(QueuePairState.RTR).build());
+            qp.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build());
+            assertRefused(Errno.EINVAL, qp.sendQueue().start().send(1, SendFlags.SIGNALED).datagram(ah, qp.number(), 1)
+                    .sge(own.region, 0, 8).complete());
+        }
+        ah.close();
     }
 
     private static void advise(End own, End foreign) throws Exception {

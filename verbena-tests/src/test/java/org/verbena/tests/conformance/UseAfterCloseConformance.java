@@ -25,6 +25,8 @@ import org.junit.jupiter.api.TestFactory;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.AddressHandle;
+import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
@@ -35,8 +37,10 @@ import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionManager;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Context;
+import org.verbena.verbs.EnhancedConnection;
 import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.MemoryRegionAttributes;
 import org.verbena.verbs.ParentDomainAttributes;
@@ -45,6 +49,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.RateLimit;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.RwqIndirectionTable;
 import org.verbena.verbs.SendQueue;
@@ -93,6 +98,7 @@ abstract class UseAfterCloseConformance extends Conformance {
         all.put(CompletionChannel.class, e -> gone(e.context.createCompletionChannel()));
         all.put(CompletionQueue.class, e -> gone(e.context.createCompletionQueue(CompletionQueueAttributes.builder()
                 .channel(e.context.createCompletionChannel()).build())));
+        all.put(AddressHandle.class, e -> gone(e.pd.createAddressHandle(path(e))));
         all.put(MemoryRegion.class, e -> gone(e.pd.allocate(4096, AccessFlags.ALL)));
         all.put(QueuePair.class, e -> gone(e.queuePair()));
         all.put(SendQueue.class, e -> gone(e.queuePair()).sendQueue());
@@ -109,6 +115,10 @@ abstract class UseAfterCloseConformance extends Conformance {
         return o;
     }
 
+    private static AddressVector path(End e) throws VerbsException {
+        return AddressVector.builder(e.context.queryGid(1, 0)).port(1).sourceGidIndex(0).build();
+    }
+
     private static Connection connection(End e) throws Exception {
         try (ConnectionListener l = e.context.connectionManager().listen(new InetSocketAddress("localhost", 0))) {
             QueuePair qp = e.queuePair();
@@ -122,7 +132,7 @@ abstract class UseAfterCloseConformance extends Conformance {
     }
 
     /** An argument of each type that methods take. */
-    private static Map<Class<?>, Object> arguments(End e, Arena arena) {
+    private static Map<Class<?>, Object> arguments(End e, Arena arena) throws VerbsException {
         Map<Class<?>, Object> all = new HashMap<>();
         all.put(int.class, 1);
         all.put(long.class, 8L);
@@ -142,6 +152,11 @@ abstract class UseAfterCloseConformance extends Conformance {
         all.put(ParentDomainAttributes.class, ParentDomainAttributes.builder().protectionDomain(e.pd).build());
         all.put(WorkQueueInitAttributes.class, WorkQueueInitAttributes.builder(e.pd, e.receiveCq).build());
         all.put(FlowAttributes.class, FlowAttributes.builder().build());
+        all.put(Gid.class, new Gid(0xffL << 56, 1));
+        all.put(RateLimit.class, RateLimit.of(1, 1, 1));
+        all.put(EnhancedConnection.class, EnhancedConnection.of(1, 1));
+        all.put(AddressVector.class, path(e));
+        all.put(AddressHandle.class, e.pd.createAddressHandle(path(e)));
         all.put(AsyncEvent.class, AsyncEvent.builder(0, e.qp).build());
         all.put(QueuePair.class, e.qp);
         all.put(MemoryRegion.class, e.region);
@@ -196,8 +211,10 @@ abstract class UseAfterCloseConformance extends Conformance {
             assertThat(mayFail).as("%s threw %s", name, t).isTrue();
             assertThat(t).as(name).isInstanceOf(VerbsException.class);
             VerbsException v = (VerbsException) t;
-            assertThat(Errno.name(v.errno())).as(name + ": " + v.getMessage()).isEqualTo("EINVAL");
-            assertThat(v.getMessage()).as(name).contains("closed");
+            if (v.errno() != Errno.EOPNOTSUPP) { // what is not there at all need not look whether the object is open
+                assertThat(Errno.name(v.errno())).as(name + ": " + v.getMessage()).isEqualTo("EINVAL");
+                assertThat(v.getMessage()).as(name).contains("closed");
+            }
         }
     }
 

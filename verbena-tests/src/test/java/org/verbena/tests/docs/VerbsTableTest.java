@@ -1,0 +1,111 @@
+package org.verbena.tests.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** The tables of the documents name what there is, all of it. */
+class VerbsTableTest {
+    private static final Pattern ROW = Pattern.compile("\\| (.+?) \\| (.+?) \\| (.+?) \\|");
+    private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+    private static final Pattern REFERENCE = Pattern.compile("`([A-Z]\\w+)\\.(\\w+)`");
+
+    private record Row(String first, String second, String third) {}
+
+    private static List<Row> rows(String document, String beginning) throws IOException {
+        return Files.readAllLines(Markdown.root().resolve(document)).stream().map(ROW::matcher)
+                .filter(m -> m.matches() && m.group(1).startsWith(beginning))
+                .map(m -> new Row(m.group(1), m.group(2), m.group(3))).toList();
+    }
+
+    private static List<String> codes(String cell) {
+        return CODE.matcher(cell).results().map(m -> m.group(1)).toList();
+    }
+
+    private static List<String> functions() throws IOException {
+        try (InputStream in = Objects
+                .requireNonNull(VerbsTableTest.class.getResourceAsStream("verbs-functions.txt"))) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+        }
+    }
+
+    private static boolean has(String className, String method) {
+        try {
+            return Arrays.stream(Class.forName(className).getMethods()).map(Method::getName).anyMatch(method::equals);
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+
+    private static List<Row> verbs() throws IOException {
+        return Stream.concat(rows("docs/verbs.md", "`ibv_").stream(),
+                Stream.concat(rows("docs/verbs.md", "`mult_").stream(), rows("docs/verbs.md", "`mbps_").stream()))
+                .toList();
+    }
+
+    @Test
+    void everyFunctionOfTheHeaderIsInTheTableOnce() throws IOException {
+        assertThat(verbs().stream().flatMap(r -> codes(r.first).stream()))
+                .containsExactlyInAnyOrderElementsOf(functions());
+    }
+
+    @TestFactory
+    Stream<DynamicTest> everyMethodOfTheTableIsThere() throws IOException {
+        return verbs().stream().map(r -> DynamicTest.dynamicTest(r.first, () -> {
+            List<MatchResult> references = REFERENCE.matcher(r.second).results().toList();
+            assertThat(references).hasSameSizeAs(codes(r.second));
+            assertThat(references).as(r.second)
+                    .allMatch(m -> has("org.verbena.verbs." + m.group(1), m.group(2)));
+            if (references.isEmpty()) {
+                assertThat(r.third).containsAnyOf("absent", "not there yet");
+            } else {
+                assertThat(r.third).containsAnyOf("`shm0`", "every provider", "`EOPNOTSUPP`");
+            }
+        }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> everyTestOfTheConformanceTableIsThere() throws IOException {
+        return rows("docs/conformance.md", "`test_").stream()
+                .map(r -> DynamicTest.dynamicTest(r.first + r.second, () -> {
+                    List<String> tests = codes(r.third);
+                    if (tests.isEmpty()) {
+                        assertThat(r.third).containsAnyOf("absent", "not there yet");
+                    }
+                    for (String test : tests) {
+                        String[] parts = test.split("\\.", -1);
+                        assertThat(parts).as(test).hasSize(2);
+                        assertThat(isTest(parts[0], parts[1])).as(test).isTrue();
+                    }
+                }));
+    }
+
+    private static boolean isTest(String className, String method) {
+        for (String folder : List.of("org.verbena.tests.conformance.", "org.verbena.tests.docs.")) {
+            try {
+                return Arrays.stream(Class.forName(folder + className, false, VerbsTableTest.class.getClassLoader())
+                        .getDeclaredMethods())
+                        .anyMatch(m -> m.getName().equals(method) && !Modifier.isPrivate(m.getModifiers())
+                                && m.getAnnotations().length > 0);
+            } catch (ClassNotFoundException e) {
+                // in the next folder, or nowhere
+            }
+        }
+        return false;
+    }
+}
