@@ -234,6 +234,7 @@ public abstract class ProtectionDomain extends VerbsObject {
         if (attributes.sendCq().context() != context || attributes.receiveCq().context() != context) {
             throw new VerbsException(verb, Errno.EINVAL, "a completion queue belongs to another context");
         }
+        checkScaling(verb, attributes);
         CompMask.check(verb, attributes.compMask(), context.supportedQueuePairInitMask(),
                 QueuePairInitAttributes::names, context.device().name());
         DeviceAttributes d = context.queryDevice();
@@ -252,6 +253,26 @@ public abstract class ProtectionDomain extends VerbsObject {
                     + QueuePairType.toString(attributes.type()));
         }
         return implCreateQueuePair(attributes);
+    }
+
+    /** Refuses what makes no sense about receive-side scaling, whether the provider has it or not. */
+    private void checkScaling(String verb, QueuePairInitAttributes attributes) throws VerbsException {
+        RwqIndirectionTable table = attributes.rwqIndirectionTable();
+        RxHashConfiguration hash = attributes.rxHash();
+        if (table == null || hash == null) {
+            return;
+        }
+        if (table.context() != context) {
+            throw new VerbsException(verb, Errno.EINVAL, table.describe() + " belongs to another context");
+        }
+        if (attributes.type() != QueuePairType.RAW_PACKET) {
+            throw new VerbsException(verb, Errno.EINVAL, "packets are spread for queue pairs of type RAW_PACKET, not "
+                    + QueuePairType.toString(attributes.type()));
+        }
+        String objection = hash.objection();
+        if (objection != null) {
+            throw new VerbsException(verb, Errno.EINVAL, objection);
+        }
     }
 
     /**

@@ -1,5 +1,6 @@
 package org.verbena.verbs;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -19,9 +20,18 @@ public abstract class QueuePair extends VerbsObject {
 
     /** For providers. */
     protected QueuePair(ProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
-        super(List.of(pd, init.sendCq(), init.receiveCq()));
+        super(used(pd, init));
         this.pd = pd;
         this.init = init;
+    }
+
+    private static List<VerbsObject> used(ProtectionDomain pd, QueuePairInitAttributes init) {
+        List<VerbsObject> all = new ArrayList<>(List.of(pd, init.sendCq(), init.receiveCq()));
+        RwqIndirectionTable table = init.rwqIndirectionTable();
+        if (table != null) {
+            all.add(table);
+        }
+        return all;
     }
 
     /** The protection domain. */

@@ -8,11 +8,16 @@ public final class QueuePairInitAttributes {
     public static final int CREATE_FLAGS = 1 << 2;
     /** Bit of {@link #maxTsoHeader()} in the mask. */
     public static final int MAX_TSO_HEADER = 1 << 3;
+    /** Bit of {@link #rwqIndirectionTable()} in the mask. */
+    public static final int IND_TABLE = 1 << 4;
+    /** Bit of {@link #rxHash()} in the mask. */
+    public static final int RX_HASH = 1 << 5;
     /** Bit of {@link #sendOperations()} in the mask. */
     public static final int SEND_OPS_FLAGS = 1 << 6;
 
     private static final Flags NAMES = new Flags().and(CREATE_FLAGS, "CREATE_FLAGS")
-            .and(MAX_TSO_HEADER, "MAX_TSO_HEADER").and(SEND_OPS_FLAGS, "SEND_OPS_FLAGS");
+            .and(MAX_TSO_HEADER, "MAX_TSO_HEADER").and(IND_TABLE, "IND_TABLE").and(RX_HASH, "RX_HASH").and(
+                    SEND_OPS_FLAGS, "SEND_OPS_FLAGS");
 
     private final CompletionQueue sendCq;
     private final CompletionQueue receiveCq;
@@ -27,6 +32,8 @@ public final class QueuePairInitAttributes {
     private final int createFlags;
     private final int maxTsoHeader;
     private final int sendOperations;
+    private final @Nullable RwqIndirectionTable rwqIndirectionTable;
+    private final @Nullable RxHashConfiguration rxHash;
     private final int compMask;
 
     private QueuePairInitAttributes(Builder b) {
@@ -43,6 +50,8 @@ public final class QueuePairInitAttributes {
         createFlags = b.createFlags;
         maxTsoHeader = b.maxTsoHeader;
         sendOperations = b.sendOperations;
+        rwqIndirectionTable = b.rwqIndirectionTable;
+        rxHash = b.rxHash;
         compMask = b.compMask;
     }
 
@@ -126,6 +135,16 @@ public final class QueuePairInitAttributes {
         return maxTsoHeader;
     }
 
+    /** The work queues over which received packets are spread; null if not set. */
+    public @Nullable RwqIndirectionTable rwqIndirectionTable() {
+        return rwqIndirectionTable;
+    }
+
+    /** How the hash is computed that chooses a work queue; null if not set. */
+    public @Nullable RxHashConfiguration rxHash() {
+        return rxHash;
+    }
+
     /** The operations that may be posted, see {@link SendOperations}; all that the type has if not set. */
     public int sendOperations() {
         return sendOperations;
@@ -144,6 +163,8 @@ public final class QueuePairInitAttributes {
         b.createFlags = createFlags;
         b.maxTsoHeader = maxTsoHeader;
         b.sendOperations = sendOperations;
+        b.rwqIndirectionTable = rwqIndirectionTable;
+        b.rxHash = rxHash;
         b.compMask = compMask;
         return b;
     }
@@ -163,6 +184,8 @@ public final class QueuePairInitAttributes {
         private int createFlags;
         private int maxTsoHeader;
         private int sendOperations;
+        private @Nullable RwqIndirectionTable rwqIndirectionTable;
+        private @Nullable RxHashConfiguration rxHash;
         private int compMask;
 
         private Builder(CompletionQueue sendCq, CompletionQueue receiveCq) {
@@ -229,6 +252,14 @@ public final class QueuePairInitAttributes {
         public Builder maxTsoHeader(int bytes) {
             maxTsoHeader = bytes;
             compMask |= MAX_TSO_HEADER;
+            return this;
+        }
+
+        /** Spreads received packets over work queues by their hash; for queue pairs of type RAW_PACKET. */
+        public Builder receiveSideScaling(RwqIndirectionTable table, RxHashConfiguration hash) {
+            rwqIndirectionTable = table;
+            rxHash = hash;
+            compMask |= IND_TABLE | RX_HASH;
             return this;
         }
 

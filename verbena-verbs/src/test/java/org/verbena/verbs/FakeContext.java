@@ -60,6 +60,11 @@ final class FakeContext extends Context {
         return new FakeTable(this, entries, name("table"));
     }
 
+    @Override
+    protected int supportedQueuePairInitMask() {
+        return QueuePairInitAttributes.IND_TABLE | QueuePairInitAttributes.RX_HASH;
+    }
+
     private String name(String what) {
         return what + " " + ++made;
     }

@@ -140,4 +140,32 @@ class PacketObjectsTest {
         qp.close();
         assertInvalid(() -> qp.createFlow(a), "closed");
     }
+
+    @Test
+    void aHashSpreadsThePacketsOfARawQueuePair() throws Exception {
+        FakeContext c = new FakeContext();
+        FakeContext other = new FakeContext();
+        ProtectionDomain pd = c.allocateProtectionDomain();
+        CompletionQueue cq = c.createCompletionQueue(1);
+        RwqIndirectionTable t = c.createRwqIndirectionTable(0, List.of(c.createWorkQueue(attributes(c).build())));
+        RwqIndirectionTable foreign = other.createRwqIndirectionTable(0,
+                List.of(other.createWorkQueue(attributes(other).build())));
+        byte[] key = new byte[RxHashConfiguration.TOEPLITZ_KEY_BYTES];
+        RxHashConfiguration good = RxHashConfiguration.of(RxHashConfiguration.TOEPLITZ, key,
+                RxHashFields.SRC_IPV4 | RxHashFields.DST_IPV4);
+        RxHashConfiguration bad = RxHashConfiguration.of(RxHashConfiguration.TOEPLITZ, key,
+                RxHashFields.SRC_IPV4 | RxHashFields.DST_IPV6);
+        QueuePairInitAttributes.Builder raw = QueuePairInitAttributes.builder(cq, cq).type(QueuePairType.RAW_PACKET);
+        assertInvalid(() -> pd.createQueuePair(raw.receiveSideScaling(foreign, good).build()), "another context");
+        assertInvalid(() -> pd.createQueuePair(raw.receiveSideScaling(t, bad).build()), "not both");
+        assertInvalid(() -> pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).receiveSideScaling(t, good)
+                .build()), "RAW_PACKET");
+        QueuePair qp = pd.createQueuePair(raw.receiveSideScaling(t, good).build());
+        assertThat(qp.initAttributes().toBuilder().build().rxHash()).isSameAs(good);
+        assertThat(qp.initAttributes().toBuilder().build().rwqIndirectionTable()).isSameAs(t);
+        assertErrno(Errno.EBUSY, t::close, "still uses");
+        qp.close();
+        t.close();
+        t.entries().getFirst().close();
+    }
 }

@@ -48,6 +48,8 @@ abstract class ForeignObjectsConformance extends Conformance {
             "Context.adopt(VerbsObject)", "for providers",
             "ParentDomainAllocator.allocate(ProtectionDomain, Object, long, long, long)", "called by a provider",
             "ParentDomainAllocator.free(ProtectionDomain, Object, MemorySegment, long)", "called by a provider",
+            "QueuePairInitAttributes.Builder.receiveSideScaling(RwqIndirectionTable, RxHashConfiguration)",
+            "tested with the API, for providers that have none",
             "Context.createRwqIndirectionTable(int, List)", "tested with the API, for providers that have none");
 
     /** An attempt with an own end in RTS and one of another context. */
