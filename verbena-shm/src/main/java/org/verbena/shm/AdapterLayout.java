@@ -56,10 +56,12 @@ package org.verbena.shm;
  *  72  limit                     1   sequence:32, limit:32; ring the engine when fewer receives are left
  *
  * key table entry
- *   0  word: bit 0 valid, bit 1 shared, bit 2 nothing there, bits 4 and 5 access to flush, access 8 bits from bit 8,
+ *   0  word: bit 0 valid, bit 1 shared, bit 2 nothing there, bit 3 memory window, bits 4 and 5 access to flush, access 8 bits from bit 8,
  *      domain 16 bits from bit 16, generation from bit 32
  *   8  address as requests name it, 16 length, 24 memory id (if shared)
  *  32  offset in that memory; if it is not shared, the address in its process
+ *  40  int, of a memory window of type 2: the queue pair through which it was bound; else 0
+ *  48  the word that a memory window was published with, for its owner
  * </pre>
  */
 final class AdapterLayout {
@@ -131,6 +133,8 @@ final class AdapterLayout {
     static final long KEY_LENGTH = 16;
     static final long KEY_MEMORY = 24;
     static final long KEY_MEMORY_OFFSET = 32;
+    static final long KEY_OWNER = 40;
+    static final long KEY_LATEST = 48;
 
     static final long HEAP = 8L << 20;
 

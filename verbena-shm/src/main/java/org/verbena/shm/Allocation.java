@@ -29,6 +29,8 @@ final class Allocation {
     /** Where in the mapping the memory begins. */
     private final long start;
     private final boolean foreign;
+    /** It stays without regions, see {@link ShmDeviceMemory}. */
+    private boolean held;
     /** How many regions of each protection domain lie in it. */
     private final Map<Integer, Integer> users = new HashMap<>();
 
@@ -108,7 +110,12 @@ final class Allocation {
     }
 
     synchronized boolean isUsed() {
-        return !users.isEmpty();
+        return held || !users.isEmpty();
+    }
+
+    /** Keeps it without regions, or does so no more. */
+    synchronized void hold(boolean on) {
+        held = on;
     }
 
     synchronized boolean isUsedBy(int pd) {
@@ -117,7 +124,7 @@ final class Allocation {
 
     /** True if the pages go when one region of the protection domain does. */
     synchronized boolean vanishesWithout(int pd) {
-        return !foreign && users.size() == 1 && Integer.valueOf(1).equals(users.get(pd));
+        return !foreign && !held && users.size() == 1 && Integer.valueOf(1).equals(users.get(pd));
     }
 
     /** True if the segment's memory belongs to this allocation. */

@@ -16,6 +16,9 @@ final class Hazard {
     /** In place of a key: the peer's posted receives, or its lane. */
     static final int RECEIVES = 0x1000000;
 
+    /** A key that no region has, which names {@link #RECEIVES}. */
+    static final int RECEIVES_KEY = 0xffffff00;
+
     private Hazard() {}
 
     /** Says that {@code what} is touched from now on. */

@@ -15,12 +15,15 @@ final class KeyTable {
     private static final long VALID = 1;
     private static final long SHARED = 2;
     private static final long NOTHING = 4;
+    private static final long WINDOW = 8;
     /** Rights beyond the eight of the word's second byte, and how far they lie from their place in the first. */
     private static final int FLUSH = 0x300;
     private static final int FLUSH_SHIFT = 4;
 
     private final Adapter adapter;
     private final AtomicReferenceArray<@Nullable Region> regions = new AtomicReferenceArray<>(AdapterLayout.MAX_KEYS);
+    /** By the key's index; null until there is one. */
+    private volatile @Nullable AtomicReferenceArray<@Nullable Window> windows;
     private final int[] generations = new int[AdapterLayout.MAX_KEYS];
 
     KeyTable(Adapter adapter) {
@@ -64,7 +67,86 @@ final class KeyTable {
         RawMemory.putLong(e + AdapterLayout.KEY_LENGTH, r.length);
         RawMemory.putLong(e + AdapterLayout.KEY_MEMORY, a == null ? 0 : a.id);
         RawMemory.putLong(e + AdapterLayout.KEY_MEMORY_OFFSET, a == null ? r.address : r.address - a.mapping.address());
+        RawMemory.putInt(e + AdapterLayout.KEY_OWNER, 0);
         RawMemory.putLongRelease(e + AdapterLayout.KEY_WORD, word(r, nextGeneration(r.key)));
+    }
+
+    // ---- memory windows
+
+    /** Makes a window that is bound to nothing. */
+    Window addWindow(int pd, int type) throws VerbsException {
+        int key = takeKey();
+        Window w = new Window(this, key, pd, type);
+        windows().set(key >>> 8, w);
+        return w;
+    }
+
+    private AtomicReferenceArray<@Nullable Window> windows() {
+        AtomicReferenceArray<@Nullable Window> all = windows;
+        if (all == null) {
+            synchronized (generations) {
+                all = windows;
+                if (all == null) {
+                    all = new AtomicReferenceArray<>(AdapterLayout.MAX_KEYS);
+                    windows = all;
+                }
+            }
+        }
+        return all;
+    }
+
+    /** The window that has, or had, a key of this index; null if there is none. */
+    @Nullable
+    Window window(int key) {
+        AtomicReferenceArray<@Nullable Window> all = windows;
+        int index = key >>> 8;
+        return all == null || index >= AdapterLayout.MAX_KEYS ? null : all.getAcquire(index);
+    }
+
+    /** A snapshot of the windows that are bound. */
+    List<Window> boundWindows() {
+        List<Window> list = new ArrayList<>();
+        AtomicReferenceArray<@Nullable Window> all = windows;
+        for (int i = 0; all != null && i < all.length(); i++) {
+            Window w = all.get(i);
+            if (w != null && w.isBound()) {
+                list.add(w);
+            }
+        }
+        return list;
+    }
+
+    void remove(Window w) {
+        int index = w.rkey() >>> 8;
+        windows().set(index, null);
+        adapter.giveKey(index);
+    }
+
+    /** Address of a key's entry. */
+    long entry(int key) {
+        return adapter.base() + AdapterLayout.keyEntry(key);
+    }
+
+    /** Publishes a window: a part of a region from {@code offset}, whose first byte requests name by {@code start}. */
+    void publish(int key, int pd, int access, Region r, long offset, long start, long length, int owner) {
+        long e = entry(key);
+        Allocation a = r.allocation;
+        RawMemory.putLong(e + AdapterLayout.KEY_ADDRESS, start);
+        RawMemory.putLong(e + AdapterLayout.KEY_LENGTH, length);
+        RawMemory.putLong(e + AdapterLayout.KEY_MEMORY, a == null ? 0 : a.id);
+        RawMemory.putLong(e + AdapterLayout.KEY_MEMORY_OFFSET,
+                r.address + offset - (a == null ? 0 : a.mapping.address()));
+        RawMemory.putInt(e + AdapterLayout.KEY_OWNER, owner);
+        long w = VALID | WINDOW | (a == null ? 0 : SHARED) | (r.nothing ? NOTHING : 0) | rights(pd, access)
+                | (long) nextGeneration(key) << 32;
+        RawMemory.putLong(e + AdapterLayout.KEY_LATEST, w);
+        RawMemory.putLongRelease(e + AdapterLayout.KEY_WORD, w);
+    }
+
+    /** Publishes a window again as it was. */
+    void republish(int key) {
+        long e = entry(key);
+        RawMemory.putLongRelease(e + AdapterLayout.KEY_WORD, RawMemory.getLong(e + AdapterLayout.KEY_LATEST));
     }
 
     private static long word(Region r, int generation) {
@@ -154,6 +236,15 @@ final class KeyTable {
     /** True if there is no memory behind the key. */
     static boolean isNothing(long word) {
         return (word & NOTHING) != 0;
+    }
+
+    static boolean isWindow(long word) {
+        return (word & WINDOW) != 0;
+    }
+
+    /** The rights to flush. */
+    static int flushAccess(long word) {
+        return (int) word << FLUSH_SHIFT & FLUSH;
     }
 
     /** The rights of the first eight bits; the others have methods of their own. */

@@ -63,7 +63,9 @@ final class LaneLayout {
     static final int IS_INLINE = 4;
     static final int IN_SECOND_LINE = 8;
     static final int HAS_TIMESTAMP = 16;
-    static final int KNOWN_FLAGS = 31;
+    /** In place of an immediate value there is a key that the receiver is to invalidate. */
+    static final int HAS_INVALIDATE = 32;
+    static final int KNOWN_FLAGS = 63;
     /** Not in a lane: the message begins with a global routing header. */
     static final int HAS_GRH = 64;
 

@@ -33,7 +33,7 @@ final class LaneWriter {
         if (timestamps) {
             f |= stamp(e, f);
         }
-        if ((flags & LaneLayout.HAS_IMMEDIATE) != 0) {
+        if ((flags & (LaneLayout.HAS_IMMEDIATE | LaneLayout.HAS_INVALIDATE)) != 0) {
             RawMemory.putInt(e + LaneLayout.IMMEDIATE, immediate);
         }
         long commit = LaneLayout.commit(index, opcode, 0, f) | (long) length << LaneLayout.INLINE_LENGTH_SHIFT;

@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -26,6 +27,8 @@ final class Memories {
     private final KeyTable keys;
     private final Map<Long, Allocation> allocations = new ConcurrentHashMap<>();
     private final AtomicLong next = new AtomicLong();
+    /** Bytes of device memory that are allocated. */
+    private final AtomicLong deviceMemory = new AtomicLong();
     /** Peers that were stopped inside a transfer when their queue pair was closed here. */
     private final Queue<Revocation.Inside> lingering = new ConcurrentLinkedQueue<>();
     /** Closing the context takes all regions away together; single ones do not come or go meanwhile. */
@@ -41,6 +44,31 @@ final class Memories {
     /** Allocates memory that no protection domain uses yet. */
     Allocation allocate(String verb, long bytes) throws VerbsException {
         return Allocation.make(verb, next.incrementAndGet(), bytes);
+    }
+
+    /** Allocates memory that stays without regions, as far as there is room for it. */
+    Allocation allocateDeviceMemory(String verb, long bytes) throws VerbsException {
+        if (deviceMemory.addAndGet(bytes) > ShmDevice.MAX_DEVICE_MEMORY || bytes > ShmDevice.MAX_DEVICE_MEMORY) {
+            deviceMemory.addAndGet(-bytes);
+            throw new VerbsException(verb, Errno.ENOMEM, "a context has " + ShmDevice.MAX_DEVICE_MEMORY
+                    + " bytes of it, " + deviceMemory.get() + " are allocated");
+        }
+        try {
+            Allocation a = allocate(verb, bytes);
+            a.hold(true);
+            return a;
+        } catch (VerbsException e) {
+            deviceMemory.addAndGet(-bytes);
+            throw e;
+        }
+    }
+
+    void freeDeviceMemory(Allocation a) throws VerbsException {
+        a.hold(false);
+        allocations.remove(a.id);
+        context.control().sessions().forEach(s -> s.freed(a));
+        a.free();
+        deviceMemory.addAndGet(-a.bytes);
     }
 
     /** Maps a shared buffer that no protection domain uses yet. */
@@ -127,6 +155,7 @@ final class Memories {
 
     /** Takes a region away from everybody; complete when it returns. */
     void deregister(String name, Region r) throws VerbsException {
+        refuseWindows("deregister " + name, r);
         revocations.readLock().lock();
         try {
             Allocation a = r.allocation;
@@ -134,6 +163,7 @@ final class Memories {
             List<Revocation.Inside> left = r.valid ? revoke(name, List.of(r)) : List.of();
             if (!left.isEmpty() && (a == null || !a.vanishesWithout(r.pd))) {
                 keys.restore(r);
+                r.allowWindows();
                 throw stopped("deregister " + name, left.getFirst(), "");
             }
             keys.remove(r);
@@ -147,11 +177,13 @@ final class Memories {
 
     /** Replaces a region by another one of the same key; complete when it returns. */
     Region reregister(String name, Region old, int pd, int access, Backing backing) throws VerbsException {
+        refuseWindows("reregister " + name, old);
         revocations.readLock().lock();
         try {
             List<Revocation.Inside> left = revoke(name, List.of(old));
             if (!left.isEmpty()) {
                 keys.restore(old);
+                old.allowWindows();
                 throw stopped("reregister " + name, left.getFirst(), "");
             }
             Allocation a = backing.allocation();
@@ -171,6 +203,44 @@ final class Memories {
         }
     }
 
+    private static void refuseWindows(String verb, Region r) throws VerbsException {
+        if (!r.refuseWindows()) {
+            throw new VerbsException(verb, Errno.EBUSY,
+                    "a memory window is bound to it: invalidate or close that first");
+        }
+    }
+
+    // ---- memory windows
+
+    /** Takes a window's key away from everybody; complete when it returns. The caller has made it busy. */
+    void withdraw(String name, Window w) throws VerbsException {
+        w.withdraw();
+        List<Revocation.Inside> left = awaitLeft(name, Set.of(Hazard.region(w.rkey())));
+        if (!left.isEmpty()) {
+            throw stopped("take away " + name, left.getFirst(), "");
+        }
+        w.release();
+    }
+
+    void close(String name, Window w) throws VerbsException {
+        revocations.readLock().lock();
+        try {
+            if (w.beginClose() && w.region() != null) {
+                if (w.isSuspended()) {
+                    w.release();
+                } else {
+                    withdraw(name, w);
+                }
+            }
+            keys.remove(w);
+        } catch (VerbsException e) {
+            w.reopen();
+            throw e;
+        } finally {
+            revocations.readLock().unlock();
+        }
+    }
+
     /** A peer has not left a queue pair that is closed all the same. */
     void linger(Revocation.Inside inside) {
         lingering.add(inside);
@@ -179,9 +249,12 @@ final class Memories {
     /** Takes the keys of regions away and waits; answers those who did not leave, whose queue pairs have failed. */
     private List<Revocation.Inside> revoke(String name, Collection<Region> regions) {
         regions.forEach(keys::invalidate);
+        return awaitLeft(name, Revocation.of(regions));
+    }
+
+    private List<Revocation.Inside> awaitLeft(String name, Set<Integer> keyIndexes) {
         lingering.removeIf(Revocation.Inside::hasLeft);
-        List<Revocation.Inside> left = Revocation.revoke(context.queuePairs(), guests(), lingering,
-                Revocation.of(regions));
+        List<Revocation.Inside> left = Revocation.revoke(context.queuePairs(), guests(), lingering, keyIndexes);
         for (Revocation.Inside i : left) {
             i.fail("the peer did not leave " + name);
         }
@@ -209,18 +282,34 @@ final class Memories {
         revocations.writeLock().lock();
         try {
             List<Region> all = keys.all().stream().filter(r -> r.valid).toList();
-            Set<Integer> kept = Revocation.of(all.stream().filter(r -> r.allocation == null || r.allocation.isForeign())
-                    .toList());
-            List<Revocation.Inside> left = revoke("memory of " + name + ", which was to be closed", all);
+            List<Window> windows = keys.boundWindows();
+            Set<Integer> kept = new HashSet<>(Revocation.of(all.stream().filter(Memories::stays).toList()));
+            Set<Integer> gone = new HashSet<>(Revocation.of(all));
+            for (Window w : windows) {
+                gone.add(Hazard.region(w.rkey()));
+                Region r = w.region();
+                if (r != null && stays(r)) {
+                    kept.add(Hazard.region(w.rkey()));
+                }
+            }
+            all.forEach(keys::invalidate);
+            windows.forEach(Window::suspend);
+            List<Revocation.Inside> left = awaitLeft("memory of " + name + ", which was to be closed", gone);
             for (Revocation.Inside i : left) {
                 if (!kept.isEmpty() && i.isIn(kept)) {
                     all.forEach(keys::restore);
+                    windows.forEach(Window::restore);
                     throw stopped("close " + name, i, "; nothing was closed");
                 }
             }
         } finally {
             revocations.writeLock().unlock();
         }
+    }
+
+    /** True if the region's pages stay when the context goes. */
+    private static boolean stays(Region r) {
+        return r.allocation == null || r.allocation.isForeign();
     }
 
     void close() {

@@ -14,12 +14,20 @@ final class Opcode {
     static final int READ = 4;
     static final int CMP_SWP = 5;
     static final int FETCH_ADD = 6;
+    static final int LOCAL_INV = 7;
+    static final int BIND_MW = 8;
+    static final int SEND_INV = 9;
+    static final int FLUSH = 14;
+    static final int ATOMIC_WRITE = 15;
 
     /** Numbers here, and bits there. */
     private static final int[][] OPERATIONS = {{WRITE, SendOperations.WRITE},
         {WRITE_IMM, SendOperations.WRITE_IMMEDIATE}, {SEND, SendOperations.SEND},
         {SEND_IMM, SendOperations.SEND_IMMEDIATE}, {READ, SendOperations.READ},
-        {CMP_SWP, SendOperations.COMPARE_AND_SWAP}, {FETCH_ADD, SendOperations.FETCH_AND_ADD}};
+        {CMP_SWP, SendOperations.COMPARE_AND_SWAP}, {FETCH_ADD, SendOperations.FETCH_AND_ADD},
+        {LOCAL_INV, SendOperations.LOCAL_INVALIDATE}, {BIND_MW, SendOperations.BIND_WINDOW},
+        {SEND_INV, SendOperations.SEND_INVALIDATE}, {FLUSH, SendOperations.FLUSH},
+        {ATOMIC_WRITE, SendOperations.ATOMIC_WRITE}};
 
     private Opcode() {}
 
@@ -27,11 +35,12 @@ final class Opcode {
     static int operations(int type) {
         int messages = SendOperations.SEND | SendOperations.SEND_IMMEDIATE;
         int writes = SendOperations.WRITE | SendOperations.WRITE_IMMEDIATE;
+        int keys = SendOperations.LOCAL_INVALIDATE | SendOperations.BIND_WINDOW | SendOperations.SEND_INVALIDATE;
         return switch (type) {
             case QueuePairType.UD -> messages;
-            case QueuePairType.UC -> messages | writes;
-            default -> messages | writes | SendOperations.READ | SendOperations.COMPARE_AND_SWAP
-                    | SendOperations.FETCH_AND_ADD;
+            case QueuePairType.UC -> messages | writes | keys;
+            default -> messages | writes | keys | SendOperations.READ | SendOperations.COMPARE_AND_SWAP
+                    | SendOperations.FETCH_AND_ADD | SendOperations.FLUSH | SendOperations.ATOMIC_WRITE;
         };
     }
 
@@ -53,7 +62,21 @@ final class Opcode {
             case READ -> WcOpcode.RDMA_READ;
             case CMP_SWP -> WcOpcode.COMP_SWAP;
             case FETCH_ADD -> WcOpcode.FETCH_ADD;
+            case LOCAL_INV -> WcOpcode.LOCAL_INV;
+            case BIND_MW -> WcOpcode.BIND_MW;
+            case FLUSH -> WcOpcode.FLUSH;
+            case ATOMIC_WRITE -> WcOpcode.ATOMIC_WRITE;
             default -> WcOpcode.SEND;
         };
+    }
+
+    /** True for what moves data out of buffers, which may then be inline. */
+    static boolean takesInline(int opcode) {
+        return opcode <= SEND_IMM || opcode == SEND_INV;
+    }
+
+    /** True for what concerns this process alone. */
+    static boolean isLocal(int opcode) {
+        return opcode == LOCAL_INV || opcode == BIND_MW;
     }
 }

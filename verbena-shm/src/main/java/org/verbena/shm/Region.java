@@ -1,6 +1,7 @@
 package org.verbena.shm;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,7 @@ final class Region {
     final @Nullable Allocation allocation;
     /** True if there is no memory: it reads as zero, and what is written vanishes. */
     final boolean nothing;
+    private final AtomicInteger windows = new AtomicInteger();
     /** False once deregistration has begun. */
     volatile boolean valid = true;
 
@@ -43,6 +45,30 @@ final class Region {
         this.segment = backing.segment();
         this.allocation = backing.allocation();
         this.nothing = backing.nothing();
+    }
+
+    /** Counts a memory window that is bound to it; false if the region is being closed. */
+    boolean bind() {
+        int n;
+        do {
+            n = windows.get();
+        } while (n >= 0 && !windows.compareAndSet(n, n + 1));
+        return n >= 0;
+    }
+
+    /** Counts one off. */
+    void unbind() {
+        windows.decrementAndGet();
+    }
+
+    /** Lets no window be bound any more; false if one is. */
+    boolean refuseWindows() {
+        return windows.compareAndSet(0, -1) || windows.get() < 0;
+    }
+
+    /** Lets windows be bound again. */
+    void allowWindows() {
+        windows.compareAndSet(-1, 0);
     }
 
     /** Where what work requests name {@code at} lies in this process. */

@@ -110,12 +110,23 @@ final class SendExecutor {
             return WcStatus.LOC_LEN_ERR;
         }
         return switch (op) {
-            case Opcode.SEND, Opcode.SEND_IMM -> send(r, w, op);
+            case Opcode.SEND -> send(r, w, 0);
+            case Opcode.SEND_IMM -> send(r, w, LaneLayout.HAS_IMMEDIATE);
             case Opcode.WRITE -> remoteAccess.write(w, link, target());
             case Opcode.WRITE_IMM -> writeImmediate(r, w, link);
             case Opcode.READ -> remoteAccess.read(w, link, target());
-            default -> remoteAccess.atomic(w, op, link, target());
+            case Opcode.CMP_SWP, Opcode.FETCH_ADD -> remoteAccess.atomic(w, op, link, target());
+            case Opcode.SEND_INV -> sendInvalidate(r, w);
+            case Opcode.FLUSH -> RemoteSync.flush(w, link, target());
+            case Opcode.ATOMIC_WRITE -> RemoteSync.atomicWrite(w, link, target());
+            default -> executeLocally(w);
         };
+    }
+
+    /** What needs no peer, and waits for those who are inside. */
+    private int executeLocally(WorkRequest w) {
+        Hazard.leave(hazard);
+        return WindowWork.execute(w, qp, keys);
     }
 
     // ---- the short way for requests of one buffer
@@ -187,14 +198,13 @@ final class SendExecutor {
 
     // ---- send
 
-    private int send(Remote r, WorkRequest w, int op) {
+    private int send(Remote r, WorkRequest w, int kind) {
         if (sent >= credit && !refreshCredit(r)) {
             return WAIT_FOR_RECEIVE;
         }
         long total = w.total;
         int immediate = w.immediate;
-        int flags = (op == Opcode.SEND_IMM ? LaneLayout.HAS_IMMEDIATE : 0)
-                | (w.isSolicited() ? LaneLayout.IS_SOLICITED : 0);
+        int flags = kind | (w.isSolicited() ? LaneLayout.IS_SOLICITED : 0);
         if (total > inline) {
             return sendLong(r, w, total, immediate, flags);
         }
@@ -205,6 +215,20 @@ final class SendExecutor {
         lane().putInline(sent++, payload, (int) total, immediate, WcOpcode.RECV, flags);
         notify(r, (flags & LaneLayout.IS_SOLICITED) != 0);
         return WcStatus.SUCCESS;
+    }
+
+    /** A send that takes a key away from the peer, who does so when it polls; a wrong key is an error on both ends. */
+    private int sendInvalidate(Remote r, WorkRequest w) {
+        int key = w.immediate;
+        if (target().isWindowOfPeer(key)) {
+            return send(r, w, LaneLayout.HAS_INVALIDATE);
+        }
+        if (sent >= credit && !refreshCredit(r)) {
+            return WAIT_FOR_RECEIVE;
+        }
+        lane().put(sent++, 0, key, WcOpcode.RECV, WcStatus.REM_INV_REQ_ERR, 0);
+        notify(r, true);
+        return WcStatus.REM_ACCESS_ERR;
     }
 
     /** A message that does not travel inside the lane entry, or needs a look at the receive. */
@@ -287,7 +311,7 @@ final class SendExecutor {
             if (r != null) {
                 qp.reachBell(r);
                 lane = qp.makeLane(r);
-                target = new Target(r.session, r.pd);
+                target = new Target(r.session, r.pd, qp.peerNumber());
                 remote = r;
             }
             return r;
@@ -337,6 +361,9 @@ final class SendExecutor {
         if (qp.state() == QueuePairState.ERR) {
             return flush(w, number);
         }
+        if (Opcode.isLocal(w.opcode)) {
+            return finishLocally(w, number);
+        }
         if (unreliable && (!memory || isPeerDead()) || !patience.mayWaitForPeer()) {
             return unreliable ? lose(w, number) : refuse(w, number, memory);
         }
@@ -378,6 +405,18 @@ final class SendExecutor {
         return failLocally(w, number, WcStatus.RETRY_EXC_ERR, reason, errno);
     }
 
+    private boolean finishLocally(WorkRequest w, long number) {
+        int status = executeLocally(w);
+        if (status != WcStatus.SUCCESS) {
+            String reason = "for wrId " + w.wrId;
+            return unreliable ? stop(w, number, status, reason, 0) : failLocally(w, number, status, reason, 0);
+        }
+        if (signalAll || w.isSignaled()) {
+            complete(w, number, WcStatus.SUCCESS, 0);
+        }
+        return true;
+    }
+
     private boolean fail(Remote r, WorkRequest w, long number, int status) {
         int errno = target().takeErrno();
         if (unreliable && !isLocal(status)) {
@@ -407,6 +446,7 @@ final class SendExecutor {
 
     private static boolean isLocal(int status) {
         return status == WcStatus.LOC_LEN_ERR || status == WcStatus.LOC_PROT_ERR || status == WcStatus.LOC_QP_OP_ERR
+                || status == WcStatus.MW_BIND_ERR
                 || status == WcStatus.FATAL_ERR;
     }
 

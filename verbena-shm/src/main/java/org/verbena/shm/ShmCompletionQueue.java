@@ -379,7 +379,13 @@ final class ShmCompletionQueue extends CompletionQueue {
     public int flags() {
         int flags = LaneLayout.flags(word);
         return ((flags & LaneLayout.HAS_IMMEDIATE) != 0 ? WcFlags.WITH_IMM : 0)
-                | ((flags & LaneLayout.HAS_GRH) != 0 ? WcFlags.GRH : 0);
+                | ((flags & LaneLayout.HAS_GRH) != 0 ? WcFlags.GRH : 0)
+                | ((flags & LaneLayout.HAS_INVALIDATE) != 0 ? WcFlags.WITH_INV : 0);
+    }
+
+    @Override
+    public int invalidatedRkey() {
+        return (LaneLayout.flags(word) & LaneLayout.HAS_INVALIDATE) != 0 ? immediate : 0;
     }
 
     @Override

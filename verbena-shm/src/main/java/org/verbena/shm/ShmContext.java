@@ -19,6 +19,7 @@ import org.verbena.verbs.ConnectionManager;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
 import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.ParentDomainAttributes;
@@ -35,6 +36,7 @@ final class ShmContext extends Context {
     static final long GID_PREFIX = 0xfe80L << 48;
     private static final DeviceAttributes ATTRIBUTES = ShmDevice.attributes();
     private static final int DEFAULT_PKEY = 0xffff;
+    private static final int MAX_LOG_ALIGN = 12;
     private static final AtomicInteger CONTEXTS = new AtomicInteger();
     private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(5);
 
@@ -205,7 +207,9 @@ final class ShmContext extends Context {
                     Feature.CONNECTION_MANAGER, Feature.ALLOCATE, Feature.COMPLETION_TIMESTAMP_WALLCLOCK,
                     Feature.CQ_RESIZE, Feature.CQ_MODERATION, Feature.THREAD_DOMAIN, Feature.PARENT_DOMAIN,
                     Feature.IOVA, Feature.ZERO_BASED, Feature.DMABUF,
-                    Feature.ON_DEMAND, Feature.ADVISE, Feature.REREGISTER, Feature.NULL_REGION ->
+                    Feature.ON_DEMAND, Feature.ADVISE, Feature.REREGISTER, Feature.NULL_REGION,
+                    Feature.MEMORY_WINDOW_TYPE_1, Feature.MEMORY_WINDOW_TYPE_2, Feature.SEND_INVALIDATE,
+                    Feature.DEVICE_MEMORY, Feature.FLUSH, Feature.ATOMIC_WRITE ->
                 true;
             default -> false;
         };
@@ -338,6 +342,17 @@ final class ShmContext extends Context {
     }
 
     // ---- memory
+
+    @Override
+    protected DeviceMemory implAllocateDeviceMemory(long length, int logAlign) throws VerbsException {
+        String verb = "allocate " + length + " bytes of device memory";
+        if (logAlign > MAX_LOG_ALIGN) {
+            throw new VerbsException(verb, Errno.EINVAL, "memory is aligned to pages, 2^" + MAX_LOG_ALIGN);
+        }
+        ShmDeviceMemory m = new ShmDeviceMemory(this, memories.allocateDeviceMemory(verb, length));
+        adopt(m);
+        return m;
+    }
 
     Memories memories() {
         return memories;

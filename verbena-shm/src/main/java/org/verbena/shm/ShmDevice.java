@@ -23,11 +23,12 @@ final class ShmDevice extends Device {
     static final int MAX_INLINE = 1024;
     /** The longest datagram. */
     static final int MTU = 4096;
+    static final long MAX_DEVICE_MEMORY = 64L << 20;
     static final long MAX_MESSAGE = 1L << 31;
 
     /** Memory is touched by the CPU, which brings pages in whatever the operation. */
     private static final int ODP_RC = OdpCapabilities.SEND | OdpCapabilities.RECEIVE | OdpCapabilities.WRITE
-            | OdpCapabilities.READ | OdpCapabilities.ATOMIC;
+            | OdpCapabilities.READ | OdpCapabilities.ATOMIC | OdpCapabilities.FLUSH | OdpCapabilities.ATOMIC_WRITE;
     private static final int ODP_UD = OdpCapabilities.SEND | OdpCapabilities.RECEIVE;
 
     static final PortAttributes PORT = PortAttributes.builder().state(PortAttributes.STATE_ACTIVE).mtu(MTU, MTU)
@@ -45,6 +46,7 @@ final class ShmDevice extends Device {
                 .maxAh(Integer.MAX_VALUE)
                 .maxMulticast(Multicast.MAX_ATTACHED, AdapterLayout.MAX_QP, Multicast.MAX_ATTACHED)
                 .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).cqModeration(0xffff, 0xffff)
+                .maxMw(AdapterLayout.MAX_KEYS).maxDeviceMemory(MAX_DEVICE_MEMORY)
                 .odpCapabilities(OdpCapabilities.of(OdpCapabilities.SUPPORT, ODP_RC, ODP_UD | OdpCapabilities.WRITE,
                         ODP_UD, 0)).build();
     }

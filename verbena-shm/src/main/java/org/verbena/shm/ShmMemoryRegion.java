@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;
@@ -14,11 +15,23 @@ final class ShmMemoryRegion extends MemoryRegion {
     private final ShmContext context;
     /** Not volatile: a region that was replaced is not valid, whoever still sees it. */
     private Region region;
+    private final boolean fixed;
 
     ShmMemoryRegion(ShmContext context, ProtectionDomain pd, Region region) throws VerbsException {
         super(pd, region.segment, region.access, region.iova, region.length);
         this.context = context;
         this.region = region;
+        fixed = region.nothing;
+        opened();
+    }
+
+    /** A region of device memory, which this process does not touch by a segment. */
+    ShmMemoryRegion(ShmContext context, ProtectionDomain pd, Region region, DeviceMemory memory)
+            throws VerbsException {
+        super(pd, MemorySegment.NULL, region.access, region.iova, region.length, memory);
+        this.context = context;
+        this.region = region;
+        fixed = true;
         opened();
     }
 
@@ -50,8 +63,9 @@ final class ShmMemoryRegion extends MemoryRegion {
     @Override
     protected void implReregister(ProtectionDomain newPd, @Nullable MemorySegment newMemory, int newAccess)
             throws VerbsException {
-        if (region.nothing) {
-            throw new VerbsException("reregister " + describe(), Errno.EINVAL, "the region has no memory");
+        if (fixed) {
+            throw new VerbsException("reregister " + describe(), Errno.EINVAL,
+                    "a region of device memory, or without memory, cannot change");
         }
         ShmProtectionDomain pd = (ShmProtectionDomain) newPd;
         Backing backing = newMemory == null

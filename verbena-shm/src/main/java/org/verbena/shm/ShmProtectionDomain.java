@@ -8,8 +8,10 @@ import org.verbena.linux.Madvise;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.MemoryRegionAttributes;
+import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
@@ -47,7 +49,8 @@ final class ShmProtectionDomain extends ProtectionDomain {
 
     @Override
     protected int supportedAccess() {
-        return AccessFlags.ALL | AccessFlags.ZERO_BASED | AccessFlags.ON_DEMAND | AccessFlags.HUGETLB;
+        return AccessFlags.ALL | AccessFlags.MW_BIND | AccessFlags.ZERO_BASED | AccessFlags.ON_DEMAND
+                | AccessFlags.HUGETLB | AccessFlags.FLUSH_GLOBAL;
     }
 
     @Override
@@ -104,6 +107,24 @@ final class ShmProtectionDomain extends ProtectionDomain {
         ShmMemoryRegion mr = new ShmMemoryRegion(context, this, r);
         context.adopt(mr);
         return mr;
+    }
+
+    @Override
+    protected MemoryRegion implRegisterDeviceMemory(DeviceMemory memory, long offset, long length, int access)
+            throws VerbsException {
+        Allocation a = ((ShmDeviceMemory) memory).allocation();
+        Backing part = Backing.of(a.segment().asSlice(offset, length), a, 0);
+        Region r = context.memories().register(index, access, part);
+        ShmMemoryRegion mr = new ShmMemoryRegion(context, this, r, memory);
+        context.adopt(mr);
+        return mr;
+    }
+
+    @Override
+    protected MemoryWindow implAllocateMemoryWindow(int type) throws VerbsException {
+        ShmMemoryWindow w = new ShmMemoryWindow(context, this, context.keys().addWindow(index, type));
+        context.adopt(w);
+        return w;
     }
 
     @Override

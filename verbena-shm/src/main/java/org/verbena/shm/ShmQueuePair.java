@@ -13,6 +13,8 @@ import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.Gid;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairCapabilities;
@@ -281,7 +283,7 @@ final class ShmQueuePair extends QueuePair {
         } else if (a.has(QueuePairAttributes.MAX_DEST_RD_ATOMIC)
                 && (a.maxDestReadAtomic() < 0 || a.maxDestReadAtomic() > ShmDevice.MAX_READS)) {
             bad = "MAX_DEST_RD_ATOMIC is " + a.maxDestReadAtomic() + ", must be 0 to " + ShmDevice.MAX_READS;
-        } else if (a.has(QueuePairAttributes.ACCESS_FLAGS) && (a.accessFlags() & ~0xff) != 0) {
+        } else if (a.has(QueuePairAttributes.ACCESS_FLAGS) && (a.accessFlags() & ~0x3ff) != 0) {
             bad = "ACCESS_FLAGS has unknown bits";
         }
         if (bad != null) {
@@ -306,6 +308,16 @@ final class ShmQueuePair extends QueuePair {
         s.share(pd.index()); // after add, see Session.unshare
         receiveQueue.connect(peerEntry(s));
         receiveCq.connectionsChanged();
+    }
+
+    Memories memories() {
+        return context.memories();
+    }
+
+    @Override
+    protected int implBindMemoryWindow(MemoryWindow window, long wrId, int flags, @Nullable MemoryRegion region,
+            long address, long length, int access) {
+        return sendQueue.bindWindow(wrId, flags, ((ShmMemoryWindow) window).window(), region, address, length, access);
     }
 
     /** Address of the peer's directory entry. */

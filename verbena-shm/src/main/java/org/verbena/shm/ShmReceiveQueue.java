@@ -374,6 +374,10 @@ final class ShmReceiveQueue extends ReceiveQueue {
                 status = deliver(entry, commit, i, length);
             }
         }
+        if ((flags & LaneLayout.HAS_INVALIDATE) != 0 && status == WcStatus.SUCCESS
+                && !WindowWork.invalidateFor(qp, keys, LaneReader.immediate(entry))) {
+            status = WcStatus.REM_INV_REQ_ERR;
+        }
         if (status != WcStatus.SUCCESS) {
             qp.receiveFailed(status);
         }

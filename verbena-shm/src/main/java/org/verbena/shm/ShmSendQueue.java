@@ -7,8 +7,10 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
@@ -152,6 +154,83 @@ final class ShmSendQueue extends SendQueue {
         return atomic(Opcode.FETCH_ADD, wrId, flags, rkey, remoteAddress, add, 0);
     }
 
+    @Override
+    public SendQueue sendInvalidate(long wrId, int flags, int invalidated) {
+        return stage(Opcode.SEND_INV, wrId, flags, Hazard.RECEIVES_KEY, 0, invalidated);
+    }
+
+    @Override
+    public SendQueue localInvalidate(long wrId, int flags, int rkey) {
+        stageAlone(Opcode.LOCAL_INV, wrId, flags, rkey, 0, 0, 0);
+        return this;
+    }
+
+    @Override
+    public SendQueue bindMemoryWindow(long wrId, int flags, MemoryWindow window, int rkey, MemoryRegion region,
+            long address, long length, int access) {
+        int unknown = access & ~(AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC
+                | AccessFlags.ZERO_BASED);
+        if (window instanceof ShmMemoryWindow w && region instanceof ShmMemoryRegion r && !w.isClosed()
+                && w.type() == MemoryWindow.TYPE_2 && r.region().table == keys && w.window().isOf(keys)
+                && unknown == 0) {
+            stageBind(wrId, flags, w.window(), rkey, r.region(), address, length, access);
+        } else if (error == 0) {
+            error = Errno.EINVAL;
+        }
+        return this;
+    }
+
+    /** Posts the binding of a window of type 1; answers as {@link #complete()}. */
+    int bindWindow(long wrId, int flags, Window window, @Nullable MemoryRegion region, long address, long length,
+            int access) {
+        int rkey = MemoryWindow.incrementRkey(window.rkey());
+        start();
+        stageBind(wrId, flags, window, rkey, region instanceof ShmMemoryRegion r ? r.region() : null, address, length,
+                access);
+        return complete();
+    }
+
+    private void stageBind(long wrId, int flags, Window window, int rkey, @Nullable Region region, long address,
+            long length, int access) {
+        if (stageAlone(Opcode.BIND_MW, wrId, flags, rkey, address, length, access)) {
+            current.window = window;
+            current.region = region;
+        }
+    }
+
+    @Override
+    public SendQueue flush(long wrId, int flags, int rkey, long remoteAddress, long length, int type, int level) {
+        if (stageAlone(Opcode.FLUSH, wrId, flags, rkey, remoteAddress, length, level)) {
+            current.immediate = type;
+            if (!RemoteSync.isFlush(type, level) || length < 0) {
+                error = Errno.EINVAL;
+            }
+        }
+        return this;
+    }
+
+    @Override
+    public SendQueue atomicWrite(long wrId, int flags, int rkey, long remoteAddress, long value) {
+        if (stageAlone(Opcode.ATOMIC_WRITE, wrId, flags, rkey, remoteAddress, value, 0)
+                && executor.isOnlyRegistered(rkey)) {
+            error = Errno.EOPNOTSUPP;
+        }
+        return this;
+    }
+
+    /** Stages an operation that takes no buffers, with two operands; true if it was staged. */
+    private boolean stageAlone(int opcode, long wrId, int flags, int rkey, long remoteAddress, long first,
+            long second) {
+        stage(opcode, wrId, flags, rkey, remoteAddress, 0);
+        if (error != 0) {
+            return false;
+        }
+        current.compare = first;
+        current.swap = second;
+        current.takeNoBuffers();
+        return true;
+    }
+
     private SendQueue atomic(int opcode, long wrId, int flags, int rkey, long remoteAddress, long compare, long swap) {
         stage(opcode, wrId, flags, rkey, remoteAddress, 0);
         if (error == 0) {
@@ -206,7 +285,7 @@ final class ShmSendQueue extends SendQueue {
 
     private boolean isAllowed(int opcode, int flags) {
         if (!open || (flags & ~KNOWN_FLAGS) != 0 || (operations & 1 << opcode) == 0
-                || (flags & SendFlags.INLINE) != 0 && opcode > Opcode.SEND_IMM) {
+                || (flags & SendFlags.INLINE) != 0 && !Opcode.takesInline(opcode)) {
             int wrong = open ? SendFlags.check(flags, KNOWN_FLAGS) : 0;
             error = wrong == 0 ? Errno.EINVAL : wrong;
             return false;

@@ -25,6 +25,8 @@ final class Target {
 
     private final Session session;
     private final int pd;
+    /** The peer's queue pair that the requests go to, which memory windows may belong to. */
+    private final int peerNumber;
     private final long keys;
 
     private int key;
@@ -39,8 +41,14 @@ final class Target {
     private int errno;
     private int missing;
 
+    /** Memory that is reached through no queue pair of the peer's in particular. */
     Target(Session session, int pd) {
+        this(session, pd, 0);
+    }
+
+    Target(Session session, int pd, int peerNumber) {
         this.session = session;
+        this.peerNumber = peerNumber;
         this.pd = pd;
         this.keys = session.peerBase();
     }
@@ -64,6 +72,29 @@ final class Target {
                 : WcStatus.REM_ACCESS_ERR;
     }
 
+    /** Makes all of a region the current range; answers as {@link #resolve(int, long, long, int)}. */
+    int resolve(int rkey) {
+        long w = RawMemory.getLongAcquire(keys + AdapterLayout.keyEntry(rkey));
+        return rkey == key && w == word && w != 0 ? OK : load(rkey, w);
+    }
+
+    /** The rights to flush of the current range. */
+    int flushAccess() {
+        return KeyTable.flushAccess(word);
+    }
+
+    /** True if the key is now one of a memory window that was bound through the peer's queue pair. */
+    boolean isWindowOfPeer(int rkey) {
+        long w = RawMemory.getLongAcquire(keys + AdapterLayout.keyEntry(rkey));
+        return rkey >>> 8 < AdapterLayout.MAX_KEYS && KeyTable.isValid(w) && KeyTable.isWindow(w)
+                && KeyTable.fits(w, rkey) && KeyTable.pd(w) == pd && peerNumber != 0 && owner(rkey) == peerNumber;
+    }
+
+    /** The queue pair that a window belongs to; 0 if to none. */
+    private int owner(int rkey) {
+        return RawMemory.getInt(keys + AdapterLayout.keyEntry(rkey) + AdapterLayout.KEY_OWNER);
+    }
+
     private int load(int rkey, long w) {
         key = 0;
         word = 0;
@@ -72,6 +103,12 @@ final class Target {
         if (rkey >>> 8 >= AdapterLayout.MAX_KEYS || !KeyTable.isValid(w) || !KeyTable.fits(w, rkey)
                 || KeyTable.pd(w) != pd) {
             return WcStatus.REM_ACCESS_ERR;
+        }
+        if (KeyTable.isWindow(w)) {
+            int owner = owner(rkey);
+            if (owner != 0 && owner != peerNumber) {
+                return WcStatus.REM_ACCESS_ERR;
+            }
         }
         long e = keys + AdapterLayout.keyEntry(rkey);
         address = RawMemory.getLong(e + AdapterLayout.KEY_ADDRESS);

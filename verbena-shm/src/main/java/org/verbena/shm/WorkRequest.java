@@ -16,6 +16,8 @@ import org.verbena.verbs.SendFlags;
 final class WorkRequest {
     /** Beside the application's flags: inline data are complete, no further buffer may follow. */
     private static final int INLINE_GIVEN = 1 << 8;
+    /** In place of a number of buffers. */
+    private static final int NO_BUFFERS = -1;
 
     private final int maxSge;
     private final int maxInline;
@@ -34,6 +36,10 @@ final class WorkRequest {
     @Nullable ShmAddressHandle destination;
     /** Bytes of all buffers. */
     long total;
+
+    /** What is bound, and to what; for that operation alone, and only until it is carried out. */
+    @Nullable Window window;
+    @Nullable Region region;
 
     int sgeCount;
     private int lkey;
@@ -63,6 +69,16 @@ final class WorkRequest {
         immediate = imm;
         sgeCount = 0;
         total = 0;
+    }
+
+    /** Takes no buffers from now on. */
+    void takeNoBuffers() {
+        sgeCount = NO_BUFFERS;
+    }
+
+    /** The operation is complete as it is: counts no buffers when it is carried out. */
+    private boolean isClosed() {
+        return sgeCount == NO_BUFFERS;
     }
 
     boolean isInline() {
@@ -103,6 +119,9 @@ final class WorkRequest {
     }
 
     private int addFurther(int key, long at, long bytes, KeyTable keys, int pd) {
+        if (isClosed()) {
+            return Errno.EINVAL;
+        }
         if (isInline()) {
             return takeInline(key, at, bytes, keys, pd);
         }
@@ -134,7 +153,7 @@ final class WorkRequest {
     int setInline(MemorySegment data, long offset, long bytes) {
         if (bytes < 0 || bytes > maxInline || offset < 0 || offset > data.byteSize() - bytes || sgeCount != 0
                 || total != 0
-                || (flags & INLINE_GIVEN) != 0 || opcode > Opcode.SEND_IMM) {
+                || (flags & INLINE_GIVEN) != 0 || !Opcode.takesInline(opcode)) {
             return Errno.EINVAL;
         }
         try {

@@ -18,7 +18,7 @@ public final class AccessFlags {
     public static final int ON_DEMAND = 1 << 6;
     /** The memory consists of huge pages. */
     public static final int HUGETLB = 1 << 7;
-    /** Peers may flush until all see what they wrote. */
+    /** Peers may {@linkplain SendQueue#flush flush} until all see what they wrote. */
     public static final int FLUSH_GLOBAL = 1 << 8;
     /** Peers may flush until what they wrote outlives a loss of power. */
     public static final int FLUSH_PERSISTENT = 1 << 9;

@@ -108,6 +108,11 @@ public abstract class CompletionQueue extends VerbsObject {
     /** The immediate value, if {@link #flags()} has {@link WcFlags#WITH_IMM}. */
     public abstract int immediate();
 
+    /** The key that the message invalidated, if {@link #flags()} has {@link WcFlags#WITH_INV}. */
+    public int invalidatedRkey() {
+        return 0;
+    }
+
     /** The local queue pair. */
     public abstract int queuePairNumber();
 

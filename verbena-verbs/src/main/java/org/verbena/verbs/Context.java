@@ -173,6 +173,30 @@ public abstract class Context extends VerbsObject {
         }
     }
 
+    /**
+     * Allocates memory of the device, {@code ibv_alloc_dm}.
+     *
+     * @param length bytes, at least 1; with what there is already at most
+     *        {@link DeviceAttributes#maxDeviceMemory()}
+     * @param logAlign the alignment's logarithm to base 2
+     * @throws VerbsException {@code EINVAL} for a wrong length or alignment, {@code ENOMEM} if there is not so much,
+     *         {@code EOPNOTSUPP} if the device has none
+     */
+    public final DeviceMemory allocateDeviceMemory(long length, int logAlign) throws VerbsException {
+        String verb = "allocate device memory of " + describe();
+        checkOpen(verb);
+        if (length < 1 || logAlign < 0) {
+            throw new VerbsException(verb, Errno.EINVAL, length + " bytes with alignment 2^" + logAlign
+                    + " are no memory");
+        }
+        return implAllocateDeviceMemory(length, logAlign);
+    }
+
+    /** Allocates device memory; the provider checks what it can align. */
+    protected DeviceMemory implAllocateDeviceMemory(long length, int logAlign) throws VerbsException {
+        throw new VerbsException("allocate device memory of " + describe(), Errno.EOPNOTSUPP, "the device has none");
+    }
+
     /** Allocates a protection domain, {@code ibv_alloc_pd}. */
     public abstract ProtectionDomain allocateProtectionDomain() throws VerbsException;
 

@@ -151,6 +151,16 @@ public final class DeviceAttributes {
         return b.maxCqModerationPeriodMicros;
     }
 
+    /** The largest number of memory windows; 0 if there are none. */
+    public int maxMw() {
+        return b.maxMw;
+    }
+
+    /** Bytes of device memory that a context can allocate; absent if the device has none. */
+    public OptionalLong maxDeviceMemory() {
+        return b.maxDeviceMemory;
+    }
+
     /** What the device does with memory that is paged on demand; null if it does not say. */
     public @Nullable OdpCapabilities odpCapabilities() {
         return b.odpCapabilities;
@@ -245,6 +255,8 @@ public final class DeviceAttributes {
         private @Nullable SegmentationCapabilities segmentationCapabilities;
         private @Nullable RssCapabilities rssCapabilities;
         private @Nullable PacketPacingCapabilities packetPacingCapabilities;
+        private int maxMw;
+        private OptionalLong maxDeviceMemory = OptionalLong.empty();
 
         private Builder() {}
 
@@ -286,6 +298,8 @@ public final class DeviceAttributes {
             packetPacingCapabilities = o.packetPacingCapabilities;
             maxCqModerationPeriodMicros = o.maxCqModerationPeriodMicros;
             odpCapabilities = o.odpCapabilities;
+            maxMw = o.maxMw;
+            maxDeviceMemory = o.maxDeviceMemory;
         }
 
         /** Sets {@link DeviceAttributes#firmwareVersion()}. */
@@ -409,6 +423,18 @@ public final class DeviceAttributes {
         public Builder cqModeration(int maxCount, int maxPeriodMicros) {
             maxCqModerationCount = OptionalInt.of(maxCount);
             maxCqModerationPeriodMicros = OptionalInt.of(maxPeriodMicros);
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxMw()}. */
+        public Builder maxMw(int v) {
+            maxMw = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#maxDeviceMemory()} in bytes. */
+        public Builder maxDeviceMemory(long v) {
+            maxDeviceMemory = OptionalLong.of(v);
             return this;
         }
 

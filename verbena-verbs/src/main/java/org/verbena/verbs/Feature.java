@@ -68,6 +68,18 @@ public final class Feature {
     public static final String REREGISTER = "mr.reregister";
     /** {@link ProtectionDomain#allocateNullRegion()}. */
     public static final String NULL_REGION = "mr.null";
+    /** {@link MemoryWindow#TYPE_1}. */
+    public static final String MEMORY_WINDOW_TYPE_1 = "mw.type1";
+    /** {@link MemoryWindow#TYPE_2}, {@link SendQueue#localInvalidate}. */
+    public static final String MEMORY_WINDOW_TYPE_2 = "mw.type2";
+    /** {@link SendQueue#sendInvalidate}. */
+    public static final String SEND_INVALIDATE = "send.invalidate";
+    /** {@link Context#allocateDeviceMemory}. */
+    public static final String DEVICE_MEMORY = "dm";
+    /** {@link SendQueue#flush}. */
+    public static final String FLUSH = "flush";
+    /** {@link SendQueue#atomicWrite}. */
+    public static final String ATOMIC_WRITE = "atomic_write";
 
     private static final Set<String> KNOWN = all();
 

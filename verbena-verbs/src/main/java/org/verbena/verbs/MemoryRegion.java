@@ -68,7 +68,7 @@ public abstract class MemoryRegion extends VerbsObject {
     }
 
     /**
-     * The registered memory as this process touches it. Empty for memory that it cannot touch so: a device's, and a region {@linkplain ProtectionDomain#allocateNullRegion() without memory}.
+     * The registered memory as this process touches it. Empty for memory that it cannot touch so: {@link DeviceMemory}, and a region {@linkplain ProtectionDomain#allocateNullRegion() without memory}.
      */
     public final MemorySegment segment() {
         return segment;

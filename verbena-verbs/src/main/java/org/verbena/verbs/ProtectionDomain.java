@@ -199,6 +199,49 @@ public abstract class ProtectionDomain extends VerbsObject {
     }
 
     /**
+     * Registers a part of a device's memory, {@code ibv_reg_dm_mr}. The region's segment is empty.
+     *
+     * @param memory of the same context; it cannot be closed before the region
+     * @param offset where the region begins in it
+     * @param access with {@link AccessFlags#ZERO_BASED}: addresses count from the region's first byte
+     * @throws VerbsException {@code EINVAL} for memory of another context, a range outside it, wrong access or access
+     *         without {@code ZERO_BASED}, {@code EOPNOTSUPP} if the provider has none
+     */
+    public final MemoryRegion registerDeviceMemory(DeviceMemory memory, long offset, long length, int access)
+            throws VerbsException {
+        String verb = "register device memory on " + describe();
+        checkOpen(verb);
+        if (memory.context() != context || memory.isClosed()) {
+            throw new VerbsException(verb, Errno.EINVAL, "the memory is closed or belongs to another context");
+        }
+        if (offset < 0 || length < 1 || length > memory.length() || offset > memory.length() - length) {
+            throw new VerbsException(verb, Errno.EINVAL, length + " bytes at " + offset + " do not lie within "
+                    + memory.length());
+        }
+        if ((access & AccessFlags.ZERO_BASED) == 0) {
+            throw new VerbsException(verb, Errno.EINVAL, "device memory has no address: ZERO_BASED is needed");
+        }
+        checkAccess(verb, access);
+        return implRegisterDeviceMemory(memory, offset, length, access);
+    }
+
+    /**
+     * Allocates a memory window that is not bound, {@code ibv_alloc_mw}.
+     *
+     * @param type {@link MemoryWindow#TYPE_1} or {@link MemoryWindow#TYPE_2}
+     * @throws VerbsException {@code EINVAL} for another type, {@code EOPNOTSUPP} if the provider has no windows of that
+     *         type, {@code ENOMEM} if it has none left
+     */
+    public final MemoryWindow allocateMemoryWindow(int type) throws VerbsException {
+        String verb = "allocate a memory window on " + describe();
+        checkOpen(verb);
+        if (type != MemoryWindow.TYPE_1 && type != MemoryWindow.TYPE_2) {
+            throw new VerbsException(verb, Errno.EINVAL, "there is no type " + type);
+        }
+        return implAllocateMemoryWindow(type);
+    }
+
+    /**
      * Says how memory will be used, {@code ibv_advise_mr}. The call may return before what it asks for is done, unless
      * {@link MemoryAdvice#FLUSH} is set.
      *
@@ -338,6 +381,18 @@ public abstract class ProtectionDomain extends VerbsObject {
     protected MemoryRegion implAllocateNullRegion() throws VerbsException {
         throw new VerbsException("allocate a null region on " + describe(), Errno.EOPNOTSUPP,
                 "the provider has no regions without memory");
+    }
+
+    /** Registers device memory; the arguments have been checked. */
+    protected MemoryRegion implRegisterDeviceMemory(DeviceMemory memory, long offset, long length, int access)
+            throws VerbsException {
+        throw new VerbsException("register device memory on " + describe(), Errno.EOPNOTSUPP, "the provider has none");
+    }
+
+    /** Allocates a memory window; the type is known. */
+    protected MemoryWindow implAllocateMemoryWindow(int type) throws VerbsException {
+        throw new VerbsException("allocate a memory window on " + describe(), Errno.EOPNOTSUPP,
+                "the provider has no windows of " + MemoryWindow.toString(type));
     }
 
     /** Follows an advice; flags are known and ranges are there, all else the provider checks. */

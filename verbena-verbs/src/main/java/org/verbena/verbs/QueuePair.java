@@ -67,6 +67,37 @@ public abstract class QueuePair extends VerbsObject {
         return "";
     }
 
+    /**
+     * Binds a memory window of {@link MemoryWindow#TYPE_1}, {@code ibv_bind_mw}: posts a work request to the send queue,
+     * and is called by the thread that may use that. When the request has completed ({@link WcOpcode#BIND_MW}) the
+     * window has a new key, and the old one is gone with what it was bound to.
+     *
+     * @param region with {@link AccessFlags#MW_BIND}; null, or a length of 0, leaves the window unbound
+     * @param address first byte, as {@link MemoryRegion#address()} counts
+     * @param access remote rights; what may be written needs {@link AccessFlags#LOCAL_WRITE} of the region
+     * @return 0, or: {@code EINVAL} for a window of another type or context, a range without a region, or rights that a
+     *         window cannot have; {@code EPERM} if window and region are of different protection domains; else as
+     *         {@link SendQueue#complete()}. What the region forbids completes with {@link WcStatus#MW_BIND_ERR}
+     */
+    public final int bindMemoryWindow(MemoryWindow window, long wrId, int flags, @Nullable MemoryRegion region,
+            long address, long length, int access) {
+        if (window.type() != MemoryWindow.TYPE_1 || window.isClosed()
+                || window.protectionDomain().context() != pd.context()
+                || region == null && (address != 0 || length != 0) || (access & ~MemoryWindow.RIGHTS) != 0) {
+            return Errno.EINVAL;
+        }
+        if (region != null && region.protectionDomain() != window.protectionDomain()) {
+            return Errno.EPERM;
+        }
+        return implBindMemoryWindow(window, wrId, flags, region, address, length, access);
+    }
+
+    /** Posts the binding of a window of type 1; the arguments have been checked. */
+    protected int implBindMemoryWindow(MemoryWindow window, long wrId, int flags, @Nullable MemoryRegion region,
+            long address, long length, int access) {
+        return Errno.EOPNOTSUPP;
+    }
+
     /** The queue for sends, writes, reads and atomics. */
     public abstract SendQueue sendQueue();
 

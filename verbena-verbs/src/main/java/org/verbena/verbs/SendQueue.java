@@ -74,6 +74,61 @@ public abstract class SendQueue {
     }
 
     /**
+     * Adds a send that takes a key away from the peer, {@code ibv_wr_send_inv}: one of a memory window of type 2 that was
+     * bound by the receiving queue pair. It is gone when the peer's completion is there, which names it.
+     *
+     * @param invalidated the key, of the peer; a wrong one is an error on both ends
+     */
+    public SendQueue sendInvalidate(long wrId, int flags, int invalidated) {
+        return unsupported();
+    }
+
+    /**
+     * Adds the binding of a memory window of {@link MemoryWindow#TYPE_2}, {@code ibv_wr_bind_mw}. It takes no buffers. The
+     * window must not be bound; it is this queue pair's until it is invalidated.
+     *
+     * @param rkey the key from now on: the window's but for the lower 8 bits, see {@link MemoryWindow#incrementRkey}
+     * @param region of the window's protection domain, with {@link AccessFlags#MW_BIND}
+     * @param address first byte, as {@link MemoryRegion#address()} counts
+     * @param length bytes, at least 1
+     * @param access remote rights, and {@link AccessFlags#ZERO_BASED} to have addresses of the window count from 0
+     */
+    public SendQueue bindMemoryWindow(long wrId, int flags, MemoryWindow window, int rkey, MemoryRegion region,
+            long address, long length, int access) {
+        return unsupported();
+    }
+
+    /**
+     * Adds the invalidation of a key of this process, {@code ibv_wr_local_inv}: of a memory window of type 2. It takes no
+     * buffers. When it has completed, no peer touches the memory by that key.
+     */
+    public SendQueue localInvalidate(long wrId, int flags, int rkey) {
+        return unsupported();
+    }
+
+    /**
+     * Adds a flush, {@code ibv_wr_flush}: when it has completed, what earlier requests wrote to the range is where
+     * {@code type} says. It takes no buffers. Region and queue pair of the peer need {@link AccessFlags#FLUSH_GLOBAL} or
+     * {@link AccessFlags#FLUSH_PERSISTENT}.
+     *
+     * @param type see {@link FlushType}
+     * @param level {@link FlushType#RANGE}, or {@link FlushType#REGION}: address and length do not matter then
+     */
+    public SendQueue flush(long wrId, int flags, int rkey, long remoteAddress, long length, int type, int level) {
+        return unsupported();
+    }
+
+    /**
+     * Adds a write of 8 bytes that nobody sees in part, {@code ibv_wr_atomic_write}. It takes no buffers.
+     *
+     * @param remoteAddress a multiple of 8
+     * @param value in the machine's byte order
+     */
+    public SendQueue atomicWrite(long wrId, int flags, int rkey, long remoteAddress, long value) {
+        return unsupported();
+    }
+
+    /**
      * Adds a buffer to the operation, {@code ibv_wr_set_sge}.
      *
      * @param lkey key of the region

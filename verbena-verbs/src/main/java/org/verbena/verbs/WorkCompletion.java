@@ -15,6 +15,7 @@ public final class WorkCompletion {
     private int queuePairNumber;
     private int sourceQueuePair;
     private int flags;
+    private int invalidatedRkey;
 
     /** An empty holder. */
     public WorkCompletion() {}
@@ -38,6 +39,7 @@ public final class WorkCompletion {
         queuePairNumber = cq.queuePairNumber();
         sourceQueuePair = cq.sourceQueuePair();
         flags = cq.flags();
+        invalidatedRkey = cq.invalidatedRkey();
     }
 
     /** The number that the application gave to the work request. */
@@ -68,6 +70,11 @@ public final class WorkCompletion {
     /** The immediate value, if {@link #flags()} has {@link WcFlags#WITH_IMM}. */
     public int immediate() {
         return immediate;
+    }
+
+    /** The key that the message invalidated, if {@link #flags()} has {@link WcFlags#WITH_INV}. */
+    public int invalidatedRkey() {
+        return invalidatedRkey;
     }
 
     /** The local queue pair. */

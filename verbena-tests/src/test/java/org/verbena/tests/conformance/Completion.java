@@ -10,14 +10,14 @@ import org.verbena.verbs.WcStatus;
 /** A completion as a value. */
 record Completion(long wrId, int status, int opcode, long byteLength, int immediate, int queuePairNumber,
         int sourceQueuePair, int flags, long timestamp,
-        long wallClock) implements Serializable {
+        long wallClock, int invalidatedRkey) implements Serializable {
     /** Reads what the cursor is on. */
     static Completion of(CompletionQueue cq) {
         boolean ok = cq.status() == WcStatus.SUCCESS;
         boolean stamped = (cq.fields() & CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP) != 0;
         return new Completion(cq.wrId(), cq.status(), ok ? cq.opcode() : -1, ok ? cq.byteLength() : -1,
                 ok ? cq.immediate() : 0, cq.queuePairNumber(), ok ? cq.sourceQueuePair() : 0, ok ? cq.flags() : 0,
-                stamped ? cq.timestamp() : 0, cq.wallClockTimestamp());
+                stamped ? cq.timestamp() : 0, cq.wallClockTimestamp(), ok ? cq.invalidatedRkey() : 0);
     }
 
     String statusName() {

@@ -63,6 +63,24 @@ public abstract class VerbsConformance {
     }
 
     @Nested
+    @ParameterizedClass
+    @EnumSource
+    class MemoryWindows extends MemoryWindowConformance {
+        MemoryWindows(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class DeviceMemory extends DeviceMemoryConformance {
+        DeviceMemory(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
     class StateMachine extends StateMachineConformance {
         StateMachine() {
             super(VerbsConformance.this.fixture());

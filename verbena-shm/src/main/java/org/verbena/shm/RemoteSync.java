@@ -1,0 +1,59 @@
+package org.verbena.shm;
+
+import java.lang.invoke.VarHandle;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.FlushType;
+import org.verbena.verbs.WcStatus;
+
+/** FLUSH and ATOMIC_WRITE on the memory of a {@link Target}; inside a {@link Hazard}. All answer a status. */
+final class RemoteSync {
+    /** How far the rights to flush lie from the types of a flush. */
+    private static final int FLUSH_SHIFT = 8;
+
+    private RemoteSync() {}
+
+    /** True for types and a level that there are. */
+    static boolean isFlush(int type, int level) {
+        return type != 0 && (type & ~(FlushType.GLOBAL | FlushType.PERSISTENT)) == 0
+                && (level == FlushType.RANGE || level == FlushType.REGION);
+    }
+
+    /** All that was written before is in memory that all see: a fence is all there is to do, if it is allowed. */
+    static int flush(WorkRequest w, long link, Target t) {
+        int rights = w.immediate << FLUSH_SHIFT;
+        if ((Link.flushAccess(link) & rights) != rights) {
+            return WcStatus.REM_INV_REQ_ERR;
+        }
+        int status = w.swap == FlushType.REGION
+                ? t.resolve(w.rkey)
+                : t.resolve(w.rkey, w.remoteAddress, w.compare, 0);
+        if (status == Target.OK && (t.flushAccess() & rights) != rights) {
+            status = WcStatus.REM_ACCESS_ERR;
+        }
+        VarHandle.fullFence();
+        return status;
+    }
+
+    static int atomicWrite(WorkRequest w, long link, Target t) {
+        long at = w.remoteAddress;
+        if ((at & 7) != 0 || (Link.access(link) & AccessFlags.REMOTE_WRITE) == 0) {
+            return WcStatus.REM_INV_REQ_ERR;
+        }
+        int status = t.resolve(w.rkey, at, 8, AccessFlags.REMOTE_WRITE);
+        if (status != Target.OK) {
+            return status;
+        }
+        if (!t.isMapped()) {
+            return t.refuse(Errno.EOPNOTSUPP, WcStatus.REM_OP_ERR);
+        }
+        long a = t.local(at);
+        if ((a & 7) != 0) {
+            return WcStatus.REM_INV_REQ_ERR;
+        }
+        RawMemory.putLongRelease(a, w.compare);
+        return WcStatus.SUCCESS;
+    }
+}

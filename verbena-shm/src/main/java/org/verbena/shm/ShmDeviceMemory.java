@@ -1,0 +1,53 @@
+package org.verbena.shm;
+
+import java.lang.foreign.MemorySegment;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.DeviceMemory;
+import org.verbena.verbs.VerbsException;
+
+/** Device memory: an allocation that no protection domain owns, and that stays when its regions go. */
+final class ShmDeviceMemory extends DeviceMemory {
+    private final ShmContext context;
+    private final Allocation allocation;
+
+    ShmDeviceMemory(ShmContext context, Allocation allocation) throws VerbsException {
+        super(context, allocation.bytes);
+        this.context = context;
+        this.allocation = allocation;
+        opened();
+    }
+
+    Allocation allocation() {
+        return allocation;
+    }
+
+    @Override
+    protected void implCopyFrom(MemorySegment source, long offset) throws VerbsException {
+        copy(source, 0, allocation.segment(), offset, source.byteSize());
+    }
+
+    @Override
+    protected void implCopyTo(MemorySegment target, long offset) throws VerbsException {
+        copy(allocation.segment(), offset, target, 0, target.byteSize());
+    }
+
+    private void copy(MemorySegment from, long at, MemorySegment to, long toOffset, long bytes) throws VerbsException {
+        try {
+            MemorySegment.copy(from, at, to, toOffset, bytes);
+        } catch (IllegalStateException | WrongThreadException e) {
+            throw new VerbsException("copy " + describe(), Errno.EINVAL,
+                    "the segment cannot be touched: " + e.getMessage());
+        }
+    }
+
+    @Override
+    public String describe() {
+        return "device memory " + allocation.id + " of " + context.describe();
+    }
+
+    @Override
+    protected void implClose() throws VerbsException {
+        context.memories().freeDeviceMemory(allocation);
+    }
+}

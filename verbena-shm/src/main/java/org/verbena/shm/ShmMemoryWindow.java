@@ -1,0 +1,38 @@
+package org.verbena.shm;
+
+import org.verbena.verbs.MemoryWindow;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.VerbsException;
+
+/** A memory window as the application sees it. */
+final class ShmMemoryWindow extends MemoryWindow {
+    private final ShmContext context;
+    private final Window window;
+
+    ShmMemoryWindow(ShmContext context, ProtectionDomain pd, Window window) throws VerbsException {
+        super(pd, window.type);
+        this.context = context;
+        this.window = window;
+        opened();
+    }
+
+    /** The data path's view. */
+    Window window() {
+        return window;
+    }
+
+    @Override
+    public int rkey() {
+        return window.rkey();
+    }
+
+    @Override
+    public String describe() {
+        return "MW 0x" + Integer.toHexString(window.rkey()) + " of " + context.describe();
+    }
+
+    @Override
+    protected void implClose() throws VerbsException {
+        context.memories().close(describe(), window);
+    }
+}

@@ -1,0 +1,160 @@
+package org.verbena.shm;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.MemoryWindow;
+
+/**
+ * A memory window: an entry of the key table that comes and goes without registering anything. Any thread may try to
+ * change it; the one that makes it busy has it to itself until it says what it is then, and nobody waits for it.
+ */
+final class Window {
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Window.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static final int FREE = 0;
+    private static final int BOUND = 1;
+    private static final int BUSY = 2;
+    private static final int CLOSED = 3;
+
+    private final KeyTable table;
+    final int type;
+    final int pd;
+    private volatile int rkey;
+    @SuppressWarnings("unused") // STATE
+    private int state;
+    /** Where it is bound, and through whom; changed by who has made it busy. */
+    private volatile @Nullable Region region;
+    private volatile @Nullable ShmQueuePair owner;
+    private volatile boolean suspended;
+
+    Window(KeyTable table, int rkey, int pd, int type) {
+        this.table = table;
+        this.rkey = rkey;
+        this.pd = pd;
+        this.type = type;
+    }
+
+    boolean isOf(KeyTable keys) {
+        return table == keys;
+    }
+
+    /** The latest key. */
+    int rkey() {
+        return rkey;
+    }
+
+    /** The region that it is bound to; null if to none. */
+    @Nullable
+    Region region() {
+        return region;
+    }
+
+    /** The queue pair through which it was bound, for type 2; null if it is not bound. */
+    @Nullable
+    ShmQueuePair owner() {
+        return owner;
+    }
+
+    boolean isBound() {
+        return (int) STATE.getAcquire(this) == BOUND;
+    }
+
+    /** Makes it busy to be bound, if it is free; type 1 may be bound to something already. */
+    boolean beginBind() {
+        return STATE.compareAndSet(this, FREE, BUSY)
+                || type == MemoryWindow.TYPE_1 && STATE.compareAndSet(this, BOUND, BUSY);
+    }
+
+    /** Makes it busy to be unbound, if it is bound under this key through that queue pair. */
+    boolean beginInvalidate(int key, ShmQueuePair through) {
+        if (type != MemoryWindow.TYPE_2 || !STATE.compareAndSet(this, BOUND, BUSY)) {
+            return false;
+        }
+        if (rkey != key || owner != through) {
+            STATE.setRelease(this, BOUND);
+            return false;
+        }
+        return true;
+    }
+
+    /** Takes the key away because the context closes, which waits for all who are inside. */
+    void suspend() {
+        suspended = true;
+        withdraw();
+    }
+
+    /** True if the key was taken away for good already. */
+    boolean isSuspended() {
+        return suspended;
+    }
+
+    /** Whatever is to be done next, nothing will be done after this; false if that was said already. */
+    boolean beginClose() {
+        return (int) STATE.getAndSet(this, CLOSED) != CLOSED;
+    }
+
+    /** Closing was refused: it is as it was before, but for its key, which is gone. */
+    void reopen() {
+        STATE.setRelease(this, region == null ? FREE : BUSY);
+    }
+
+    /** Takes the key away; who is inside is to be waited for. */
+    void withdraw() {
+        RawMemory.putLongRelease(table.entry(rkey) + AdapterLayout.KEY_WORD, 0);
+    }
+
+    /** Gives a key that was withdrawn back, because the context was not closed after all. */
+    void restore() {
+        suspended = false;
+        if (region != null && isBound()) {
+            table.republish(rkey);
+        }
+    }
+
+    /** Nobody is inside any more: lets the region go. */
+    void release() {
+        Region r = region;
+        region = null;
+        owner = null;
+        if (r != null) {
+            r.unbind();
+        }
+    }
+
+    /** It was busy and is free now. */
+    void endFree() {
+        STATE.compareAndSet(this, BUSY, FREE);
+    }
+
+    /**
+     * It was busy and is bound now: peers may use it.
+     *
+     * @param offset where in the region it begins
+     * @param through the queue pair that alone may use it; null for type 1
+     */
+    void endBound(int key, Region r, long offset, long length, int access, @Nullable ShmQueuePair through) {
+        region = r;
+        owner = through;
+        rkey = key;
+        long start = (access & AccessFlags.ZERO_BASED) != 0 ? 0 : r.iova + offset;
+        table.publish(key, pd, access & ~AccessFlags.ZERO_BASED, r, offset, start, length,
+                through == null ? 0 : through.number());
+        if (!STATE.compareAndSet(this, BUSY, BOUND)) {
+            withdraw(); // it is being closed
+            release();
+        }
+    }
+}

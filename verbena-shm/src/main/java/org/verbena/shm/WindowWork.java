@@ -1,0 +1,116 @@
+package org.verbena.shm;
+
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Membarrier;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.MemoryWindow;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * The work requests that bind memory windows and take their keys away. They concern this process alone, and need no
+ * connection; all answer a status. When one has succeeded nobody uses the old key any more: who is inside a transfer is
+ * waited for, as a rule for no time at all.
+ */
+final class WindowWork {
+    private WindowWork() {}
+
+    static int execute(WorkRequest w, ShmQueuePair qp, KeyTable keys) {
+        return w.opcode == Opcode.BIND_MW ? bind(w, qp) : localInvalidate(w, qp, keys);
+    }
+
+    private static int localInvalidate(WorkRequest w, ShmQueuePair qp, KeyTable keys) {
+        Window window = keys.window(w.rkey);
+        return window != null && window.pd == qp.pdIndex() && invalidate(window, w.rkey, window.owner())
+                ? WcStatus.SUCCESS
+                : WcStatus.LOC_QP_OP_ERR;
+    }
+
+    /** A message that arrived through {@code qp} takes a key away; false if it had no right to. */
+    static boolean invalidateFor(ShmQueuePair qp, KeyTable keys, int rkey) {
+        Window window = keys.window(rkey);
+        return window != null && window.pd == qp.pdIndex() && invalidate(window, rkey, qp);
+    }
+
+    private static boolean invalidate(Window window, int rkey, @Nullable ShmQueuePair owner) {
+        if (owner == null || !window.beginInvalidate(rkey, owner)) {
+            return false;
+        }
+        window.withdraw();
+        if (!hasLeft(owner, Hazard.region(rkey))) {
+            owner.enterError("the peer did not leave a memory window that was invalidated", -1);
+            return false; // and it stays busy: the region is held until the window can be closed
+        }
+        window.release();
+        window.endFree();
+        return true;
+    }
+
+    /** Waits for the only peer that can be inside a window of type 2; false if it does not leave. */
+    private static boolean hasLeft(ShmQueuePair owner, int what) {
+        Membarrier.globalExpedited();
+        long word = owner.peerHazard();
+        if (Hazard.what(word) != what) {
+            return true;
+        }
+        long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
+        for (int round = 0; owner.peerHazard() == word; round++) {
+            if (System.nanoTime() - end > 0) {
+                return false;
+            }
+            if (round < 100) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(50_000);
+            }
+        }
+        return true;
+    }
+
+    private static int bind(WorkRequest w, ShmQueuePair qp) {
+        Window window = w.window;
+        Region r = w.region;
+        w.window = null;
+        w.region = null;
+        if (window == null || window.pd != qp.pdIndex() || !window.beginBind()) {
+            return WcStatus.MW_BIND_ERR;
+        }
+        boolean first = window.type == MemoryWindow.TYPE_2;
+        if (!first && window.region() != null && !unbind(window, qp)) {
+            return WcStatus.MW_BIND_ERR;
+        }
+        long length = w.compare;
+        if (r == null || length == 0) {
+            window.endFree();
+            return first ? WcStatus.MW_BIND_ERR : WcStatus.SUCCESS;
+        }
+        int access = (int) w.swap;
+        if (!mayBind(r, window, w.rkey, w.remoteAddress, length, access) || !r.bind()) {
+            window.endFree();
+            return WcStatus.MW_BIND_ERR;
+        }
+        window.endBound(w.rkey, r, w.remoteAddress - r.iova, length, access, first ? qp : null);
+        return WcStatus.SUCCESS;
+    }
+
+    private static boolean unbind(Window window, ShmQueuePair qp) {
+        try {
+            qp.memories().withdraw("a memory window that was bound anew", window);
+            return true;
+        } catch (VerbsException stopped) {
+            return false; // the window stays busy, see above
+        }
+    }
+
+    private static boolean mayBind(Region r, Window window, int key, long at, long length, int access) {
+        boolean writes = (access & (AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC)) != 0;
+        return r.valid && r.pd == window.pd && r.covers(at, length) && (r.access & AccessFlags.MW_BIND) != 0
+                && (!writes || (r.access & AccessFlags.LOCAL_WRITE) != 0)
+                && (r.access & AccessFlags.ZERO_BASED) == 0
+                && (window.type == MemoryWindow.TYPE_2 || (access & AccessFlags.ZERO_BASED) == 0)
+                && key >>> 8 == window.rkey() >>> 8;
+    }
+}
