@@ -7,7 +7,7 @@
  * connection takes a pair of real queue pairs from {@link org.verbena.shm.StressPairs}: credits and flushing
  * ({@link org.verbena.shm.PostedStress}), the claims of the send queue ({@link org.verbena.shm.SendQueueStress}), the
  * starving word ({@link org.verbena.shm.StarvingStress}), arming ({@link org.verbena.shm.ArmStress}), reset
- * ({@link org.verbena.shm.ResetStress}). Where an engine would hide a lost wake-up by its next tick, the engines are
+ * ({@link org.verbena.shm.ResetStress}), memory windows ({@link org.verbena.shm.WindowStress}). Where an engine would hide a lost wake-up by its next tick, the engines are
  * held.
  *
  * <p>States are not free, so jcstress must not keep thousands of them: run with {@code -strideSize 16 -strideCount 8}

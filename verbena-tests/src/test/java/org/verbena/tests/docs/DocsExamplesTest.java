@@ -52,6 +52,16 @@ class DocsExamplesTest {
                     received 48 bytes with 42
                     answered: true
                     sent to ff12:0:0:0:0:0:0:4711""",
+            "Memory", """
+                    RDMA_WRITE wrId=1 SUCCESS length=8 qp=0x[0-9a-f]+
+                    at 8: 42
+                    ATOMIC_WRITE wrId=3 SUCCESS length=[08] qp=0x[0-9a-f]+
+                    on the device: 42, 43
+                    BIND_MW wrId=5 SUCCESS length=0 qp=0x[0-9a-f]+
+                    SEND wrId=7 SUCCESS length=8 qp=0x[0-9a-f]+
+                    WITH_INV true
+                    RDMA_WRITE wrId=8 REM_ACCESS_ERR length=8 qp=0x[0-9a-f]+
+                    ENOENT""",
             "Errors", """
                     EBUSY \\| close PD 0 of shm0: EBUSY: 1 object still uses it: close what was made from it first
                     ENODEV \\| open device 'mlx5_0': ENODEV: .*
