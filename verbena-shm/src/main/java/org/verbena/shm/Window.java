@@ -78,6 +78,11 @@ final class Window {
                 || type == MemoryWindow.TYPE_1 && STATE.compareAndSet(this, BOUND, BUSY);
     }
 
+    /** It is not bound after all, and as it was. */
+    void cancelBind() {
+        STATE.compareAndSet(this, BUSY, region == null ? FREE : BOUND);
+    }
+
     /** Makes it busy to be unbound, if it is bound under this key through that queue pair. */
     boolean beginInvalidate(int key, ShmQueuePair through) {
         if (type != MemoryWindow.TYPE_2 || !STATE.compareAndSet(this, BOUND, BUSY)) {

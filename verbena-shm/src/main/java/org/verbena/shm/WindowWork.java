@@ -78,21 +78,25 @@ final class WindowWork {
         if (window == null || window.pd != qp.pdIndex() || !window.beginBind()) {
             return WcStatus.MW_BIND_ERR;
         }
-        boolean first = window.type == MemoryWindow.TYPE_2;
-        if (!first && window.region() != null && !unbind(window, qp)) {
-            return WcStatus.MW_BIND_ERR;
-        }
+        boolean once = window.type == MemoryWindow.TYPE_2;
         long length = w.compare;
-        if (r == null || length == 0) {
-            window.endFree();
-            return first ? WcStatus.MW_BIND_ERR : WcStatus.SUCCESS;
-        }
         int access = (int) w.swap;
-        if (!mayBind(r, window, w.rkey, w.remoteAddress, length, access) || !r.bind()) {
-            window.endFree();
+        Region to = length == 0 ? null : r;
+        if (to == null ? once : !mayBind(to, window, w.rkey, w.remoteAddress, length, access) || !to.bind()) {
+            window.cancelBind();
             return WcStatus.MW_BIND_ERR;
         }
-        window.endBound(w.rkey, r, w.remoteAddress - r.iova, length, access, first ? qp : null);
+        if (window.region() != null && !unbind(window, qp)) {
+            if (to != null) {
+                to.unbind();
+            }
+            return WcStatus.MW_BIND_ERR;
+        }
+        if (to == null) {
+            window.endFree();
+        } else {
+            window.endBound(w.rkey, to, w.remoteAddress - to.iova, length, access, once ? qp : null);
+        }
         return WcStatus.SUCCESS;
     }
 

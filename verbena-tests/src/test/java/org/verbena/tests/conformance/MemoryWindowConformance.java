@@ -160,6 +160,22 @@ abstract class MemoryWindowConformance extends Conformance {
     }
 
     @Test
+    void aBindingThatFailsLeavesTheOldOne() throws Exception {
+        Pair p = pair();
+        long[] w = p.far.run(end -> {
+            long[] bound = bind(end, MemoryWindow.TYPE_1, 0, 1000, REMOTE);
+            QueuePair other = end.keep(end.queuePair());
+            end.toInit(other);
+            end.toRtr(other, end.address(other)); // to itself
+            end.toRts(other);
+            assertPosted(post(other, window(end), end.region, SIZE, 8, REMOTE));
+            assertStatus(WcStatus.MW_BIND_ERR, 77, end.awaitSend());
+            return bound;
+        });
+        assertWritten(p, w, 0, 0);
+    }
+
+    @Test
     void aLengthOfZeroUnbinds() throws Exception {
         Pair p = pair();
         long[] w = p.far.run(end -> bind(end, MemoryWindow.TYPE_1, 0, 1000, REMOTE));
