@@ -37,7 +37,7 @@ public class PoolStress {
 
         void post() {
             int s = pool.take();
-            RawMemory.putLong(pool.wqe(s) + AdapterLayout.WQE_LENGTH, LENGTH + s);
+            RawMemory.putInt(pool.wqe(s) + AdapterLayout.WQE_FITS, LENGTH + s);
             RawMemory.putLong(pool.wqe(s) + AdapterLayout.WQE_HEADER, 1000 + s);
             pool.post(s, 1);
         }

@@ -138,6 +138,8 @@ final class AdapterLayout {
 
     static final long HEAP = 8L << 20;
 
+    /** Of a receive of a pool: an int, the length for its {@link Claim}. */
+    static final long WQE_FITS = 4;
     static final long WQE_LENGTH = 8;
     static final long WQE_HEADER = 16;
     static final long WQE_SGE = 16;

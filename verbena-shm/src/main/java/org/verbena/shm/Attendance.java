@@ -54,6 +54,9 @@ final class Attendance implements Engine.Waiting {
             if (!on || sendQueue.waitsForReceive()) {
                 starving = on;
                 RawMemory.putLongRelease(starvingWord, on ? 1 : 0);
+                if (on) {
+                    sendQueue.setPoolStarving(); // after our own word, which is looked for then
+                }
             }
         }
     }
@@ -74,6 +77,7 @@ final class Attendance implements Engine.Waiting {
         }
         if (isInError()) {
             qp.receiveCompletionQueue().signal(qp, true);
+            qp.sayLastReceive();
         }
         lookedAfter.set(false);
         // a request may have begun to wait just before the flag was cleared

@@ -63,6 +63,16 @@ final class Patience {
         return mayWait();
     }
 
+    /** The peer has not polled what it got: waits for ever, as for a peer that takes its time. */
+    void waitForRoom() {
+        if (!waiting || starving) {
+            forget();
+            until = Long.MAX_VALUE;
+            waiting = true;
+            qp.lookAfter();
+        }
+    }
+
     /** True while the oldest request, which has been tried, waits for whatever it is. */
     boolean isWaiting() {
         return waiting;

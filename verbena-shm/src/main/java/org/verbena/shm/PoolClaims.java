@@ -51,10 +51,15 @@ final class PoolClaims {
                     return c;
                 }
                 // this process did not run for so long that the ring has gone round
-                RawMemory.putLongVolatile(lost, 1);
+                lose();
             }
         }
         return Claim.NONE;
+    }
+
+    /** Tells the owner that a claim came to nothing. */
+    void lose() {
+        RawMemory.putLongVolatile(lost, 1);
     }
 
     /** How many receives were left when the last claim succeeded. */

@@ -185,7 +185,7 @@ final class ReceivePool {
     }
 
     private void enter(int slot, long position) {
-        long c = Claim.of(position, RawMemory.getLong(wqe(slot) + AdapterLayout.WQE_LENGTH), slot);
+        long c = Claim.of(position, RawMemory.getInt(wqe(slot) + AdapterLayout.WQE_FITS), slot);
         OUTSTANDING.setRelease(outstanding, slot, c);
         RawMemory.putLong(ring + ((position & mask) << 3), c);
     }

@@ -1,5 +1,7 @@
 package org.verbena.shm;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.spi.RawMemory;
 
 /**
@@ -18,6 +20,8 @@ final class Remote {
     final int ringMask;
     final long stride;
     final int maxSge;
+    /** Where receives come from; null if the queue pair has a ring of its own. */
+    final @Nullable RemotePool pool;
     final boolean timestamps;
     final long armWord;
     /** Address of the count, in the arena that we write, that marks the peer's queue pair. */
@@ -32,13 +36,16 @@ final class Remote {
         long offset = RawMemory.getLong(entry + AdapterLayout.QP_RING);
         entries = RawMemory.getInt(entry + AdapterLayout.QP_RING_ENTRIES);
         maxSge = RawMemory.getInt(entry + AdapterLayout.QP_RING_SGE);
+        int poolIndex = RawMemory.getInt(entry + AdapterLayout.QP_POOL);
         int arm = RawMemory.getInt(entry + AdapterLayout.QP_ARM);
         if (entries < 1 || entries > ShmDevice.MAX_WR || Integer.bitCount(entries) != 1 || maxSge < 0
                 || maxSge > ShmDevice.MAX_SGE || arm < 0 || arm >= AdapterLayout.MAX_CQ) {
             throw new ProtocolException("a queue pair's directory entry makes no sense");
         }
         stride = AdapterLayout.wqeStride(maxSge);
-        if (offset < AdapterLayout.HEAP || offset > AdapterLayout.SIZE - stride * entries || (offset & 15) != 0) {
+        pool = poolIndex == 0 ? null : RemotePool.at(session, poolIndex - 1);
+        if (pool == null && (offset < AdapterLayout.HEAP || offset > AdapterLayout.SIZE - stride * entries || (offset
+                & 15) != 0)) {
             throw new ProtocolException("a receive ring lies outside the adapter");
         }
         ring = session.peerBase() + offset;
@@ -56,7 +63,7 @@ final class Remote {
      * @return null if it is not connected to {@code number} of this context yet
      * @throws ProtocolException if what it says makes no sense
      */
-    static @org.jspecify.annotations.Nullable Remote find(Session session, int number, int peerNumber, int type)
+    static @Nullable Remote find(Session session, int number, int peerNumber, int type)
             throws ProtocolException {
         long entry = session.peerBase() + AdapterLayout.qpEntry(peerNumber);
         long link = RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK);

@@ -105,6 +105,12 @@ final class RemotePool {
         return Inbox.entry(inbox, claim);
     }
 
+    /** A claim that will not be used is to be posted again; its word of {@link PoolUser#held} is cleared. */
+    void giveBack() {
+        claims.lose();
+        session.ring(0);
+    }
+
     /** Has the owner look for those who wait, when it posts. */
     void setStarving() {
         RawMemory.putLongVolatile(line + CommonsLayout.STARVING, 1);

@@ -23,7 +23,9 @@ import org.verbena.verbs.WcStatus;
  */
 final class SendExecutor {
     /** An answer of an operation beside {@link WcStatus} values and {@link Target#WAIT}. */
-    private static final int WAIT_FOR_RECEIVE = -2;
+    static final int WAIT_FOR_RECEIVE = -2;
+    /** The peer has not polled what fills the lane; only with {@link PooledSends}. */
+    private static final int WAIT_FOR_ROOM = -3;
 
     private final ShmQueuePair qp;
     private final SendCompletions completions;
@@ -41,6 +43,10 @@ final class SendExecutor {
     private @Nullable Remote remote;
     private @Nullable Target target;
     private @Nullable LaneWriter lane;
+    /** If the peer's receives come from a shared queue; there is never credit then. */
+    private @Nullable PooledSends pooled;
+    /** With that: how many lane entries may be committed. */
+    private long room;
     private int sequence;
     /** Lane entries committed so far. */
     private long sent;
@@ -200,7 +206,7 @@ final class SendExecutor {
 
     private int send(Remote r, WorkRequest w, int kind) {
         if (sent >= credit && !refreshCredit(r)) {
-            return WAIT_FOR_RECEIVE;
+            return r.pool == null ? WAIT_FOR_RECEIVE : runPooled(r, w, kind, 0);
         }
         long total = w.total;
         int immediate = w.immediate;
@@ -224,7 +230,7 @@ final class SendExecutor {
             return send(r, w, LaneLayout.HAS_INVALIDATE);
         }
         if (sent >= credit && !refreshCredit(r)) {
-            return WAIT_FOR_RECEIVE;
+            return r.pool == null ? WAIT_FOR_RECEIVE : runPooled(r, w, PooledSends.REFUSED, 0);
         }
         lane().put(sent++, 0, key, WcOpcode.RECV, WcStatus.REM_INV_REQ_ERR, 0);
         notify(r, true);
@@ -246,7 +252,37 @@ final class SendExecutor {
         return status;
     }
 
+    /** A request that takes a receive from the peer's shared queue. */
+    private int runPooled(Remote r, WorkRequest w, int kind, long link) {
+        PooledSends p = pooled;
+        if (p == null) {
+            throw new IllegalStateException("not attached");
+        }
+        if (sent >= room && !refreshRoom(r)) {
+            return WAIT_FOR_ROOM;
+        }
+        int status = w.opcode == Opcode.WRITE_IMM
+                ? p.writeImmediate(w, link, target(), lane(), sent)
+                : p.send(w, kind, lane(), sent);
+        if (p.hasCommitted()) {
+            sent++;
+            notify(r, status != WcStatus.SUCCESS || w.isSolicited());
+        } else if (status == WcStatus.FATAL_ERR) {
+            qp.fatal(new ProtocolException("the peer's shared receive queue makes no sense"));
+        }
+        return status;
+    }
+
+    private boolean refreshRoom(Remote r) {
+        long count = Posted.count(RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_POSTED));
+        room = Math.min(count, sent + r.entries); // a peer that says more only ruins its own lane
+        return room > sent;
+    }
+
     private boolean refreshCredit(Remote r) {
+        if (r.pool != null) {
+            return false;
+        }
         long word = RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_POSTED);
         long count = Posted.count(word);
         if (count - sent > r.entries) {
@@ -280,7 +316,7 @@ final class SendExecutor {
 
     private int writeImmediate(Remote r, WorkRequest w, long link) {
         if (sent >= credit && !refreshCredit(r)) {
-            return WAIT_FOR_RECEIVE;
+            return r.pool == null ? WAIT_FOR_RECEIVE : runPooled(r, w, 0, link);
         }
         int status = remoteAccess.write(w, link, target());
         if (status != WcStatus.SUCCESS) {
@@ -312,6 +348,11 @@ final class SendExecutor {
                 qp.reachBell(r);
                 lane = qp.makeLane(r);
                 target = new Target(r.session, r.pd, qp.peerNumber());
+                RemotePool pool = r.pool;
+                if (pool != null) {
+                    pooled = new PooledSends(pool, buffers, remoteAccess, receiveCopy, hazard
+                            + (AdapterLayout.QP_HELD - AdapterLayout.QP_HAZARD));
+                }
                 remote = r;
             }
             return r;
@@ -354,6 +395,10 @@ final class SendExecutor {
             }
             return failLocally(w, number, WcStatus.RNR_RETRY_EXC_ERR, "the peer posted no receive", 0);
         }
+        if (status == WAIT_FOR_ROOM) {
+            patience.waitForRoom();
+            return false;
+        }
         return notReady(w, number, true);
     }
 
@@ -395,6 +440,10 @@ final class SendExecutor {
         VerbsException e = obstacle;
         if (memory) {
             errno = target().missing();
+            PooledSends p = pooled;
+            if (errno == 0 && p != null) {
+                errno = p.receives().missing();
+            }
             reason = errno == 0
                     ? "memory of the peer has not arrived here yet"
                     : "memory of the peer could not be mapped here, " + hint(errno);
@@ -421,6 +470,10 @@ final class SendExecutor {
         int errno = target().takeErrno();
         if (unreliable && !isLocal(status)) {
             return lose(w, number);
+        }
+        PooledSends p = pooled;
+        if (errno == 0 && p != null) {
+            errno = p.receives().takeErrno();
         }
         String reason = WcStatus.toString(status) + " for wrId " + w.wrId + (errno == 0 ? "" : ", " + hint(errno));
         if (unreliable) {
@@ -468,6 +521,7 @@ final class SendExecutor {
     }
 
     private boolean flush(WorkRequest w, long number) {
+        giveBack();
         boolean first = qp.takeUnanswered();
         complete(w, number, first ? WcStatus.RETRY_EXC_ERR : WcStatus.WR_FLUSH_ERR, 0);
         return true;
@@ -498,8 +552,27 @@ final class SendExecutor {
         return patience.waitsForEver();
     }
 
+    /** Somebody is to look for those who wait for receives, if they are in a shared queue. */
+    void setPoolStarving() {
+        PooledSends p = pooled;
+        if (p != null) {
+            p.pool().setStarving();
+        }
+    }
+
+    /** A receive that is kept for the next try is not needed any more. */
+    void giveBack() {
+        PooledSends p = pooled;
+        if (p != null) {
+            p.giveBack();
+        }
+    }
+
     /** Forgets the connection. */
     void reset() {
+        giveBack();
+        pooled = null;
+        room = 0;
         remote = null;
         target = null;
         lane = null;

@@ -173,7 +173,9 @@ final class Session {
 
     void remove(ShmQueuePair qp) {
         queuePairs.remove(qp);
-        unshare(qp.pdIndex());
+        for (int pd : qp.pds()) {
+            unshare(pd);
+        }
     }
 
     /** The peer's counts for those of our queue pairs. */
@@ -290,7 +292,7 @@ final class Session {
     /** A queue pair or guest has left: the peer is told nothing more of its protection domain, if it was the last one there. */
     void unshare(int pd) {
         synchronized (sharedPds) {
-            if (queuePairs.stream().noneMatch(q -> q.pdIndex() == pd) && !pools.hasGuestsOf(pd)) {
+            if (queuePairs.stream().noneMatch(q -> q.uses(pd)) && !pools.hasGuestsOf(pd)) {
                 sharedPds.remove(pd);
             }
         }

@@ -209,7 +209,8 @@ final class ShmContext extends Context {
                     Feature.IOVA, Feature.ZERO_BASED, Feature.DMABUF,
                     Feature.ON_DEMAND, Feature.ADVISE, Feature.REREGISTER, Feature.NULL_REGION,
                     Feature.MEMORY_WINDOW_TYPE_1, Feature.MEMORY_WINDOW_TYPE_2, Feature.SEND_INVALIDATE,
-                    Feature.DEVICE_MEMORY, Feature.FLUSH, Feature.ATOMIC_WRITE ->
+                    Feature.DEVICE_MEMORY, Feature.FLUSH, Feature.ATOMIC_WRITE,
+                    Feature.SHARED_RECEIVE_QUEUE, Feature.SHARED_RECEIVE_QUEUE_RESIZE ->
                 true;
             default -> false;
         };
@@ -217,7 +218,8 @@ final class ShmContext extends Context {
 
     @Override
     protected int supportedQueuePairInitMask() {
-        return QueuePairInitAttributes.CREATE_FLAGS | QueuePairInitAttributes.SEND_OPS_FLAGS;
+        return QueuePairInitAttributes.SHARED_RECEIVE_QUEUE | QueuePairInitAttributes.CREATE_FLAGS
+                | QueuePairInitAttributes.SEND_OPS_FLAGS;
     }
 
     @Override

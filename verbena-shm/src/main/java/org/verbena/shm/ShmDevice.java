@@ -24,6 +24,7 @@ final class ShmDevice extends Device {
     /** The longest datagram. */
     static final int MTU = 4096;
     static final long MAX_DEVICE_MEMORY = 64L << 20;
+    static final int MAX_SRQ = 1024;
     static final long MAX_MESSAGE = 1L << 31;
 
     /** Memory is touched by the CPU, which brings pages in whatever the operation. */
@@ -42,6 +43,7 @@ final class ShmDevice extends Device {
         return DeviceAttributes.builder().firmwareVersion("1").nodeGuid(GUID).maxMrSize(1L << 40).pageSizeCap(4096)
                 .maxQp(AdapterLayout.MAX_QP, MAX_WR).maxSge(MAX_SGE).maxInlineData(MAX_INLINE)
                 .maxCq(AdapterLayout.MAX_CQ, 1 << 22).maxMr(AdapterLayout.MAX_KEYS).maxPd(AdapterLayout.MAX_PD)
+                .maxSrq(MAX_SRQ, MAX_WR, MAX_SGE)
                 .maxReadAtomic(MAX_READS, MAX_READS).atomicCapability(AtomicCapability.GLOB).physicalPortCount(1)
                 .maxAh(Integer.MAX_VALUE)
                 .maxMulticast(Multicast.MAX_ATTACHED, AdapterLayout.MAX_QP, Multicast.MAX_ATTACHED)

@@ -20,6 +20,8 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ScatterGatherElement;
 import org.verbena.verbs.SendOperations;
+import org.verbena.verbs.SharedReceiveQueue;
+import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 
 /** A protection domain: a number that keys and queue pairs carry. */
@@ -146,6 +148,13 @@ final class ShmProtectionDomain extends ProtectionDomain {
                     + QueuePairType.toString(attributes.type()) + " of shm0 has no "
                     + (flags != 0 ? QueuePairCreateFlags.toString(flags) : SendOperations.toString(operations)));
         }
+        if (attributes.sharedReceiveQueue() != null && attributes.type() == QueuePairType.UD) {
+            throw new VerbsException("create QP on " + describe(), Errno.EOPNOTSUPP,
+                    "shm0 has no shared receive queues for datagrams");
+        }
+        if (attributes.sharedReceiveQueue() instanceof ShmSharedReceiveQueue s && s.pool().receives().isBroken()) {
+            throw new VerbsException("create QP on " + describe(), Errno.EINVAL, s.describe() + " has failed");
+        }
         ShmQueuePair qp = new ShmQueuePair(context, this, attributes);
         context.adopt(qp);
         return qp;
@@ -159,6 +168,14 @@ final class ShmProtectionDomain extends ProtectionDomain {
         ShmAddressHandle ah = new ShmAddressHandle(context, this, path, group);
         context.adopt(ah);
         return ah;
+    }
+
+    @Override
+    protected SharedReceiveQueue implCreateSharedReceiveQueue(SharedReceiveQueueAttributes attributes)
+            throws VerbsException {
+        ShmSharedReceiveQueue srq = new ShmSharedReceiveQueue(context, this, attributes);
+        context.adopt(srq);
+        return srq;
     }
 
     @Override

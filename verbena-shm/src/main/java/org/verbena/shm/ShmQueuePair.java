@@ -44,9 +44,13 @@ final class ShmQueuePair extends QueuePair {
     private final ShmCompletionQueue receiveCq;
     private final MemorySegment memory;
     private final ShmSendQueue sendQueue;
-    private final ShmReceiveQueue receiveQueue;
     /** For type UD. */
     private final @Nullable DatagramReceiver datagramReceiver;
+    private final ReceiveSide receiveQueue;
+    /** Null if the receives are this queue pair's own. */
+    private final @Nullable ShmSharedReceiveQueue srq;
+    /** It has been said that no more of the shared queue is taken. */
+    private final AtomicBoolean lastReceiveSaid = new AtomicBoolean();
 
     /** Guards changes of the state against each other; reading needs no lock. */
     private final Object stateLock = new Object();
@@ -74,13 +78,14 @@ final class ShmQueuePair extends QueuePair {
         this.pd = pd;
         sendCq = (ShmCompletionQueue) init.sendCq();
         receiveCq = (ShmCompletionQueue) init.receiveCq();
-        receiveEntries = powerOfTwo(init.maxReceiveWr());
-        ringBytes = receiveEntries * AdapterLayout.wqeStride(init.maxReceiveSge());
+        srq = (ShmSharedReceiveQueue) init.sharedReceiveQueue();
+        receiveEntries = powerOfTwo(srq == null ? init.maxReceiveWr() : srq.pool().receives().capacity());
+        ringBytes = srq == null ? receiveEntries * AdapterLayout.wqeStride(init.maxReceiveSge()) : 0;
         int n = -1;
         try {
             n = context.takeQueuePairNumber();
             entry = context.adapter().qpEntry(n);
-            ring = context.adapter().takeRing(ringBytes);
+            ring = srq == null ? context.adapter().takeRing(ringBytes) : 0;
         } catch (VerbsException e) {
             if (n >= 0) {
                 context.giveQueuePairNumber(n);
@@ -110,8 +115,11 @@ final class ShmQueuePair extends QueuePair {
                 : null;
         sendQueue = new ShmSendQueue(this, context.keys(), pd.index(), slots, executor, datagramExecutor, completions,
                 init.maxSendWr(), Opcode.allowed(init));
-        receiveQueue = new ShmReceiveQueue(this, context.keys(), pd.index(), init.maxReceiveWr(), receiveEntries,
-                init.maxReceiveSge(), context.adapter().base() + ring, entry + AdapterLayout.QP_POSTED);
+        receiveQueue = srq == null
+                ? new ShmReceiveQueue(this, context.keys(), pd.index(), init.maxReceiveWr(), receiveEntries,
+                        init.maxReceiveSge(), context.adapter().base() + ring, entry + AdapterLayout.QP_POSTED)
+                : new AttachedReceives(this, srq.pool(), context.keys(), receiveEntries,
+                        entry + AdapterLayout.QP_POSTED);
         attendance = new Attendance(this, context.engine(), sendQueue, entry + AdapterLayout.QP_STARVING);
         describeEntry(init);
         context.add(this);
@@ -129,6 +137,7 @@ final class ShmQueuePair extends QueuePair {
         RawMemory.putLong(entry + AdapterLayout.QP_RING, ring);
         RawMemory.putInt(entry + AdapterLayout.QP_RING_ENTRIES, receiveEntries);
         RawMemory.putInt(entry + AdapterLayout.QP_RING_SGE, init.maxReceiveSge());
+        RawMemory.putInt(entry + AdapterLayout.QP_POOL, srq == null ? 0 : Commons.index(srq.pool().number()) + 1);
         RawMemory.putInt(entry + AdapterLayout.QP_PD, pd.index());
         RawMemory.putInt(entry + AdapterLayout.QP_FLAGS, receiveCq.hasTimestamps() ? AdapterLayout.FLAG_TIMESTAMPS : 0);
         RawMemory.putInt(entry + AdapterLayout.QP_ARM, receiveCq.armIndex());
@@ -141,6 +150,7 @@ final class ShmQueuePair extends QueuePair {
         RawMemory.putLong(entry + AdapterLayout.QP_LOST_SENDS, 0);
         RawMemory.putLong(entry + AdapterLayout.QP_LOST_RECEIVES, 0);
         RawMemory.putLong(entry + AdapterLayout.QP_HAZARD, 0);
+        RawMemory.putLong(entry + AdapterLayout.QP_HELD, Claim.NONE);
         RawMemory.putLong(entry + AdapterLayout.QP_POSTED, Posted.of(0, 255));
         RawMemory.putIntRelease(entry + AdapterLayout.QP_NUMBER, number);
     }
@@ -306,6 +316,10 @@ final class ShmQueuePair extends QueuePair {
         RawMemory.putLong(entry + AdapterLayout.QP_PEER, s.peerInstance());
         s.add(this);
         s.share(pd.index()); // after add, see Session.unshare
+        if (srq != null) {
+            s.share(srq.pool().pd());
+        }
+        lastReceiveSaid.set(false);
         receiveQueue.connect(peerEntry(s));
         receiveCq.connectionsChanged();
     }
@@ -370,6 +384,7 @@ final class ShmQueuePair extends QueuePair {
 
     void peerDied(String reason) {
         departure.peerDied();
+        receiveQueue.peerDied();
         if (type() == QueuePairType.UC) {
             return; // nobody notices
         }
@@ -396,7 +411,7 @@ final class ShmQueuePair extends QueuePair {
             throw new VerbsException("modify " + describe(), Errno.EBUSY,
                     peerName() + " is stopped in the middle of a transfer: continue or end it first");
         }
-        leave();
+        leave(true);
         synchronized (stateLock) {
             state = QueuePairState.RESET;
             attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
@@ -408,8 +423,8 @@ final class ShmQueuePair extends QueuePair {
         receiveQueue.reset();
     }
 
-    /** Gives up the connection; no peer is inside any more. */
-    private void leave() {
+    /** Gives up the connection; {@code left} if no peer is inside any more. */
+    private void leave(boolean left) {
         if (datagramReceiver != null) {
             datagramReceiver.close();
             receiveCq.connectionsChanged();
@@ -418,6 +433,7 @@ final class ShmQueuePair extends QueuePair {
         if (s == null) {
             return;
         }
+        receiveQueue.disconnect(left);
         RawMemory.putLongRelease(entry + AdapterLayout.QP_LANE, 0);
         s.remove(this);
         if (laneTarget != 0) {
@@ -450,10 +466,13 @@ final class ShmQueuePair extends QueuePair {
         sendCq.remove(this);
         receiveCq.remove(this);
         context.remove(this);
-        leave();
+        sendQueue.giveBack();
+        leave(left);
         RawMemory.putIntRelease(entry + AdapterLayout.QP_NUMBER, 0);
         if (left) {
-            context.adapter().giveRing(ring, ringBytes);
+            if (ringBytes > 0) {
+                context.adapter().giveRing(ring, ringBytes);
+            }
             context.giveQueuePairNumber(number);
         }
         // else a stopped peer may still look at the ring when it goes on: it stays as it is until the context is closed
@@ -476,6 +495,14 @@ final class ShmQueuePair extends QueuePair {
                 : receiveQueue.poll(cq) || sendQueue.poll(cq);
     }
 
+    /** In state ERR, when the peer has left: says once that no more of the shared receive queue is taken. */
+    void sayLastReceive() {
+        if (srq != null && lastReceiveSaid.compareAndSet(false, true)) {
+            context.raise(AsyncEvent.builder(AsyncEventType.QP_LAST_WQE_REACHED, this)
+                    .detail("it takes no more receives of " + srq.describe()).build());
+        }
+    }
+
     /** Where in tables that the number does not fit. */
     int index() {
         return ReadySet.index(number);
@@ -483,6 +510,16 @@ final class ShmQueuePair extends QueuePair {
 
     int pdIndex() {
         return pd.index();
+    }
+
+    /** The protection domains whose memory the peer may have to reach. */
+    int[] pds() {
+        return srq == null ? new int[] {pd.index()} : new int[] {pd.index(), srq.pool().pd()};
+    }
+
+    /** True if memory of that protection domain is sent, received or reached here. */
+    boolean uses(int pdIndex) {
+        return pd.index() == pdIndex || srq != null && srq.pool().pd() == pdIndex;
     }
 
     ShmCompletionQueue sendCompletionQueue() {

@@ -19,7 +19,7 @@ import org.verbena.verbs.WcStatus;
  * completions. One thread posts, one polls. The ring is ours alone to write, so it is also where the poller reads what
  * was posted.
  */
-final class ShmReceiveQueue extends ReceiveQueue {
+final class ShmReceiveQueue extends ReceiveSide {
     private static final VarHandle COMPLETED;
 
     static {
@@ -41,6 +41,9 @@ final class ShmReceiveQueue extends ReceiveQueue {
     private final long postedAddress;
 
     private final PostedReceive[] receives;
+    /** The poster's, and the poller's. */
+    private final Delivery posting;
+    private final Delivery delivery;
 
     /** Receives posted; written by the poster only. */
     private long posted;
@@ -60,7 +63,6 @@ final class ShmReceiveQueue extends ReceiveQueue {
     private long current;
     private int sgeCount;
     private long total;
-    private @Nullable Region lastRegion;
 
     private volatile @Nullable LaneReader lane;
     /** Address of the peer's directory entry; 0 until connected. */
@@ -77,6 +79,8 @@ final class ShmReceiveQueue extends ReceiveQueue {
         this.ring = ring;
         this.stride = AdapterLayout.wqeStride(maxSge);
         this.postedAddress = postedAddress;
+        posting = new Delivery(keys, pd, qp.receiveScratch());
+        delivery = new Delivery(keys, pd, qp.receiveScratch());
         receives = new PostedReceive[entries];
         for (int i = 0; i < entries; i++) {
             receives[i] = new PostedReceive();
@@ -215,7 +219,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
             long a = current + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * i;
             long address = RawMemory.getLong(a);
             long keyAndLength = RawMemory.getLong(a + 8);
-            Region r = region((int) keyAndLength, address, keyAndLength >>> 32);
+            Region r = posting.region((int) keyAndLength, address, keyAndLength >>> 32);
             if (r == null) {
                 // the peer is to look at this receive, so that it is told of the error too
                 total = 0;
@@ -248,12 +252,12 @@ final class ShmReceiveQueue extends ReceiveQueue {
         shortestUntil = Math.max(shortestUntil, staged);
     }
 
-    /** Starts to look for the peer's lane. */
+    @Override
     void connect(long peerDirectoryEntry) {
         peerEntry = peerDirectoryEntry;
     }
 
-    /** Forgets everything; nobody posts or polls meanwhile. */
+    @Override
     void reset() {
         peerEntry = 0;
         lane = null;
@@ -263,7 +267,8 @@ final class ShmReceiveQueue extends ReceiveQueue {
         shortest = 255;
         shortestUntil = 0;
         room = 0;
-        lastRegion = null;
+        posting.reset();
+        delivery.reset();
         for (PostedReceive p : receives) {
             p.set(0, null, 0, 0);
         }
@@ -271,15 +276,13 @@ final class ShmReceiveQueue extends ReceiveQueue {
         RawMemory.putLongRelease(postedAddress, Posted.of(0, 255));
     }
 
-    /** Receives completed, as far as the poller has seen it; asked for by any thread. */
+    @Override
     long completions() {
         return (long) COMPLETED.getAcquire(this);
     }
 
-    /**
-     * Receives that the peer has completed and the poller has not seen yet; in state ERR all that are posted, for they are
-     * flushed. Asked for by any thread, which keeps the session from being unmapped meanwhile.
-     */
+    /** In state ERR all that are posted, for they are flushed. */
+    @Override
     long completionsWaiting() {
         long done = completions();
         if (qp.state() == QueuePairState.ERR) {
@@ -300,7 +303,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
         return k - done;
     }
 
-    /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
+    @Override
     boolean poll(ShmCompletionQueue cq) {
         LaneReader l = lane;
         if (l != null) {
@@ -371,7 +374,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
         if (opcode != WcOpcode.RECV_RDMA_WITH_IMM) {
             opcode = WcOpcode.RECV;
             if (status == WcStatus.SUCCESS) {
-                status = deliver(entry, commit, i, length);
+                status = delivery.deliver(entry, commit, length, ring + i * stride, receives[i]);
             }
         }
         if ((flags & LaneLayout.HAS_INVALIDATE) != 0 && status == WcStatus.SUCCESS
@@ -393,59 +396,6 @@ final class ShmReceiveQueue extends ReceiveQueue {
     private boolean isPosted(long k) {
         known = Posted.count(RawMemory.getLongAcquire(postedAddress));
         return k < known;
-    }
-
-    /** Brings a message into its receive, unless the initiator has done so; answers the status. */
-    private int deliver(long entry, long commit, int i, long length) {
-        long wqe = ring + i * stride;
-        if (length > RawMemory.getLong(wqe, AdapterLayout.WQE_LENGTH)) {
-            return WcStatus.LOC_LEN_ERR;
-        }
-        if ((LaneLayout.flags(commit) & LaneLayout.IS_INLINE) == 0) {
-            return WcStatus.SUCCESS;
-        }
-        if (length > LaneLayout.INLINE) {
-            return WcStatus.LOC_LEN_ERR;
-        }
-        long payload = LaneReader.payload(entry, commit);
-        PostedReceive p = receives[i];
-        Region r = p.region;
-        if (r != null && r.valid) {
-            Copy.small(payload, p.address, (int) length);
-            return WcStatus.SUCCESS;
-        }
-        return scatter(payload, wqe + AdapterLayout.WQE_HEADER, (int) length);
-    }
-
-    private @Nullable Region region(int key, long at, long bytes) {
-        Region r = lastRegion;
-        if (r == null || r.key != key || !r.valid || !r.covers(at, bytes)
-                || (r.access & AccessFlags.LOCAL_WRITE) == 0) {
-            r = keys.find(key, pd, at, bytes, AccessFlags.LOCAL_WRITE);
-            lastRegion = r;
-        }
-        return r;
-    }
-
-    private int scatter(long payload, long firstSge, int length) {
-        int done = 0;
-        for (long a = firstSge; done < length; a += AdapterLayout.WQE_SGE) {
-            long address = RawMemory.getLong(a);
-            long keyAndLength = RawMemory.getLong(a + 8);
-            int n = (int) Math.min(length - done, keyAndLength >>> 32);
-            Region r = n == 0 ? null : region((int) keyAndLength, address, n);
-            if (n > 0 && r == null) {
-                return WcStatus.LOC_PROT_ERR;
-            }
-            if (r != null) {
-                Copy.small(payload + done, qp.receiveScratch(), n);
-                if (!r.copyIn(qp.receiveScratch(), address, n)) {
-                    return WcStatus.LOC_PROT_ERR;
-                }
-            }
-            done += n;
-        }
-        return WcStatus.SUCCESS;
     }
 
     /**
@@ -493,7 +443,7 @@ final class ShmReceiveQueue extends ReceiveQueue {
             long address = RawMemory.getLong(a);
             long keyAndLength = RawMemory.getLong(a + 8);
             int n = (int) Math.min(length - done, keyAndLength >>> 32);
-            Region r = n == 0 ? null : region((int) keyAndLength, address, n);
+            Region r = n == 0 ? null : delivery.region((int) keyAndLength, address, n);
             if (n > 0 && (r == null || !r.copyIn(data + done, address, n))) {
                 return WcStatus.LOC_PROT_ERR;
             }

@@ -380,6 +380,15 @@ final class ShmSendQueue extends SendQueue {
         return changed;
     }
 
+    /** A receive of the peer's shared queue that is kept for the next try goes back. */
+    void giveBack() {
+        executor.giveBack();
+    }
+
+    void setPoolStarving() {
+        executor.setPoolStarving();
+    }
+
     boolean waitsForEver() {
         return isPending() && executor.waitsForEver();
     }

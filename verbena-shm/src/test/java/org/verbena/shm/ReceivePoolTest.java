@@ -35,7 +35,7 @@ class ReceivePoolTest {
         for (int i = 0; i < count; i++) {
             int s = pool.take();
             assertThat(s).as("a free slot").isBetween(0, ENTRIES - 1);
-            RawMemory.putLong(pool.wqe(s) + AdapterLayout.WQE_LENGTH, LENGTH + s);
+            RawMemory.putInt(pool.wqe(s) + AdapterLayout.WQE_FITS, LENGTH + s);
             pool.post(s, 1);
         }
     }

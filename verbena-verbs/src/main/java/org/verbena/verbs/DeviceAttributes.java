@@ -91,6 +91,21 @@ public final class DeviceAttributes {
         return b.maxPd;
     }
 
+    /** The largest number of shared receive queues. */
+    public int maxSrq() {
+        return b.maxSrq;
+    }
+
+    /** The largest number of outstanding receives on one shared receive queue. */
+    public int maxSrqWr() {
+        return b.maxSrqWr;
+    }
+
+    /** The largest number of scatter/gather elements of a receive on a shared receive queue. */
+    public int maxSrqSge() {
+        return b.maxSrqSge;
+    }
+
     /** The largest number of reads and atomics that a queue pair takes from its peer at once, as responder. */
     public int maxQpRdAtom() {
         return b.maxQpRdAtom;
@@ -232,6 +247,9 @@ public final class DeviceAttributes {
         private int maxCqe;
         private int maxMr;
         private int maxPd;
+        private int maxSrq;
+        private int maxSrqWr;
+        private int maxSrqSge;
         private int maxQpRdAtom;
         private int maxQpInitRdAtom;
         private int maxAh;
@@ -275,6 +293,9 @@ public final class DeviceAttributes {
             maxCqe = o.maxCqe;
             maxMr = o.maxMr;
             maxPd = o.maxPd;
+            maxSrq = o.maxSrq;
+            maxSrqWr = o.maxSrqWr;
+            maxSrqSge = o.maxSrqSge;
             maxQpRdAtom = o.maxQpRdAtom;
             maxQpInitRdAtom = o.maxQpInitRdAtom;
             maxAh = o.maxAh;
@@ -362,6 +383,17 @@ public final class DeviceAttributes {
         /** Sets {@link DeviceAttributes#maxMr()}. */
         public Builder maxMr(int v) {
             maxMr = v;
+            return this;
+        }
+
+        /**
+         * Sets {@link DeviceAttributes#maxSrq()}, {@link DeviceAttributes#maxSrqWr()} and
+         * {@link DeviceAttributes#maxSrqSge()}.
+         */
+        public Builder maxSrq(int count, int workRequests, int elements) {
+            maxSrq = count;
+            maxSrqWr = workRequests;
+            maxSrqSge = elements;
             return this;
         }
 

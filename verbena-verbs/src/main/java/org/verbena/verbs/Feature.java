@@ -82,6 +82,10 @@ public final class Feature {
     public static final String ATOMIC_WRITE = "atomic_write";
 
     private static final Set<String> KNOWN = all();
+    /** {@link ProtectionDomain#createSharedReceiveQueue}. */
+    public static final String SHARED_RECEIVE_QUEUE = "srq";
+    /** {@link SharedReceiveQueue#modify} of the capacity. */
+    public static final String SHARED_RECEIVE_QUEUE_RESIZE = "srq.resize";
 
     private Feature() {}
 

@@ -280,6 +280,10 @@ public abstract class ProtectionDomain extends VerbsObject {
         checkScaling(verb, attributes);
         CompMask.check(verb, attributes.compMask(), context.supportedQueuePairInitMask(),
                 QueuePairInitAttributes::names, context.device().name());
+        SharedReceiveQueue srq = attributes.sharedReceiveQueue();
+        if (srq != null && srq.protectionDomain().context() != context) {
+            throw new VerbsException(verb, Errno.EINVAL, "the shared receive queue belongs to another context");
+        }
         DeviceAttributes d = context.queryDevice();
         check(verb, "maxSendWr", attributes.maxSendWr(), d.maxQpWr());
         check(verb, "maxReceiveWr", attributes.maxReceiveWr(), d.maxQpWr());
@@ -350,6 +354,39 @@ public abstract class ProtectionDomain extends VerbsObject {
     /** Creates an address handle; the path has been checked. */
     protected AddressHandle implCreateAddressHandle(AddressVector path) throws VerbsException {
         throw new VerbsException("create AH on " + describe(), Errno.EOPNOTSUPP, "the provider has no datagrams");
+    }
+
+    /**
+     * Creates a shared receive queue, {@code ibv_create_srq}.
+     *
+     * @return the queue; its capacity is at least what was asked for
+     * @throws VerbsException {@code EINVAL} if a size exceeds the device's limit, {@code ENOMEM} if the device has no
+     *         queue left, {@code EOPNOTSUPP} if the provider has none, or does not know an attribute
+     */
+    public final SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes)
+            throws VerbsException {
+        String verb = "create SRQ on " + describe();
+        checkOpen(verb);
+        CompMask.check(verb, attributes.compMask(), supportedSharedReceiveQueueMask(),
+                SharedReceiveQueueAttributes::names, context.device().name());
+        DeviceAttributes d = context.queryDevice();
+        if (d.maxSrq() > 0) {
+            check(verb, "maxWr", attributes.maxWr(), 1, d.maxSrqWr());
+            check(verb, "maxSge", attributes.maxSge(), 0, d.maxSrqSge());
+        }
+        return implCreateSharedReceiveQueue(attributes);
+    }
+
+    /** Creates the shared receive queue; the attributes have been checked. */
+    protected SharedReceiveQueue implCreateSharedReceiveQueue(SharedReceiveQueueAttributes attributes)
+            throws VerbsException {
+        throw new VerbsException("create SRQ on " + describe(), Errno.EOPNOTSUPP,
+                "the provider has no shared receive queues");
+    }
+
+    /** The bits of {@link SharedReceiveQueueAttributes#compMask()} that the provider knows; by default none. */
+    protected int supportedSharedReceiveQueueMask() {
+        return 0;
     }
 
     /** Allocates and registers; the arguments have been checked. */
@@ -423,8 +460,12 @@ public abstract class ProtectionDomain extends VerbsObject {
     }
 
     private static void check(String verb, String name, int value, int max) throws VerbsException {
-        if (value < 0 || value > max) {
-            throw new VerbsException(verb, Errno.EINVAL, name + " is " + value + ", must be 0 to " + max);
+        check(verb, name, value, 0, max);
+    }
+
+    static void check(String verb, String name, int value, int min, int max) throws VerbsException {
+        if (value < min || value > max) {
+            throw new VerbsException(verb, Errno.EINVAL, name + " is " + value + ", must be " + min + " to " + max);
         }
     }
 

@@ -31,6 +31,10 @@ public abstract class QueuePair extends VerbsObject {
         if (table != null) {
             all.add(table);
         }
+        SharedReceiveQueue srq = init.sharedReceiveQueue();
+        if (srq != null) {
+            all.add(srq);
+        }
         return all;
     }
 
@@ -101,7 +105,7 @@ public abstract class QueuePair extends VerbsObject {
     /** The queue for sends, writes, reads and atomics. */
     public abstract SendQueue sendQueue();
 
-    /** The queue for receives. */
+    /** The queue for receives; with a shared receive queue it refuses to post, with {@code EINVAL}. */
     public abstract ReceiveQueue receiveQueue();
 
     /**

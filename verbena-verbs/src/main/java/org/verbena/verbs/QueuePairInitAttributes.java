@@ -15,9 +15,13 @@ public final class QueuePairInitAttributes {
     /** Bit of {@link #sendOperations()} in the mask. */
     public static final int SEND_OPS_FLAGS = 1 << 6;
 
+    /** Bit of {@link #sharedReceiveQueue()} in the mask. */
+    public static final int SHARED_RECEIVE_QUEUE = 1 << 16;
+
     private static final Flags NAMES = new Flags().and(CREATE_FLAGS, "CREATE_FLAGS")
             .and(MAX_TSO_HEADER, "MAX_TSO_HEADER").and(IND_TABLE, "IND_TABLE").and(RX_HASH, "RX_HASH").and(
-                    SEND_OPS_FLAGS, "SEND_OPS_FLAGS");
+                    SEND_OPS_FLAGS, "SEND_OPS_FLAGS")
+            .and(SHARED_RECEIVE_QUEUE, "SHARED_RECEIVE_QUEUE");
 
     private final CompletionQueue sendCq;
     private final CompletionQueue receiveCq;
@@ -34,6 +38,7 @@ public final class QueuePairInitAttributes {
     private final int sendOperations;
     private final @Nullable RwqIndirectionTable rwqIndirectionTable;
     private final @Nullable RxHashConfiguration rxHash;
+    private final @Nullable SharedReceiveQueue sharedReceiveQueue;
     private final int compMask;
 
     private QueuePairInitAttributes(Builder b) {
@@ -52,6 +57,7 @@ public final class QueuePairInitAttributes {
         sendOperations = b.sendOperations;
         rwqIndirectionTable = b.rwqIndirectionTable;
         rxHash = b.rxHash;
+        sharedReceiveQueue = b.sharedReceiveQueue;
         compMask = b.compMask;
     }
 
@@ -155,6 +161,11 @@ public final class QueuePairInitAttributes {
         return (compMask & bit) != 0;
     }
 
+    /** Where receives come from; null for a queue of the queue pair's own. */
+    public @Nullable SharedReceiveQueue sharedReceiveQueue() {
+        return sharedReceiveQueue;
+    }
+
     /** A builder that starts with these attributes. */
     public Builder toBuilder() {
         Builder b = new Builder(sendCq, receiveCq).type(type).maxSendWr(maxSendWr).maxReceiveWr(maxReceiveWr)
@@ -165,6 +176,7 @@ public final class QueuePairInitAttributes {
         b.sendOperations = sendOperations;
         b.rwqIndirectionTable = rwqIndirectionTable;
         b.rxHash = rxHash;
+        b.sharedReceiveQueue = sharedReceiveQueue;
         b.compMask = compMask;
         return b;
     }
@@ -186,6 +198,7 @@ public final class QueuePairInitAttributes {
         private int sendOperations;
         private @Nullable RwqIndirectionTable rwqIndirectionTable;
         private @Nullable RxHashConfiguration rxHash;
+        private @Nullable SharedReceiveQueue sharedReceiveQueue;
         private int compMask;
 
         private Builder(CompletionQueue sendCq, CompletionQueue receiveCq) {
@@ -267,6 +280,16 @@ public final class QueuePairInitAttributes {
         public Builder sendOperations(int flags) {
             sendOperations = flags;
             compMask |= SEND_OPS_FLAGS;
+            return this;
+        }
+
+        /**
+         * Takes receives from a shared queue, of the same context. The queue pair's own receive queue refuses to post, and
+         * sizes for it are of no meaning.
+         */
+        public Builder sharedReceiveQueue(SharedReceiveQueue srq) {
+            sharedReceiveQueue = srq;
+            compMask |= SHARED_RECEIVE_QUEUE;
             return this;
         }
 

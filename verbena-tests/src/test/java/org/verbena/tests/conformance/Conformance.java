@@ -97,15 +97,15 @@ abstract class Conformance {
 
     /** An end of this process with a context of its own. */
     final End end(EndOptions options) throws VerbsException {
-        return closing(End.open(fixture, options));
+        return closing(End.open(fixture, adapted(options)));
     }
 
     /** Two ends of the topology in state RESET. */
     final Pair pair(EndOptions near, EndOptions far) throws VerbsException {
         if (topology == Topology.ONE_CONTEXT) {
             Context c = open();
-            End n = closing(End.on(fixture, c, near));
-            return new Pair(n, closing(new Far.Local(End.on(fixture, c, far))));
+            End n = closing(End.on(fixture, c, adapted(near)));
+            return new Pair(n, closing(new Far.Local(End.on(fixture, c, adapted(far)))));
         }
         End n = end(near);
         return new Pair(n, farOf(far));
@@ -114,8 +114,13 @@ abstract class Conformance {
     /** A far end of the topology, never of the near end's context. */
     final Far farOf(EndOptions options) throws VerbsException {
         return closing(topology == Topology.TWO_PROCESSES
-                ? new Far.Remote(sharedPeer(), options)
-                : new Far.Local(End.open(fixture, options)));
+                ? new Far.Remote(sharedPeer(), adapted(options))
+                : new Far.Local(End.open(fixture, adapted(options))));
+    }
+
+    /** What this run of the suite wants of all ends beside what a test asks for. */
+    EndOptions adapted(EndOptions options) {
+        return options;
     }
 
     /** Two connected ends. */

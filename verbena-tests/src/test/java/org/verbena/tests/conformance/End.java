@@ -41,6 +41,8 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendQueue;
+import org.verbena.verbs.SharedReceiveQueue;
+import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 
 /** One end of a connection: a context, a PD, completion queues, a queue pair and a region. */
@@ -56,6 +58,7 @@ final class End implements AutoCloseable {
     final @Nullable CompletionChannel channel;
     final CompletionQueue sendCq;
     final CompletionQueue receiveCq;
+    final @Nullable SharedReceiveQueue srq;
     final QueuePair qp;
     final MemoryRegion region;
     final DeviceAttributes device;
@@ -99,6 +102,11 @@ final class End implements AutoCloseable {
         channel = o.channel ? context.createCompletionChannel() : null;
         sendCq = completionQueue();
         receiveCq = o.oneCompletionQueue ? sendCq : completionQueue();
+        srq = o.sharedReceives
+                ? pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(o.maxReceiveWr).maxSge(
+                        o.maxSge)
+                        .build())
+                : null;
         qp = pd.createQueuePair(initAttributes());
         if (o.memory == EndOptions.Memory.ALLOCATED) {
             region = pd.allocate(o.bytes, o.access);
@@ -135,6 +143,11 @@ final class End implements AutoCloseable {
         return q;
     }
 
+    /** The queue pair of that number. */
+    QueuePair queuePair(int number) {
+        return queuePairs.getOrDefault(number, qp);
+    }
+
     /** Posts the receive of a completion again, on whichever queue pair of this end it was. */
     void postAgain(Completion c) {
         QueuePair q = queuePairs.getOrDefault(c.queuePairNumber(), qp);
@@ -151,10 +164,30 @@ final class End implements AutoCloseable {
     }
 
     QueuePairInitAttributes initAttributes() {
-        var b = QueuePairInitAttributes.builder(sendCq, receiveCq).type(options.type).maxSendWr(options.maxSendWr)
+        return initAttributes(receiveCq);
+    }
+
+    private QueuePairInitAttributes initAttributes(CompletionQueue receives) {
+        var b = QueuePairInitAttributes.builder(sendCq, receives).type(options.type).maxSendWr(options.maxSendWr)
                 .maxReceiveWr(options.maxReceiveWr).maxSendSge(options.maxSge).maxReceiveSge(options.maxSge)
                 .maxInlineData(device.maxInlineData()).sqSigAll(options.sqSigAll);
-        return (options.createFlags == 0 ? b : b.createFlags(options.createFlags)).build();
+        if (options.createFlags != 0) {
+            b.createFlags(options.createFlags);
+        }
+        if (srq != null) {
+            b.sharedReceiveQueue(srq);
+        }
+        return b.build();
+    }
+
+    /** One more queue pair with a queue of its own for completions of receives. */
+    QueuePair queuePair(CompletionQueue receives) throws VerbsException {
+        return keep(pd.createQueuePair(initAttributes(receives)));
+    }
+
+    /** Where receives for a queue pair are posted. */
+    ReceiveQueue receiveQueue(QueuePair q) {
+        return srq == null ? q.receiveQueue() : srq.receiveQueue();
     }
 
     EndAddress address() throws VerbsException {
@@ -352,9 +385,9 @@ final class End implements AutoCloseable {
     int postReceives(QueuePair q, Op... ops) {
         if (ops.length == 1 && isSimple(ops[0]) && isQuick()) {
             Sge s = ops[0].buffers().getFirst();
-            return q.receiveQueue().post(ops[0].wrId(), region, s.at(), s.length());
+            return receiveQueue(q).post(ops[0].wrId(), region, s.at(), s.length());
         }
-        ReceiveQueue rq = q.receiveQueue().start();
+        ReceiveQueue rq = receiveQueue(q).start();
         for (Op op : ops) {
             rq.receive(op.wrId());
             for (Sge s : op.buffers()) {
@@ -499,6 +532,9 @@ final class End implements AutoCloseable {
             context.close();
         } else {
             qp.close();
+            if (srq != null) {
+                srq.close();
+            }
             region.close();
             receiveCq.close();
             sendCq.close();

@@ -33,6 +33,7 @@ final class EndOptions implements Serializable {
     int fields;
     boolean channel;
     boolean oneCompletionQueue;
+    boolean sharedReceives;
     int cqFlags;
     boolean parentDomain;
     int timeout = 14;
@@ -134,6 +135,12 @@ final class EndOptions implements Serializable {
     /** Everything is made in a parent domain that has a thread domain. */
     EndOptions parentDomain() {
         parentDomain = true;
+        return this;
+    }
+
+    /** Receives come from a shared receive queue. */
+    EndOptions sharedReceives() {
+        sharedReceives = true;
         return this;
     }
 

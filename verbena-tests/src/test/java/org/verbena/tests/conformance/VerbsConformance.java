@@ -308,4 +308,48 @@ public abstract class VerbsConformance {
             super(VerbsConformance.this.fixture());
         }
     }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class SharedReceiveQueues extends SharedReceiveQueueConformance {
+        SharedReceiveQueues(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    class SharedReceiveQueueFaults extends SharedReceiveQueueFaultConformance {
+        SharedReceiveQueueFaults() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class OperationsOnSharedQueues extends OperationsConformance {
+        OperationsOnSharedQueues(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return options.sharedReceives();
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class ScatterGatherOnSharedQueues extends ScatterGatherConformance {
+        ScatterGatherOnSharedQueues(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return options.sharedReceives();
+        }
+    }
 }

@@ -27,6 +27,10 @@ class DocsExamplesTest {
                     SEND wrId=4 SUCCESS length=32 qp=0x[0-9a-f]+
                     RECV wrId=7 SUCCESS length=32 qp=0x[0-9a-f]+
                     old value 1, new value 42""",
+            "SharedReceives", """
+                    receive [01]: 100 bytes
+                    receive [01]: 100 bytes
+                    SRQ_LIMIT_REACHED""",
             "WriteAndPoll", """
                     message 1 carries 1
                     message 2 carries 4

@@ -1,0 +1,250 @@
+package org.verbena.shm;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * The receive side of a connected queue pair on a shared receive queue: what its peer committed into the lane, for
+ * receives that the peer claimed from the pool. Nothing is posted here. The lane has room for as many entries as the pool
+ * had slots when the queue pair was made; how many may be used is what {@code posted} says of a queue of its own.
+ */
+final class AttachedReceives extends ReceiveSide implements PoolUser {
+    private static final VarHandle COMPLETED;
+
+    static {
+        try {
+            COMPLETED = MethodHandles.lookup().findVarHandle(AttachedReceives.class, "completed", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final ShmQueuePair qp;
+    private final OwnPool own;
+    private final ReceivePool pool;
+    private final KeyTable keys;
+    private final Delivery delivery;
+    private final int entries;
+    private final long postedAddress;
+    /** Lane entries read; written by the poller only. */
+    private long completed;
+    private volatile @Nullable LaneReader lane;
+    /** Address of the peer's directory entry; 0 until connected. */
+    private volatile long peerEntry;
+
+    AttachedReceives(ShmQueuePair qp, OwnPool own, KeyTable keys, int entries, long postedAddress) {
+        this.qp = qp;
+        this.own = own;
+        this.pool = own.receives();
+        this.keys = keys;
+        this.delivery = new Delivery(keys, own.pd(), qp.receiveScratch());
+        this.entries = entries;
+        this.postedAddress = postedAddress;
+    }
+
+    ShmQueuePair queuePair() {
+        return qp;
+    }
+
+    // ---- posting is for the shared queue
+
+    @Override
+    public ReceiveQueue start() {
+        return this;
+    }
+
+    @Override
+    public ReceiveQueue receive(long wrId) {
+        return this;
+    }
+
+    @Override
+    public ReceiveQueue sge(int lkey, long address, long length) {
+        return this;
+    }
+
+    @Override
+    public int complete() {
+        return Errno.EINVAL;
+    }
+
+    // ---- the life of a connection
+
+    @Override
+    void connect(long peerDirectoryEntry) {
+        RawMemory.putLongRelease(postedAddress, Posted.of(entries, 0));
+        peerEntry = peerDirectoryEntry;
+        own.add(this);
+    }
+
+    @Override
+    void disconnect(boolean left) {
+        Session s = qp.session();
+        if (!left && s != null) {
+            own.add(new PoolGhost(Revocation.Inside.peerOf(qp, s)));
+        }
+        own.remove(this);
+    }
+
+    @Override
+    void peerDied() {
+        own.recover();
+    }
+
+    @Override
+    void reset() {
+        peerEntry = 0;
+        lane = null;
+        COMPLETED.setRelease(this, 0L);
+        delivery.reset();
+        RawMemory.putLongRelease(postedAddress, 0);
+    }
+
+    // ---- completions
+
+    @Override
+    boolean poll(ShmCompletionQueue cq) {
+        LaneReader l = lane;
+        if (l == null) {
+            l = peerEntry == 0 ? null : attach();
+            if (l == null) {
+                return false;
+            }
+        }
+        long k = completed;
+        long entry = l.entry(k);
+        long commit = LaneReader.commit(entry);
+        return LaneLayout.isOf(commit, k) && take(cq, entry, commit, k);
+    }
+
+    @Override
+    long completions() {
+        return (long) COMPLETED.getAcquire(this);
+    }
+
+    @Override
+    long completionsWaiting() {
+        LaneReader l = anyLane();
+        long from = completions();
+        int n = 0;
+        while (l != null && n < entries && LaneLayout.isReached(LaneReader.commit(l.entry(from + n)), from + n)) {
+            n++;
+        }
+        return n;
+    }
+
+    /** The lane, for others than the poller. */
+    private @Nullable LaneReader anyLane() {
+        LaneReader l = lane;
+        if (l == null && peerEntry != 0) {
+            try {
+                l = qp.findLane(entries); // kept by the poller only, which a reset waits for
+            } catch (ProtocolException e) {
+                return null; // the poller will find that too
+            }
+        }
+        return l;
+    }
+
+    private @Nullable LaneReader attach() {
+        try {
+            LaneReader l = qp.findLane(entries);
+            lane = l;
+            return l;
+        } catch (ProtocolException e) {
+            qp.fatal(e);
+            return null;
+        }
+    }
+
+    private boolean take(ShmCompletionQueue cq, long entry, long commit, long k) {
+        long claim = LaneReader.claim(entry);
+        int flags = LaneLayout.flags(commit);
+        if ((flags & ~LaneLayout.KNOWN_FLAGS) != 0 || !pool.finish(claim)) {
+            qp.fatal(new ProtocolException("the peer completed a receive that it had not claimed"));
+            return false;
+        }
+        int slot = Claim.slot(claim);
+        PostedReceive p = pool.receive(slot);
+        long length = LaneReader.length(entry, commit);
+        int status = LaneLayout.status(commit);
+        int opcode = LaneLayout.opcode(commit);
+        if (opcode != WcOpcode.RECV_RDMA_WITH_IMM) {
+            opcode = WcOpcode.RECV;
+            if (status == WcStatus.SUCCESS) {
+                status = delivery.deliver(entry, commit, length, pool.wqe(slot), p);
+            }
+        }
+        if ((flags & LaneLayout.HAS_INVALIDATE) != 0 && status == WcStatus.SUCCESS
+                && !WindowWork.invalidateFor(qp, keys, LaneReader.immediate(entry))) {
+            status = WcStatus.REM_INV_REQ_ERR;
+        }
+        if (status != WcStatus.SUCCESS) {
+            qp.receiveFailed(status);
+        }
+        if (!cq.hasTimestamps()) {
+            flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer says
+        }
+        cq.set(qp, p.wrId, LaneLayout.commit(k, opcode, status, flags), length);
+        cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
+        COMPLETED.setRelease(this, k + 1);
+        RawMemory.putLongRelease(postedAddress, Posted.of(k + 1 + entries, 0));
+        pool.free(slot);
+        return true;
+    }
+
+    // ---- for the pool
+
+    @Override
+    public long hazard() {
+        return qp.peerHazard();
+    }
+
+    @Override
+    public long held() {
+        Session s = qp.session();
+        return s == null || s.isDead()
+                ? Claim.NONE
+                : RawMemory.getLongAcquire(qp.peerEntry(s) + AdapterLayout.QP_HELD);
+    }
+
+    @Override
+    public boolean hasCommitted(long claim) {
+        LaneReader l = anyLane();
+        if (l == null) {
+            return false;
+        }
+        long from = completions();
+        for (long k = from; k < from + entries; k++) {
+            long entry = l.entry(k);
+            long commit = LaneReader.commit(entry);
+            if (!LaneLayout.isReached(commit, k)) {
+                return false;
+            }
+            if (LaneLayout.isOf(commit, k) && LaneReader.claim(entry) == claim) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public boolean isStarving() {
+        Session s = qp.session();
+        return s != null && !s.isDead()
+                && RawMemory.getLongAcquire(qp.peerEntry(s) + AdapterLayout.QP_STARVING) != 0;
+    }
+
+    @Override
+    public void wake() {
+        qp.wakeStarvingPeer();
+    }
+}

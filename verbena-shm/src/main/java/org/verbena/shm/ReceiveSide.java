@@ -1,0 +1,27 @@
+package org.verbena.shm;
+
+import org.verbena.verbs.ReceiveQueue;
+
+/** The receive side of a queue pair: what it posts, and where completions of receives come from. */
+abstract class ReceiveSide extends ReceiveQueue {
+    /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
+    abstract boolean poll(ShmCompletionQueue cq);
+
+    /** Receives completed, as far as the poller has seen it; asked for by any thread. */
+    abstract long completions();
+
+    /** Completions that the poller has not seen yet; any thread, which keeps the session from being unmapped meanwhile. */
+    abstract long completionsWaiting();
+
+    /** Starts to look for what the peer commits, whose directory entry lies there. */
+    abstract void connect(long peerDirectoryEntry);
+
+    /** The connection is over; {@code left} if the peer touches nothing any more. */
+    void disconnect(boolean left) {}
+
+    /** The peer has died. */
+    void peerDied() {}
+
+    /** Forgets everything; nobody posts or polls meanwhile. */
+    abstract void reset();
+}

@@ -1,0 +1,91 @@
+package org.verbena.shm;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AsyncEvent;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.SharedReceiveQueue;
+import org.verbena.verbs.SharedReceiveQueueAttributes;
+import org.verbena.verbs.VerbsException;
+
+/** A shared receive queue: a pool that the peers of all queue pairs on it take receives from. */
+final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.Owner {
+    private final ShmContext context;
+    private final OwnPool pool;
+    private final PoolReceiveQueue receives;
+
+    ShmSharedReceiveQueue(ShmContext context, ShmProtectionDomain pd, SharedReceiveQueueAttributes a)
+            throws VerbsException {
+        super(pd, a);
+        this.context = context;
+        try {
+            pool = new OwnPool(context, "create SRQ", new OwnPool.Shape(pd.index(), a.maxWr(), ShmDevice.MAX_WR,
+                    a.maxSge(), null), this);
+        } catch (VerbsException e) {
+            abandon();
+            throw e;
+        }
+        receives = new PoolReceiveQueue(pool, context.keys());
+        opened();
+    }
+
+    OwnPool pool() {
+        return pool;
+    }
+
+    @Override
+    public ReceiveQueue receiveQueue() {
+        return receives;
+    }
+
+    @Override
+    protected void implModify(SharedReceiveQueueAttributes a) throws VerbsException {
+        String verb = "modify " + describe();
+        if (pool.receives().isBroken()) {
+            throw new VerbsException(verb, Errno.EINVAL, "it has failed");
+        }
+        if ((a.mask() & SharedReceiveQueueAttributes.MAX_WR) != 0) {
+            int outstanding = pool.receives().outstanding().length;
+            if (a.maxWr() < outstanding) {
+                throw new VerbsException(verb, Errno.EINVAL, "maxWr is " + a.maxWr() + ", but " + outstanding
+                        + " receives are outstanding");
+            }
+            pool.resize(verb, a.maxWr());
+        }
+        if ((a.mask() & SharedReceiveQueueAttributes.LIMIT) != 0) {
+            pool.setLimit(a.limit());
+        }
+    }
+
+    @Override
+    protected SharedReceiveQueueAttributes implQuery() {
+        return SharedReceiveQueueAttributes.builder().maxWr(pool.receives().capacity()).maxSge(pool.maxSge())
+                .limit(pool.limit()).build();
+    }
+
+    @Override
+    public void limitReached() {
+        context.raise(AsyncEvent.builder(AsyncEventType.SRQ_LIMIT_REACHED, this).build());
+    }
+
+    @Override
+    public void broken() {
+        String reason = "a peer has damaged " + describe();
+        context.raise(AsyncEvent.builder(AsyncEventType.SRQ_ERR, this).detail(reason).build());
+        for (PoolUser u : pool.users()) {
+            if (u instanceof AttachedReceives a) {
+                a.queuePair().enterError(reason, AsyncEventType.QP_FATAL);
+            }
+        }
+    }
+
+    @Override
+    public String describe() {
+        return "SRQ 0x" + Integer.toHexString(pool.number()) + " of " + context.describe();
+    }
+
+    @Override
+    protected void implClose() {
+        pool.close(true);
+    }
+}

@@ -1,0 +1,379 @@
+package org.verbena.tests.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AsyncEvent;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Feature;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.SharedReceiveQueue;
+import org.verbena.verbs.SharedReceiveQueueAttributes;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
+/** Shared receive queues: the near end receives, on several queue pairs, what far ends send. */
+abstract class SharedReceiveQueueConformance extends Conformance {
+    private static final int CAPACITY = 64;
+    private static final int SLOT = 512;
+
+    SharedReceiveQueueConformance(ConformanceFixture fixture, Topology topology) {
+        super(fixture, topology);
+    }
+
+    @BeforeEach
+    void needsSharedReceiveQueues() throws VerbsException {
+        try (Context c = fixture.open()) {
+            needs(c, Feature.SHARED_RECEIVE_QUEUE);
+        }
+    }
+
+    private static SharedReceiveQueueAttributes.Builder attributes() {
+        return SharedReceiveQueueAttributes.builder();
+    }
+
+    /** A pair whose near end is on a shared receive queue. */
+    private Pair sharing(EndOptions near, EndOptions far) throws VerbsException {
+        return connected(near.sharedReceives().queues(CAPACITY), far.queues(CAPACITY));
+    }
+
+    private Pair sharing() throws VerbsException {
+        return sharing(EndOptions.defaults(), EndOptions.defaults());
+    }
+
+    private static SharedReceiveQueue srq(End end) {
+        return Objects.requireNonNull(end.srq);
+    }
+
+    /** Connects one more queue pair of the near end with one more of the far end; answers the far one's number. */
+    private static int oneMore(Pair p, QueuePair near) throws VerbsException {
+        EndAddress n = p.near.address(near);
+        EndAddress f = p.far.run(end -> {
+            QueuePair q = end.queuePair();
+            end.toInit(q);
+            end.toRtr(q, n);
+            return end.address(q);
+        });
+        p.near.toInit(near);
+        p.near.toRtr(near, f);
+        p.near.toRts(near);
+        int number = f.queuePairNumber();
+        p.far.act(end -> end.toRts(end.queuePair(number)));
+        return number;
+    }
+
+    private static Op receive(long id) {
+        return Op.receive(id).on(SLOT * (id % CAPACITY), SLOT);
+    }
+
+    private static void postReceives(End end, int from, int to) {
+        assertPosted(end.postReceives(IntStream.range(from, to).mapToObj(SharedReceiveQueueConformance::receive)
+                .toArray(Op[]::new)));
+    }
+
+    /** Sends from one queue pair of the far end; answers the statuses. */
+    private static List<Completion> send(Far far, int number, long... lengths) throws VerbsException {
+        return far.run(end -> {
+            QueuePair q = end.queuePair(number);
+            for (int i = 0; i < lengths.length; i++) {
+                int r = end.post(q, Op.send(i).on(0, lengths[i]));
+                if (r != 0) {
+                    throw new AssertionError(Errno.name(r));
+                }
+            }
+            return end.await(end.sendCq, lengths.length);
+        });
+    }
+
+    private static void assertAllSent(List<Completion> completions) {
+        assertThat(completions).extracting(Completion::statusName).containsOnly("SUCCESS");
+    }
+
+    // ---- making, changing, closing
+
+    @Test
+    void limitsOfSizes() throws VerbsException {
+        Context c = open();
+        ProtectionDomain pd = c.allocateProtectionDomain();
+        int maxWr = c.queryDevice().maxSrqWr();
+        int maxSge = c.queryDevice().maxSrqSge();
+        assertThat(c.queryDevice().maxSrq()).isPositive();
+        for (int bad : new int[] {0, -1, maxWr + 1}) {
+            assertErrno(Errno.EINVAL, () -> pd.createSharedReceiveQueue(attributes().maxWr(bad).build()), "maxWr");
+        }
+        for (int bad : new int[] {-1, maxSge + 1}) {
+            assertErrno(Errno.EINVAL, () -> pd.createSharedReceiveQueue(attributes().maxSge(bad).build()), "maxSge");
+        }
+        try (SharedReceiveQueue q = pd.createSharedReceiveQueue(attributes().maxWr(maxWr).maxSge(maxSge).build())) {
+            assertThat(q.query().maxWr()).isGreaterThanOrEqualTo(maxWr);
+            assertThat(q.query().maxSge()).isGreaterThanOrEqualTo(maxSge);
+            assertThat(q.query().limit()).isZero();
+            assertThat(q.protectionDomain()).isSameAs(pd);
+        }
+    }
+
+    @Test
+    void whatIsUsedIsBusyAndWhatIsClosedIsRefused() throws VerbsException {
+        Context c = open();
+        ProtectionDomain pd = c.allocateProtectionDomain();
+        CompletionQueue cq = c.createCompletionQueue(8);
+        SharedReceiveQueue q = pd.createSharedReceiveQueue(attributes().build());
+        QueuePair qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).sharedReceiveQueue(q).build());
+        assertThat(qp.initAttributes().sharedReceiveQueue()).isSameAs(q);
+        assertErrno(Errno.EBUSY, q::close);
+        qp.close();
+        assertErrno(Errno.EBUSY, pd::close);
+        q.close();
+        q.close();
+        assertErrno(Errno.EINVAL, q::query, "closed");
+        assertErrno(Errno.EINVAL, () -> q.modify(attributes().limit(1).build()), "closed");
+        assertRefused(Errno.EINVAL, q.receiveQueue().start().receive(1).complete());
+        assertErrno(Errno.EINVAL, () -> pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq)
+                .sharedReceiveQueue(q).build()), "closed");
+        pd.close();
+        assertErrno(Errno.EINVAL, () -> pd.createSharedReceiveQueue(attributes().build()), "closed");
+    }
+
+    @Test
+    void anotherContextsQueueIsRefused() throws VerbsException {
+        Context c = open();
+        ProtectionDomain pd = c.allocateProtectionDomain();
+        CompletionQueue cq = c.createCompletionQueue(8);
+        SharedReceiveQueue foreign = open().allocateProtectionDomain().createSharedReceiveQueue(attributes().build());
+        assertErrno(Errno.EINVAL, () -> pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq)
+                .sharedReceiveQueue(foreign).build()), "another context");
+    }
+
+    @Test
+    void wrongChangesAreRefused() throws VerbsException {
+        ProtectionDomain pd = open().allocateProtectionDomain();
+        SharedReceiveQueue q = pd.createSharedReceiveQueue(attributes().maxWr(4).maxSge(1).build());
+        assertErrno(Errno.EINVAL, () -> q.modify(attributes().build()), "neither");
+        assertErrno(Errno.EINVAL, () -> q.modify(attributes().limit(5).build()), "limit");
+        assertErrno(Errno.EINVAL, () -> q.modify(attributes().limit(-1).build()), "limit");
+        assertErrno(Errno.EINVAL, () -> q.modify(attributes().maxWr(0).build()), "maxWr");
+        assertErrno(Errno.EINVAL, () -> q.modify(attributes().maxWr(1 << 30).build()), "maxWr");
+        for (int i = 0; i < 3; i++) {
+            assertPosted(q.receiveQueue().start().receive(i).complete());
+        }
+        q.modify(attributes().limit(3).build());
+        assertThat(q.query().limit()).isEqualTo(3);
+        assertErrno(Errno.EINVAL, () -> q.modify(attributes().maxWr(2).build()), "limit");
+        assertErrno(Errno.EINVAL, () -> q.modify(attributes().maxWr(2).limit(0).build()), "outstanding");
+        assertThat(q.query().maxWr()).isEqualTo(4);
+    }
+
+    @Test
+    void postingIsChecked() throws VerbsException {
+        End end = end(EndOptions.defaults().sharedReceives().queues(4).maxSge(2));
+        SharedReceiveQueue q = srq(end);
+        assertRefused(Errno.EINVAL, end.qp.receiveQueue().start().receive(1).complete());
+        assertRefused(Errno.EINVAL, end.qp.receiveQueue().post(1, end.region, 0, 8));
+        assertRefused(Errno.EINVAL, q.receiveQueue().complete());
+        assertRefused(Errno.EINVAL, end.postReceives(Op.receive(1).on(0, 8).on(8, 8).on(16, 8)));
+        assertRefused(Errno.ENOMEM, end.postReceives(receive(1), receive(2), receive(3), receive(4), receive(5)));
+        assertPosted(end.postReceives(receive(1), receive(2), receive(3), receive(4)));
+        assertRefused(Errno.ENOMEM, q.receiveQueue().post(5, end.region, 0, 8));
+        q.modify(attributes().maxWr(5).build());
+        assertPosted(q.receiveQueue().post(5, end.region, 0, 8));
+        assertRefused(Errno.ENOMEM, q.receiveQueue().post(6, end.region, 0, 8));
+    }
+
+    // ---- messages
+
+    @Test
+    void severalQueuePairsTakeFromOneQueue() throws VerbsException {
+        Pair p = sharing();
+        List<Integer> senders = new ArrayList<>(List.of(p.farAddress.queuePairNumber()));
+        List<QueuePair> receivers = new ArrayList<>(List.of(p.near.qp));
+        for (int i = 0; i < 3; i++) {
+            QueuePair q = p.near.queuePair();
+            receivers.add(q);
+            senders.add(oneMore(p, q));
+        }
+        postReceives(p.near, 0, CAPACITY);
+        p.far.fill(0, SLOT, 7);
+        for (int round = 0; round < 20; round++) {
+            for (int s : senders) {
+                assertAllSent(send(p.far, s, 0, 8, 48, 49, 64, 200, SLOT));
+            }
+            List<Completion> got = p.near.awaitReceives(7 * senders.size());
+            assertThat(got.stream().map(Completion::wrId).distinct()).as("each receive once").hasSameSizeAs(got);
+            for (QueuePair q : receivers) {
+                assertThat(got.stream().filter(c -> c.queuePairNumber() == q.number()).mapToLong(
+                        Completion::byteLength))
+                        .as("messages of %s in order", q.describe()).containsExactly(0L, 8L, 48L, 49L, 64L, 200L, 512L);
+            }
+            for (Completion c : got) {
+                assertDone(WcOpcode.RECV, c.wrId(), c);
+                assertThat(Pattern.mismatch(p.near.at(SLOT * (c.wrId() % CAPACITY), c.byteLength()), 7)).isEqualTo(-1);
+                assertPosted(p.near.postReceives(receive(c.wrId())));
+            }
+        }
+    }
+
+    @Test
+    void severalCompletionQueues() throws VerbsException {
+        Pair p = sharing();
+        CompletionQueue other = p.near.keep(p.near.context.createCompletionQueue(CAPACITY));
+        QueuePair second = p.near.queuePair(other);
+        int sender = oneMore(p, second);
+        postReceives(p.near, 0, 8);
+        assertAllSent(send(p.far, sender, 1, 2, 3));
+        assertAllSent(send(p.far, p.farAddress.queuePairNumber(), 4, 5));
+        assertThat(p.near.await(other, 3)).extracting(Completion::byteLength).containsExactly(1L, 2L, 3L);
+        assertThat(p.near.awaitReceives(2)).extracting(Completion::byteLength).containsExactly(4L, 5L);
+        assertThat(End.poll(other, 1)).isEmpty();
+    }
+
+    @Test
+    void immediateAndInlineData() throws VerbsException {
+        Pair p = sharing();
+        EndAddress near = p.nearAddress;
+        postReceives(p.near, 0, 4);
+        p.far.fill(0, 64, 3);
+        assertPosted(p.far.post(Op.sendImmediate(1, 0x12345678).on(0, 16), Op.writeImmediate(2, near, 40000, 77).on(0,
+                64),
+                Op.send(3).inlineFrom(0, 64), Op.writeImmediate(4, near, 40000, 78)));
+        List<Completion> got = p.near.awaitReceives(4);
+        assertThat(got).extracting(Completion::immediate).containsExactly(0x12345678, 77, 0, 78);
+        assertThat(got).extracting(Completion::opcode).containsExactly(WcOpcode.RECV, WcOpcode.RECV_RDMA_WITH_IMM,
+                WcOpcode.RECV, WcOpcode.RECV_RDMA_WITH_IMM);
+        assertThat(got.stream().map(Completion::wrId)).containsExactlyInAnyOrder(0L, 1L, 2L, 3L);
+        assertThat(Pattern.mismatch(p.near.at(40000, 64), 3)).isEqualTo(-1);
+        assertThat(Pattern.mismatch(p.near.at(SLOT * got.get(2).wrId(), 64), 3)).isEqualTo(-1);
+    }
+
+    @Test
+    void aMessageWaitsForAReceive() throws VerbsException {
+        Pair p = sharing();
+        QueuePair second = p.near.queuePair();
+        int sender = oneMore(p, second);
+        assertPosted(p.far.post(Op.send(1).on(0, 8)));
+        p.far.act(end -> {
+            if (end.post(end.queuePair(sender), Op.send(2).on(0, 9)) != 0) {
+                throw new AssertionError();
+            }
+        });
+        Await.never("a send completes", () -> p.far.run(end -> !End.poll(end.sendCq, 4).isEmpty()));
+        postReceives(p.near, 0, 1);
+        Completion first = p.near.awaitReceive();
+        assertThat(first.wrId()).isZero();
+        postReceives(p.near, 1, 2);
+        Completion last = p.near.awaitReceive();
+        assertThat(LongStream.of(first.byteLength(), last.byteLength())).containsExactlyInAnyOrder(8L, 9L);
+        assertAllSent(p.far.run(end -> end.await(end.sendCq, 2)));
+    }
+
+    @Test
+    void retriesForAReceiveEnd() throws VerbsException {
+        Pair p = sharing(EndOptions.defaults(), EndOptions.defaults().rnrRetry(1));
+        assertPosted(p.far.post(Op.send(1).on(0, 8)));
+        assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 1, p.far.awaitSend());
+    }
+
+    @Test
+    void moreUnpolledMessagesThanTheQueueHadWhenItWasConnected() throws VerbsException {
+        Pair p = connected(EndOptions.defaults().sharedReceives().queues(4), EndOptions.defaults());
+        SharedReceiveQueue q = srq(p.near);
+        q.modify(attributes().maxWr(40).build());
+        assertThat(q.query().maxWr()).isEqualTo(40);
+        postReceives(p.near, 0, 40);
+        for (int i = 0; i < 40; i++) {
+            assertPosted(p.far.post(Op.send(i).on(0, i)));
+        }
+        List<Completion> got = p.near.awaitReceives(40);
+        assertThat(got.stream().map(Completion::byteLength))
+                .containsExactlyElementsOf(LongStream.range(0, 40).boxed().toList());
+        assertAllSent(p.far.run(end -> end.await(end.sendCq, 40)));
+    }
+
+    // ---- events
+
+    @Test
+    void theLimitIsReachedOnce() throws VerbsException {
+        Pair p = sharing();
+        SharedReceiveQueue q = srq(p.near);
+        postReceives(p.near, 0, 8);
+        q.modify(attributes().limit(6).build());
+        assertThat(p.near.context.awaitAsyncEvent(Duration.ofMillis(50))).isNull();
+        int sender = p.farAddress.queuePairNumber();
+        assertAllSent(send(p.far, sender, 1, 1));
+        assertThat(p.near.context.awaitAsyncEvent(Duration.ofMillis(50))).as("6 are left").isNull();
+        assertAllSent(send(p.far, sender, 1));
+        assertEvent(p.near, AsyncEventType.SRQ_LIMIT_REACHED, q);
+        assertThat(q.query().limit()).isZero();
+        assertAllSent(send(p.far, sender, 1, 1));
+        assertThat(p.near.context.awaitAsyncEvent(Duration.ofMillis(50))).as("once").isNull();
+        q.modify(attributes().limit(7).build());
+        assertEvent(p.near, AsyncEventType.SRQ_LIMIT_REACHED, q);
+    }
+
+    private static void assertEvent(End end, int type, Object element) throws VerbsException {
+        AsyncEvent e = end.context.awaitAsyncEvent(Await.LIMIT);
+        assertThat(e).isNotNull();
+        assertThat(AsyncEventType.toString(e.type())).isEqualTo(AsyncEventType.toString(type));
+        assertThat(e.element()).isSameAs(element);
+    }
+
+    @Test
+    void aFailedQueuePairFlushesNoReceiveAndSaysThatItTakesNoMore() throws VerbsException {
+        Pair p = sharing();
+        QueuePair second = p.near.queuePair();
+        int sender = oneMore(p, second);
+        postReceives(p.near, 0, 8);
+        p.near.to(QueuePairState.ERR);
+        assertEvent(p.near, AsyncEventType.QP_LAST_WQE_REACHED, p.near.qp);
+        assertThat(End.poll(p.near.receiveCq, 8)).isEmpty();
+        assertAllSent(send(p.far, sender, 1, 2, 3, 4, 5, 6, 7, 8));
+        List<Completion> got = p.near.awaitReceives(8);
+        assertThat(got.stream().map(Completion::wrId)).containsExactlyInAnyOrder(0L, 1L, 2L, 3L, 4L, 5L, 6L, 7L);
+        assertThat(second.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    void aMessageThatIsTooLongFailsItsQueuePairsOnly() throws VerbsException {
+        Pair p = sharing();
+        QueuePair second = p.near.queuePair();
+        int sender = oneMore(p, second);
+        postReceives(p.near, 0, 4);
+        List<Completion> sent = send(p.far, p.farAddress.queuePairNumber(), SLOT + 1);
+        assertThat(sent.getFirst().statusName()).isEqualTo("REM_INV_REQ_ERR");
+        Completion c = p.near.awaitReceive();
+        assertThat(c.statusName()).isEqualTo("LOC_LEN_ERR");
+        p.near.awaitState(QueuePairState.ERR);
+        p.far.awaitState(QueuePairState.ERR);
+        assertAllSent(send(p.far, sender, 1, 2, 3));
+        List<Completion> rest = p.near.awaitReceives(3);
+        assertThat(rest.stream().mapToLong(Completion::wrId).filter(id -> id != c.wrId())).hasSize(3);
+    }
+
+    /** What was received on a queue pair and not polled goes with it; its receives stay in the queue. */
+    @Test
+    void closingAQueuePairKeepsTheReceives() throws VerbsException {
+        Pair p = sharing();
+        QueuePair second = p.near.queuePair();
+        int sender = oneMore(p, second);
+        postReceives(p.near, 0, 8);
+        assertAllSent(send(p.far, sender, 1, 1, 1));
+        second.close();
+        assertAllSent(send(p.far, p.farAddress.queuePairNumber(), 2, 2, 2, 2, 2, 2, 2, 2));
+        assertThat(p.near.awaitReceives(8).stream().map(Completion::wrId).distinct()).hasSize(8);
+    }
+}

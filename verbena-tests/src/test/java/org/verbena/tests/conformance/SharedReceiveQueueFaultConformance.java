@@ -1,0 +1,143 @@
+package org.verbena.tests.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/** A shared receive queue that two processes send to, one of which is killed or stopped. */
+abstract class SharedReceiveQueueFaultConformance extends Conformance {
+    private static final int CAPACITY = 32;
+    private static final int LENGTH = 2000;
+
+    SharedReceiveQueueFaultConformance(ConformanceFixture fixture) {
+        super(fixture, Topology.TWO_PROCESSES);
+    }
+
+    /** Sends without end, short and long messages. */
+    private static void flood(Far far) throws VerbsException {
+        far.start(end -> {
+            for (long i = 0; end.state() == QueuePairState.RTS; i++) {
+                end.post(Op.send(i).on(0, i % 3 == 0 ? 16 : LENGTH));
+                End.poll(end.sendCq, 64);
+            }
+            return true;
+        });
+    }
+
+    private static Op receive(long id) {
+        return Op.receive(id).on(2048 * id, LENGTH);
+    }
+
+    /** Takes messages and posts their receives again, {@code n} times. */
+    private static void serve(End end, int n) throws VerbsException {
+        for (int i = 0; i < n; i++) {
+            Completion c = end.awaitReceive();
+            assertThat(c.status()).as(c.toString()).isEqualTo(WcStatus.SUCCESS);
+            assertPosted(end.postReceives(receive(c.wrId())));
+        }
+    }
+
+    private static QueuePair connect(End end, Far far) throws VerbsException {
+        QueuePair q = end.queuePair();
+        EndAddress here = end.address(q);
+        EndAddress there = far.address();
+        far.act(e -> {
+            e.toInit();
+            e.toRtr(here);
+        });
+        end.toInit(q);
+        end.toRtr(q, there);
+        end.toRts(q);
+        far.act(End::toRts);
+        return q;
+    }
+
+    private End receiver() throws VerbsException {
+        End end = end(EndOptions.defaults().sharedReceives().queues(CAPACITY).bytes(1 << 17));
+        for (int i = 0; i < CAPACITY; i++) {
+            assertPosted(end.postReceives(receive(i)));
+        }
+        return end;
+    }
+
+    private Far sender(PeerProcess process) throws VerbsException {
+        return closing(new Far.Remote(process, EndOptions.defaults()));
+    }
+
+    @RepeatedTest(6)
+    void noReceiveIsLostWhenASenderIsKilled() throws Exception {
+        End end = receiver();
+        PeerProcess victim = ownPeer();
+        Far survivor = sender(sharedPeer());
+        Far dying = sender(victim);
+        connect(end, survivor);
+        QueuePair its = connect(end, dying);
+        flood(dying);
+        serve(end, 5000);
+        victim.kill();
+        Await.until("the death to be noticed", () -> its.state() == QueuePairState.ERR, its::describe);
+        // what it had committed is received; then all receives, those it had taken included, are there for the other
+        Set<Long> unposted = new HashSet<>();
+        for (List<Completion> some = End.poll(end.receiveCq, 64); !some.isEmpty(); some = End.poll(end.receiveCq, 64)) {
+            some.forEach(c -> unposted.add(c.wrId()));
+        }
+        for (long id : unposted) {
+            assertPosted(end.postReceives(receive(id)));
+        }
+        survivor.start(e -> {
+            for (int i = 0; i < CAPACITY; i++) {
+                e.post(Op.send(i).on(0, LENGTH));
+            }
+            return e.await(e.sendCq, CAPACITY).stream().allMatch(c -> c.status() == WcStatus.SUCCESS);
+        });
+        Set<Long> used = new HashSet<>();
+        for (Completion c : end.awaitReceives(CAPACITY)) {
+            assertThat(c.status()).as(c.toString()).isEqualTo(WcStatus.SUCCESS);
+            used.add(c.wrId());
+        }
+        assertThat(used).hasSize(CAPACITY);
+        assertThat(survivor.join()).isEqualTo(true);
+    }
+
+    @Test
+    void aStoppedSenderDoesNotStopTheOther() throws Exception {
+        End end = receiver();
+        PeerProcess stopped = ownPeer();
+        Far going = sender(sharedPeer());
+        Far waiting = sender(stopped);
+        connect(end, going);
+        connect(end, waiting);
+        flood(waiting);
+        serve(end, 2000);
+        signal("STOP", stopped.pid());
+        try {
+            flood(going);
+            serve(end, 20_000);
+        } finally {
+            signal("CONT", stopped.pid());
+        }
+        serve(end, 2000);
+        assertThat(Objects.requireNonNull(end.srq).query().maxWr()).isEqualTo(CAPACITY);
+        waiting.to(QueuePairState.ERR);
+        going.to(QueuePairState.ERR);
+    }
+
+    private static void signal(String name, long pid) throws IOException, InterruptedException {
+        Process p = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).inheritIO().start();
+        assertThat(p.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(p.exitValue()).isZero();
+    }
+}
