@@ -101,8 +101,8 @@ final class PoolReceiveQueue extends ReceiveQueue {
             return Errno.EINVAL;
         }
         open = false;
-        if (error == 0 && (own.isClosed() || pool.isBroken())) {
-            error = Errno.EINVAL;
+        if (own.isClosed() || pool.isBroken()) {
+            error = Errno.EINVAL; // whatever else
         }
         if (error != 0) {
             drop();

@@ -164,6 +164,57 @@ class GarbageTest {
         assertThat(r.armWord).isBetween(base + AdapterLayout.ARM_WORDS, base + AdapterLayout.KEYS - 64);
     }
 
+    /** Whatever a pool's entry, ring and position say, it makes no sense, or what is claimed lies inside the peer's files. */
+    @Test
+    void aRemotePoolLiesInsideTheAdapterAndTheCommons() throws Exception {
+        int index = 5;
+        adapter.reserve(AdapterLayout.poolEntry(index), 128);
+        adapter.reserve(AdapterLayout.HEAP, 1 << 16);
+        commons.reserve(CommonsLayout.pool(index), 128);
+        int[] claimed = new int[1];
+        Seeds.each(20_000, random -> {
+            long entry = adapter.address() + AdapterLayout.poolEntry(index);
+            for (int i = 0; i < 16; i++) {
+                RawMemory.putLong(entry + 8L * i, random.nextInt(3) == 0 ? Seeds.odd(random) : random.nextInt(5));
+            }
+            if (random.nextInt(4) > 0) {
+                RawMemory.putLong(entry + AdapterLayout.POOL_RING, AdapterLayout.HEAP);
+                RawMemory.putLong(entry + AdapterLayout.POOL_SLOTS, AdapterLayout.HEAP + random.nextInt(256) * 16L);
+                RawMemory.putInt(entry + AdapterLayout.POOL_ENTRIES, 1 << random.nextInt(8));
+                RawMemory.putInt(entry + AdapterLayout.POOL_SGE, random.nextInt(18));
+                RawMemory.putInt(entry + AdapterLayout.POOL_ARM, random.nextInt(4100));
+                RawMemory.putLong(entry + AdapterLayout.POOL_INBOX, random.nextBoolean()
+                        ? 0
+                        : CommonsLayout.HEAP + random.nextInt(1 << 20) * 16L);
+                RawMemory.putLong(entry + AdapterLayout.POOL_POSTED, random.nextInt(300));
+            }
+            for (int i = 0; i < 16; i++) {
+                RawMemory.putLong(adapter.address() + AdapterLayout.HEAP + 8L * i, random.nextInt(3) == 0
+                        ? Seeds.odd(random)
+                        : Claim.of(i, random.nextInt(256), random.nextInt(300)));
+            }
+            RawMemory.putLong(commons.address() + CommonsLayout.pool(index), random.nextInt(4) == 0
+                    ? Seeds.odd(random)
+                    : random.nextInt(16));
+            try {
+                RemotePool p = RemotePool.at(session, index);
+                long c = p.claim();
+                if (c != Claim.NONE) {
+                    claimed[0]++;
+                    assertThat(p.wqe(c)).isBetween(session.peerBase() + AdapterLayout.HEAP, session.peerBase()
+                            + AdapterLayout.SIZE - AdapterLayout.wqeStride(p.maxSge));
+                    if (p.hasInbox()) {
+                        assertThat(p.inboxEntry(c)).isBetween(session.peerCommonsBase() + CommonsLayout.HEAP,
+                                session.peerCommonsBase() + CommonsLayout.SIZE - 128);
+                    }
+                }
+            } catch (ProtocolException refused) {
+                assertThat(refused).hasMessageMatching(".*(makes no sense|lies outside).*");
+            }
+        });
+        assertThat(claimed[0]).as("receives that were claimed").isGreaterThan(0);
+    }
+
     /** An entry is taken only if its sequence fits, whatever else is in it. */
     @Test
     void aLaneReaderTakesWhatHasTheRightSequenceOnly() {
