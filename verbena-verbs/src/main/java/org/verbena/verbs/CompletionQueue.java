@@ -66,8 +66,8 @@ public abstract class CompletionQueue extends VerbsObject {
     }
 
     /** What the application has attached to the queue, {@code cq_context}; null if nothing. */
-    public final @Nullable Object cqContext() {
-        return attributes.cqContext();
+    public final @Nullable Object userContext() {
+        return attributes.userContext();
     }
 
     /** The number of entries, at least what was asked for. */

@@ -55,7 +55,7 @@ public final class CompletionQueueAttributes {
     private final @Nullable CompletionChannel channel;
     private final int fields;
     private final int completionVector;
-    private final @Nullable Object cqContext;
+    private final @Nullable Object userContext;
     private final int compMask;
     private final int flags;
     private final @Nullable ProtectionDomain parentDomain;
@@ -65,7 +65,7 @@ public final class CompletionQueueAttributes {
         channel = b.channel;
         fields = b.fields;
         completionVector = b.completionVector;
-        cqContext = b.cqContext;
+        userContext = b.userContext;
         compMask = b.compMask;
         flags = b.flags;
         parentDomain = b.parentDomain;
@@ -112,8 +112,8 @@ public final class CompletionQueueAttributes {
     }
 
     /** Whatever the application wants to find at the queue; null if nothing. */
-    public @Nullable Object cqContext() {
-        return cqContext;
+    public @Nullable Object userContext() {
+        return userContext;
     }
 
     /** {@link #SINGLE_THREADED} and {@link #IGNORE_OVERRUN}, combined with {@code |}. */
@@ -132,7 +132,7 @@ public final class CompletionQueueAttributes {
         private @Nullable CompletionChannel channel;
         private int fields = STANDARD_FIELDS;
         private int completionVector;
-        private @Nullable Object cqContext;
+        private @Nullable Object userContext;
         private int compMask;
         private int flags;
         private @Nullable ProtectionDomain parentDomain;
@@ -163,9 +163,9 @@ public final class CompletionQueueAttributes {
             return this;
         }
 
-        /** Whatever the application wants to find at the queue, {@link CompletionQueue#cqContext()}. */
-        public Builder cqContext(Object anything) {
-            cqContext = anything;
+        /** Whatever the application wants to find at the queue, {@link CompletionQueue#userContext()}. */
+        public Builder userContext(Object anything) {
+            userContext = anything;
             return this;
         }
 

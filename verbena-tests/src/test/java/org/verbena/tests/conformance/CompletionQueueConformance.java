@@ -73,8 +73,8 @@ abstract class CompletionQueueConformance extends Conformance {
     void theApplicationsObjectIsFoundAtTheQueue() throws Exception {
         Context c = open();
         Object mine = new Object();
-        assertThat(c.createCompletionQueue(attributes().cqContext(mine).build()).cqContext()).isSameAs(mine);
-        assertThat(c.createCompletionQueue(1).cqContext()).isNull();
+        assertThat(c.createCompletionQueue(attributes().userContext(mine).build()).userContext()).isSameAs(mine);
+        assertThat(c.createCompletionQueue(1).userContext()).isNull();
     }
 
     /** Each field alone; what a device does not know is not supported, and nothing else goes wrong. */
