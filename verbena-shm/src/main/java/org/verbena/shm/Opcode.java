@@ -75,6 +75,11 @@ final class Opcode {
         return opcode <= SEND_IMM || opcode == SEND_INV;
     }
 
+    /** True for what fills a receive of the peer. */
+    static boolean isSend(int opcode) {
+        return opcode == SEND || opcode == SEND_IMM || opcode == SEND_INV;
+    }
+
     /** True for what concerns this process alone. */
     static boolean isLocal(int opcode) {
         return opcode == LOCAL_INV || opcode == BIND_MW;

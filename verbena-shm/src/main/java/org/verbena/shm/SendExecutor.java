@@ -93,7 +93,7 @@ final class SendExecutor {
         }
         int op = w.opcode;
         Hazard.enter(hazard, ++sequence,
-                op == Opcode.SEND || op == Opcode.SEND_IMM ? Hazard.RECEIVES : Hazard.region(w.rkey));
+                Opcode.isSend(op) ? Hazard.RECEIVES : Hazard.region(w.rkey));
         long link = RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK);
         if ((link & Link.IDENTITY) != r.link) {
             Hazard.leave(hazard);
