@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueueAttributes;
@@ -24,6 +25,7 @@ import org.verbena.verbs.ConnectionRequest;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.MemoryAdvice;
 import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
@@ -33,6 +35,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ScatterGatherElement;
 import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.WorkQueueInitAttributes;
@@ -88,6 +91,22 @@ abstract class ForeignObjectsConformance extends Conformance {
                 (own, foreign) -> own.context.connectionManager().connect(foreign.queuePair(),
                         new InetSocketAddress("localhost", 1), ConnectionParameters.defaults()));
         refused("ConnectionRequest.accept(QueuePair, ConnectionParameters)", ForeignObjectsConformance::accept);
+        refused("QueuePairInitAttributes.Builder.sharedReceiveQueue(SharedReceiveQueue)", (own, foreign) -> {
+            needs(own.context, Feature.SHARED_RECEIVE_QUEUE);
+            own.pd.createQueuePair(own.initAttributes().toBuilder()
+                    .sharedReceiveQueue(foreign.pd.createSharedReceiveQueue(
+                            SharedReceiveQueueAttributes.builder().maxWr(4).maxSge(1).build()))
+                    .build());
+        });
+        refused("ProtectionDomain.registerDeviceMemory(DeviceMemory, long, long, int)", (own, foreign) -> {
+            needs(own.context, Feature.DEVICE_MEMORY);
+            own.pd.registerDeviceMemory(foreign.context.allocateDeviceMemory(4096, 0), 0, 4096,
+                    AccessFlags.ZERO_BASED | AccessFlags.LOCAL_WRITE);
+        });
+        attempts.put("QueuePair.bindMemoryWindow(MemoryWindow, long, int, MemoryRegion, long, long, int)",
+                ForeignObjectsConformance::bind);
+        attempts.put("SendQueue.bindMemoryWindow(long, int, MemoryWindow, int, MemoryRegion, long, long, int)",
+                ForeignObjectsConformance::postBind);
         attempts.put("SendQueue.datagram(AddressHandle, int, int)", ForeignObjectsConformance::datagram);
         attempts.put("ScatterGatherElement.in(MemoryRegion, long, long)", ForeignObjectsConformance::advise);
 
@@ -201,6 +220,38 @@ abstract class ForeignObjectsConformance extends Conformance {
                     .sge(own.region, 0, 8).complete());
         }
         ah.close();
+    }
+
+    private static MemoryRegion bindable(End end) throws VerbsException {
+        return end.pd.allocate(4096, AccessFlags.ALL | AccessFlags.MW_BIND);
+    }
+
+    private static void bind(End own, End foreign) throws Exception {
+        needs(own.context, Feature.MEMORY_WINDOW_TYPE_1);
+        connect(own, own.qp, own.queuePair());
+        MemoryRegion ownRegion = bindable(own);
+        MemoryRegion foreignRegion = bindable(foreign);
+        assertThat(own.qp.bindMemoryWindow(foreign.pd.allocateMemoryWindow(MemoryWindow.TYPE_1), 1,
+                SendFlags.SIGNALED, ownRegion, ownRegion.address(), 64, AccessFlags.REMOTE_READ))
+                .isIn(Errno.EINVAL, Errno.EPERM);
+        assertThat(own.qp.bindMemoryWindow(own.pd.allocateMemoryWindow(MemoryWindow.TYPE_1), 1, SendFlags.SIGNALED,
+                foreignRegion, foreignRegion.address(), 64, AccessFlags.REMOTE_READ))
+                .isIn(Errno.EINVAL, Errno.EPERM);
+    }
+
+    private static void postBind(End own, End foreign) throws Exception {
+        needs(own.context, Feature.MEMORY_WINDOW_TYPE_2);
+        connect(own, own.qp, own.queuePair());
+        MemoryWindow window = foreign.pd.allocateMemoryWindow(MemoryWindow.TYPE_2);
+        MemoryRegion region = bindable(own);
+        int answer = own.qp.sendQueue().start().bindMemoryWindow(1, SendFlags.SIGNALED, window,
+                MemoryWindow.incrementRkey(window.rkey()), region, region.address(), 64, AccessFlags.REMOTE_READ)
+                .complete();
+        if (answer == 0) {
+            assertStatus(WcStatus.MW_BIND_ERR, 1, own.awaitSend());
+        } else {
+            assertThat(answer).isIn(Errno.EINVAL, Errno.EPERM);
+        }
     }
 
     private static void advise(End own, End foreign) throws Exception {

@@ -37,12 +37,14 @@ import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionManager;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Context;
+import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.EnhancedConnection;
 import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.MemoryRegionAttributes;
+import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
@@ -53,6 +55,8 @@ import org.verbena.verbs.RateLimit;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.RwqIndirectionTable;
 import org.verbena.verbs.SendQueue;
+import org.verbena.verbs.SharedReceiveQueue;
+import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.ThreadDomain;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
@@ -100,6 +104,10 @@ abstract class UseAfterCloseConformance extends Conformance {
                 .channel(e.context.createCompletionChannel()).build())));
         all.put(AddressHandle.class, e -> gone(e.pd.createAddressHandle(path(e))));
         all.put(MemoryRegion.class, e -> gone(e.pd.allocate(4096, AccessFlags.ALL)));
+        all.put(MemoryWindow.class, e -> gone(e.pd.allocateMemoryWindow(MemoryWindow.TYPE_1)));
+        all.put(DeviceMemory.class, e -> gone(e.context.allocateDeviceMemory(4096, 0)));
+        all.put(SharedReceiveQueue.class,
+                e -> gone(e.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(4).build())));
         all.put(QueuePair.class, e -> gone(e.queuePair()));
         all.put(SendQueue.class, e -> gone(e.queuePair()).sendQueue());
         all.put(ReceiveQueue.class, e -> gone(e.queuePair()).receiveQueue());
@@ -161,6 +169,9 @@ abstract class UseAfterCloseConformance extends Conformance {
         all.put(QueuePair.class, e.qp);
         all.put(MemoryRegion.class, e.region);
         all.put(ProtectionDomain.class, e.pd);
+        all.put(MemoryWindow.class, e.pd.allocateMemoryWindow(MemoryWindow.TYPE_1));
+        all.put(DeviceMemory.class, e.context.allocateDeviceMemory(4096, 0));
+        all.put(SharedReceiveQueueAttributes.class, SharedReceiveQueueAttributes.builder().maxWr(4).build());
         all.put(VerbsObject.class, e.pd);
         return all;
     }
@@ -221,6 +232,6 @@ abstract class UseAfterCloseConformance extends Conformance {
     private static boolean isPost(Method m) {
         return m.getReturnType() == int.class && (m.getDeclaringClass() == SendQueue.class
                 || m.getDeclaringClass() == ReceiveQueue.class || m.getName().equals("startPoll")
-                || m.getName().equals("requestNotify"));
+                || m.getName().equals("requestNotify") || m.getName().equals("bindMemoryWindow"));
     }
 }
