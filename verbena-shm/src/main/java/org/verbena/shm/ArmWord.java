@@ -47,6 +47,11 @@ final class ArmWord {
         return word & ~(MODE | MODERATED);
     }
 
+    /** The bell to ring for a word: the channel's, or that of the engine, which decides when to signal the channel. */
+    static int bell(long word, int channel) {
+        return isModerated(word) ? 0 : channel;
+    }
+
     /** True if the engine decides when to signal the channel. */
     static boolean isModerated(long word) {
         return (word & MODERATED) != 0;

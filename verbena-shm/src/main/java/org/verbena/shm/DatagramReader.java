@@ -74,6 +74,29 @@ final class DatagramReader {
         return RawMemory.getLongAcquire(base + DatagramLayout.COMMIT) != 0;
     }
 
+    /** How many records wait to be read, at most {@code most}; any thread, and only a hint. */
+    int waiting(int most) {
+        long at = RawMemory.getLongAcquire(counter);
+        int count = 0;
+        while (count < most) {
+            long offset = at & size - 1;
+            long commit = RawMemory.getLongAcquire(base + offset + DatagramLayout.COMMIT);
+            if (commit == at + 1) {
+                int n = RawMemory.getInt(base + offset + DatagramLayout.LENGTH);
+                if (n < 0 || n > DatagramLayout.MAX_MESSAGE) {
+                    return count;
+                }
+                at += DatagramLayout.record(n);
+                count++;
+            } else if (commit == (at + 1 | DatagramLayout.SKIP) && offset != 0) {
+                at += size - offset;
+            } else {
+                return count;
+            }
+        }
+        return count;
+    }
+
     /** The arm word that the peer has signalled last; any thread. */
     long notified() {
         return RawMemory.getLongAcquire(ring + DatagramLayout.NOTIFIED);

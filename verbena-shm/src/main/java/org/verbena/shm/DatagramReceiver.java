@@ -93,6 +93,16 @@ final class DatagramReceiver {
         return false;
     }
 
+    /** How many datagrams wait, at most {@code most}, those that will be lost too; any thread. */
+    int waiting(int most) {
+        int count = 0;
+        for (DatagramReader r : rings) {
+            count += r.waiting(most - count);
+            KeepAlive.until(r);
+        }
+        return count;
+    }
+
     // ---- groups
 
     /** The groups that the queue pair is attached to, upper and lower half in turn. */

@@ -165,7 +165,7 @@ final class Destination {
         if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
             lastNotified = word;
             RawMemory.putLongVolatile(w.at + DatagramLayout.NOTIFIED, word);
-            s.ring(channel);
+            s.ring(ArmWord.bell(word, channel));
         }
     }
 

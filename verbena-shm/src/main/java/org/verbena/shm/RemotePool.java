@@ -124,7 +124,7 @@ final class RemotePool {
         if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
             lastNotified = word;
             RawMemory.putLongVolatile(line + CommonsLayout.NOTIFIED, word);
-            session.ring(channel);
+            session.ring(ArmWord.bell(word, channel));
         }
     }
 }

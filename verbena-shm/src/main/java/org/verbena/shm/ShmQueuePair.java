@@ -691,7 +691,7 @@ final class ShmQueuePair extends QueuePair {
 
     void notifyPeer(Remote r, long armWord) {
         RawMemory.putLongVolatile(entry + AdapterLayout.QP_NOTIFIED, armWord);
-        r.session.ring(ArmWord.isModerated(armWord) ? 0 : r.channel);
+        r.session.ring(ArmWord.bell(armWord, r.channel));
     }
 
     /** Tells the far end that its queue pair, in the connection it has now, failed a request. */

@@ -285,8 +285,13 @@ final class ShmReceiveQueue extends ReceiveSide {
     @Override
     long completionsWaiting() {
         long done = completions();
+        long outstanding = Math.max(0, Posted.count(RawMemory.getLongAcquire(postedAddress)) - done);
         if (qp.state() == QueuePairState.ERR) {
-            return Math.max(0, Posted.count(RawMemory.getLongAcquire(postedAddress)) - done);
+            return outstanding;
+        }
+        DatagramReceiver d = qp.datagramReceiver();
+        if (d != null) {
+            return d.waiting((int) Math.min(outstanding, depth));
         }
         LaneReader l = lane;
         if (l == null && peerEntry != 0) {

@@ -112,7 +112,7 @@ class DamagedPoolTest {
             assertThat(e.send()).isZero();
             assertThat(e.srq.pool().receives().check()).isTrue();
             RawMemory.putLong(e.line() + CommonsLayout.NEXT, nonsense);
-            e.srq.modify(SharedReceiveQueueAttributes.builder().limit(1).build()); // the engine looks
+            e.owner.engine().lookAgain();
             assertThat(e.events()).contains(AsyncEventType.SRQ_ERR, AsyncEventType.QP_FATAL);
             assertThat(e.receiver.state()).isEqualTo(QueuePairState.ERR);
             assertThat(e.srq.receiveQueue().post(1, e.to, 0, 8)).isEqualTo(Errno.EINVAL);

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
 
 /** The words that ends tell each other, and the numbers that are given out. */
@@ -32,14 +33,16 @@ class WordsTest {
         Seeds.each(1000, random -> {
             int number = random.nextInt(1 << 24);
             int peer = random.nextInt(1 << 24);
-            int access = random.nextInt(256);
+            int access = random.nextInt(32);
+            int flush = random.nextInt() & (AccessFlags.FLUSH_GLOBAL | AccessFlags.FLUSH_PERSISTENT);
             int epoch = random.nextInt();
-            long link = Link.of(number, peer, access, epoch);
+            long link = Link.of(number, peer, access | flush, epoch);
             assertThat(Link.number(link)).isEqualTo(number);
             assertThat(Link.peerNumber(link)).isEqualTo(peer);
             assertThat(Link.access(link)).isEqualTo(access);
+            assertThat(Link.flushAccess(link)).isEqualTo(flush);
             assertThat(link & 1).isEqualTo(1);
-            assertThat(link & Link.IDENTITY).isEqualTo(Link.of(number, peer, 255 - access, epoch) & Link.IDENTITY);
+            assertThat(link & Link.IDENTITY).isEqualTo(Link.of(number, peer, ~access, epoch) & Link.IDENTITY);
             assertThat(link & Link.IDENTITY).isNotEqualTo(Link.of(number, peer, access, epoch + 1) & Link.IDENTITY);
         });
     }

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.CompletionQueueModification;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.GlobalRoutingHeader;
@@ -407,6 +408,24 @@ abstract class DatagramConformance extends Conformance {
         Await.until("armed", () -> p.far.run(end -> end.later != null), () -> "it is not");
         sent(p, Op.send(2).and(SendFlags.SOLICITED).on(0, 8));
         assertThat(p.far.join()).isEqualTo(true);
+    }
+
+    @Test
+    void moderatedEventsCountWhatWaits() throws Exception {
+        Pair p = ready(ud(), ud().channel());
+        p.far.act(end -> needs(end.context, Feature.CQ_MODERATION));
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(100, 100),
+                Op.receive(3).on(200, 100)));
+        p.far.act(end -> {
+            end.receiveCq.modify(CompletionQueueModification.moderate(3, 0));
+            assertThat(end.receiveCq.requestNotify(false)).isZero();
+        });
+        p.far.start(end -> end.channel != null && end.channel.await(Await.LIMIT) == end.receiveCq);
+        for (int i = 1; i <= 3; i++) {
+            sent(p, Op.send(i).on(0, 8));
+        }
+        assertThat(p.far.join()).isEqualTo(true);
+        assertThat(p.far.awaitReceives(3)).extracting(Completion::wrId).containsExactly(1L, 2L, 3L);
     }
 
     @Test
