@@ -1,5 +1,7 @@
 package org.verbena.shm;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.spi.RawMemory;
 
 /**
@@ -13,6 +15,26 @@ final class LaneReader {
     LaneReader(long base, int entries) {
         this.base = base;
         this.mask = entries - 1L;
+    }
+
+    /**
+     * The lane that the peer made for a connection.
+     *
+     * @param peerEntry address of the peer's directory entry
+     * @param link the connection, as we named it
+     * @return null if there is none yet
+     * @throws ProtocolException if what the peer says makes no sense
+     */
+    static @Nullable LaneReader find(Session s, long peerEntry, long link, int entries) throws ProtocolException {
+        long offset = RawMemory.getLongAcquire(peerEntry + AdapterLayout.QP_LANE);
+        if (offset == 0 || RawMemory.getLong(peerEntry + AdapterLayout.QP_LANE_TARGET) != link) {
+            return null;
+        }
+        if (RawMemory.getLong(peerEntry + AdapterLayout.QP_LANE_ENTRIES) != entries || offset < LaneLayout.HEAP
+                || (offset & 127) != 0 || offset > LaneLayout.SIZE - ((long) entries << LaneLayout.ENTRY_SHIFT)) {
+            throw new ProtocolException("the lane lies outside the arena or has a wrong size");
+        }
+        return new LaneReader(s.peerArenaBase() + offset, entries);
     }
 
     /** Address of entry {@code index}. */

@@ -3,6 +3,7 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.VerbsException;
 
 /**
  * The far end of a connected queue pair as its initiator needs it: read from the peer's directory entry once it is
@@ -73,6 +74,19 @@ final class Remote {
             return null;
         }
         return new Remote(session, entry, link);
+    }
+
+    /** Makes ready to wake the far end, if it ever sleeps. */
+    void reachBell() throws VerbsException {
+        if (channel != 0) {
+            session.reach("wake " + session.peerName(), channel);
+        }
+    }
+
+    /** Tells the far end that its queue pair, in the connection it has now, failed a request. */
+    void tell(int event, String reason) {
+        session.send(new ControlMessage.Writer(ControlMessage.QP_ERROR).putLong(link).putInt(event).putText(reason),
+                null);
     }
 
     /** Address of a receive ring entry. */

@@ -345,7 +345,7 @@ final class SendExecutor {
         try {
             Remote r = qp.findRemote();
             if (r != null) {
-                qp.reachBell(r);
+                r.reachBell();
                 lane = qp.makeLane(r);
                 target = new Target(r.session, r.pd, qp.peerNumber());
                 RemotePool pool = r.pool;
@@ -482,9 +482,9 @@ final class SendExecutor {
         qp.enterError(reason, -1); // first: who sees the completion finds the state that goes with it
         complete(w, number, status, errno);
         if (status == WcStatus.REM_ACCESS_ERR) {
-            qp.tellPeer(r, AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);
+            r.tell(AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);
         } else if (status == WcStatus.REM_INV_REQ_ERR || status == WcStatus.REM_OP_ERR) {
-            qp.tellPeer(r, AsyncEventType.QP_REQ_ERR, "the peer's request was refused: " + reason);
+            r.tell(AsyncEventType.QP_REQ_ERR, "the peer's request was refused: " + reason);
         }
         return true;
     }

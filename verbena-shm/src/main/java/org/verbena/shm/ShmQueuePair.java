@@ -35,8 +35,7 @@ final class ShmQueuePair extends QueuePair {
     private final ShmContext context;
     private final ShmProtectionDomain pd;
     private final int number;
-    /** Address of the directory entry. */
-    private final long entry;
+    private final OwnEntry own;
     private final long ring;
     private final long ringBytes;
     private final int receiveEntries;
@@ -64,8 +63,6 @@ final class ShmQueuePair extends QueuePair {
     private volatile boolean draining;
     private boolean notifyDrained;
     private int epoch;
-    /** The link for which we made a lane; 0 if none. */
-    private long laneTarget;
     /** The poller's, if both kinds complete on one queue. */
     private boolean sendFirst;
     private final AtomicBoolean unanswered = new AtomicBoolean();
@@ -84,7 +81,7 @@ final class ShmQueuePair extends QueuePair {
         int n = -1;
         try {
             n = context.takeQueuePairNumber();
-            entry = context.adapter().qpEntry(n);
+            own = new OwnEntry(context.adapter().qpEntry(n));
             ring = srq == null ? context.adapter().takeRing(ringBytes) : 0;
         } catch (VerbsException e) {
             if (n >= 0) {
@@ -94,6 +91,7 @@ final class ShmQueuePair extends QueuePair {
             throw e;
         }
         number = n;
+        long entry = own.address;
         int sendEntries = powerOfTwo(init.maxSendWr());
         memory = Arena.ofAuto().allocate(2 * SCRATCH + (long) sendEntries * init.maxInlineData(), 64);
         long base = memory.address();
@@ -121,7 +119,7 @@ final class ShmQueuePair extends QueuePair {
                 : new AttachedReceives(this, srq.pool(), context.keys(), receiveEntries,
                         entry + AdapterLayout.QP_POSTED);
         attendance = new Attendance(this, context.engine(), sendQueue, entry + AdapterLayout.QP_STARVING);
-        describeEntry(init);
+        own.describe(number, init, ring, receiveEntries, pd.index());
         context.add(this);
         sendCq.add(this);
         receiveCq.add(this);
@@ -130,29 +128,6 @@ final class ShmQueuePair extends QueuePair {
 
     private static int powerOfTwo(int n) {
         return n <= 1 ? 1 : Integer.highestOneBit(n - 1) << 1;
-    }
-
-    private void describeEntry(QueuePairInitAttributes init) {
-        RawMemory.putLong(entry + AdapterLayout.QP_LINK, 0);
-        RawMemory.putLong(entry + AdapterLayout.QP_RING, ring);
-        RawMemory.putInt(entry + AdapterLayout.QP_RING_ENTRIES, receiveEntries);
-        RawMemory.putInt(entry + AdapterLayout.QP_RING_SGE, init.maxReceiveSge());
-        RawMemory.putInt(entry + AdapterLayout.QP_POOL, srq == null ? 0 : Commons.index(srq.pool().number()) + 1);
-        RawMemory.putInt(entry + AdapterLayout.QP_PD, pd.index());
-        RawMemory.putInt(entry + AdapterLayout.QP_FLAGS, receiveCq.hasTimestamps() ? AdapterLayout.FLAG_TIMESTAMPS : 0);
-        RawMemory.putInt(entry + AdapterLayout.QP_ARM, receiveCq.armIndex());
-        ShmCompletionChannel c = receiveCq.shmChannel();
-        RawMemory.putInt(entry + AdapterLayout.QP_CHANNEL, c == null ? 0 : c.id());
-        RawMemory.putLong(entry + AdapterLayout.QP_LANE, 0);
-        RawMemory.putLong(entry + AdapterLayout.QP_NOTIFIED, 0);
-        RawMemory.putInt(entry + AdapterLayout.QP_TYPE, init.type());
-        RawMemory.putLong(entry + AdapterLayout.QP_STARVING, 0);
-        RawMemory.putLong(entry + AdapterLayout.QP_LOST_SENDS, 0);
-        RawMemory.putLong(entry + AdapterLayout.QP_LOST_RECEIVES, 0);
-        RawMemory.putLong(entry + AdapterLayout.QP_HAZARD, 0);
-        RawMemory.putLong(entry + AdapterLayout.QP_HELD, Claim.NONE);
-        RawMemory.putLong(entry + AdapterLayout.QP_POSTED, Posted.of(0, 255));
-        RawMemory.putIntRelease(entry + AdapterLayout.QP_NUMBER, number);
     }
 
     // ---- the API
@@ -207,7 +182,7 @@ final class ShmQueuePair extends QueuePair {
         QueuePairState wanted = a.state();
         QueuePairState from = state;
         QueuePairState to = wanted == null ? from : wanted;
-        checkValues(a);
+        QueuePairValues.check(describe(), a);
         if (from == QueuePairState.SQD && draining && to.acceptsSends() && to != QueuePairState.ERR) {
             throw new VerbsException("modify " + describe(), Errno.EINVAL,
                     "a request that was started before SQD is not done yet: wait for SQ_DRAINED");
@@ -234,7 +209,7 @@ final class ShmQueuePair extends QueuePair {
                         + errorReason);
             }
             attributes = attributes.with(a);
-            RawMemory.putInt(entry + AdapterLayout.QP_RNR_TIMER, attributes.minRnrTimer());
+            own.setRnrTimer(attributes.minRnrTimer());
             if (to == QueuePairState.SQD && from != QueuePairState.SQD) {
                 draining = true;
                 notifyDrained = a.sqdAsyncNotify();
@@ -245,7 +220,7 @@ final class ShmQueuePair extends QueuePair {
                 if (datagramReceiver != null) {
                     datagramReceiver.open(link);
                 }
-                RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, link);
+                own.setLink(link);
             }
         }
         if (to == QueuePairState.SQD) {
@@ -281,26 +256,6 @@ final class ShmQueuePair extends QueuePair {
         context.raise(AsyncEvent.builder(AsyncEventType.SQ_DRAINED, this).build());
     }
 
-    private void checkValues(QueuePairAttributes a) throws VerbsException {
-        String bad = null;
-        if (a.has(QueuePairAttributes.PORT) && a.port() != 1) {
-            bad = "PORT is " + a.port() + ", shm0 has port 1 only";
-        } else if (a.has(QueuePairAttributes.PKEY_INDEX) && a.pkeyIndex() != 0) {
-            bad = "PKEY_INDEX is " + a.pkeyIndex() + ", the table has one entry, index 0";
-        } else if (a.has(QueuePairAttributes.MAX_QP_RD_ATOMIC) && (a.maxReadAtomic() < 0 || a
-                .maxReadAtomic() > ShmDevice.MAX_READS)) {
-            bad = "MAX_QP_RD_ATOMIC is " + a.maxReadAtomic() + ", must be 0 to " + ShmDevice.MAX_READS;
-        } else if (a.has(QueuePairAttributes.MAX_DEST_RD_ATOMIC)
-                && (a.maxDestReadAtomic() < 0 || a.maxDestReadAtomic() > ShmDevice.MAX_READS)) {
-            bad = "MAX_DEST_RD_ATOMIC is " + a.maxDestReadAtomic() + ", must be 0 to " + ShmDevice.MAX_READS;
-        } else if (a.has(QueuePairAttributes.ACCESS_FLAGS) && (a.accessFlags() & ~0x3ff) != 0) {
-            bad = "ACCESS_FLAGS has unknown bits";
-        }
-        if (bad != null) {
-            throw new VerbsException("modify " + describe(), Errno.EINVAL, bad);
-        }
-    }
-
     private void connect(QueuePairAttributes a) throws VerbsException {
         AddressVector av = a.addressVector();
         if (av == null || av.port() != 1 || av.sourceGidIndex() != 0) {
@@ -313,7 +268,7 @@ final class ShmQueuePair extends QueuePair {
         epoch++;
         errorReason = "";
         departure.nobodyLeft();
-        RawMemory.putLong(entry + AdapterLayout.QP_PEER, s.peerInstance());
+        own.setPeer(s.peerInstance());
         s.add(this);
         s.share(pd.index()); // after add, see Session.unshare
         if (srq != null) {
@@ -352,7 +307,7 @@ final class ShmQueuePair extends QueuePair {
             departure.begins();
             errorReason = reason; // first: who sees the state finds the reason
             state = QueuePairState.ERR;
-            RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
+            own.setLink(0);
         }
         departure.settle();
         if (event >= 0) {
@@ -404,7 +359,7 @@ final class ShmQueuePair extends QueuePair {
                 return;
             }
             departure.begins();
-            RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
+            own.setLink(0);
             state = QueuePairState.ERR;
         }
         if (!departure.await()) {
@@ -434,12 +389,8 @@ final class ShmQueuePair extends QueuePair {
             return;
         }
         receiveQueue.disconnect(left);
-        RawMemory.putLongRelease(entry + AdapterLayout.QP_LANE, 0);
         s.remove(this);
-        if (laneTarget != 0) {
-            s.laneDone(laneTarget, true);
-            laneTarget = 0;
-        }
+        own.dropLane(s);
         s.tellLaneDone(link & Link.IDENTITY);
         session = null;
         link = 0;
@@ -452,7 +403,7 @@ final class ShmQueuePair extends QueuePair {
         synchronized (stateLock) {
             departure.begins();
             state = QueuePairState.ERR;
-            RawMemory.putLongRelease(entry + AdapterLayout.QP_LINK, 0);
+            own.setLink(0);
         }
         boolean left = departure.await();
         if (datagramReceiver != null) {
@@ -468,7 +419,7 @@ final class ShmQueuePair extends QueuePair {
         context.remove(this);
         sendQueue.giveBack();
         leave(left);
-        RawMemory.putIntRelease(entry + AdapterLayout.QP_NUMBER, 0);
+        own.free();
         if (left) {
             if (ringBytes > 0) {
                 context.adapter().giveRing(ring, ringBytes);
@@ -585,8 +536,7 @@ final class ShmQueuePair extends QueuePair {
 
     /** Counts a message that could not be delivered. */
     void countLost() {
-        long at = entry + AdapterLayout.QP_LOST_SENDS;
-        RawMemory.putLongRelease(at, RawMemory.getLong(at) + 1);
+        own.countLost();
     }
 
     String peerName() {
@@ -619,21 +569,9 @@ final class ShmQueuePair extends QueuePair {
         return s == null || s.isDead() ? null : Remote.find(s, number, peerNumber, type());
     }
 
-    /** Makes ready to wake the far end, if it ever sleeps. */
-    void reachBell(Remote r) throws VerbsException {
-        if (r.channel != 0) {
-            r.session.reach("wake " + r.session.peerName(), r.channel);
-        }
-    }
-
     /** Makes the lane to the far end and tells it where. */
     LaneWriter makeLane(Remote r) throws VerbsException {
-        long at = r.session.makeLane(r.link, r.entries);
-        laneTarget = r.link;
-        RawMemory.putLong(entry + AdapterLayout.QP_LANE_TARGET, r.link);
-        RawMemory.putLong(entry + AdapterLayout.QP_LANE_ENTRIES, r.entries);
-        RawMemory.putLongRelease(entry + AdapterLayout.QP_LANE, r.session.laneOffset(at));
-        return new LaneWriter(at, r.entries, r.timestamps);
+        return own.makeLane(r);
     }
 
     /** The lane that the peer made for this connection; null if there is none yet. */
@@ -643,16 +581,7 @@ final class ShmQueuePair extends QueuePair {
         if (s == null) {
             return null;
         }
-        long e = peerEntry(s);
-        long offset = RawMemory.getLongAcquire(e + AdapterLayout.QP_LANE);
-        if (offset == 0 || RawMemory.getLong(e + AdapterLayout.QP_LANE_TARGET) != (link & Link.IDENTITY)) {
-            return null;
-        }
-        if (RawMemory.getLong(e + AdapterLayout.QP_LANE_ENTRIES) != entries || offset < LaneLayout.HEAP
-                || (offset & 127) != 0 || offset > LaneLayout.SIZE - ((long) entries << LaneLayout.ENTRY_SHIFT)) {
-            throw new ProtocolException("the lane lies outside the arena or has a wrong size");
-        }
-        return new LaneReader(s.peerArenaBase() + offset, entries);
+        return LaneReader.find(s, peerEntry(s), link & Link.IDENTITY, entries);
     }
 
     /** How many completions this queue pair has made for {@code cq}, polled or not. */
@@ -671,7 +600,7 @@ final class ShmQueuePair extends QueuePair {
     }
 
     long ownHazard() {
-        return RawMemory.getLongAcquire(entry + AdapterLayout.QP_HAZARD);
+        return own.hazard();
     }
 
     /** What the peer touches now; 0 if it is dead or not connected. */
@@ -690,14 +619,8 @@ final class ShmQueuePair extends QueuePair {
     }
 
     void notifyPeer(Remote r, long armWord) {
-        RawMemory.putLongVolatile(entry + AdapterLayout.QP_NOTIFIED, armWord);
+        own.setNotified(armWord);
         r.session.ring(ArmWord.bell(armWord, r.channel));
-    }
-
-    /** Tells the far end that its queue pair, in the connection it has now, failed a request. */
-    void tellPeer(Remote r, int event, String reason) {
-        r.session.send(new ControlMessage.Writer(ControlMessage.QP_ERROR).putLong(r.link).putInt(event)
-                .putText(reason), null);
     }
 
     void wakeStarvingPeer() {

@@ -1,0 +1,88 @@
+package org.verbena.shm;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.VerbsException;
+
+/** A queue pair's own entry in the directory of {@link AdapterLayout}, which peers read. */
+final class OwnEntry {
+    final long address;
+    /** The link for which we made a lane; 0 if none. */
+    private long laneTarget;
+
+    OwnEntry(long address) {
+        this.address = address;
+    }
+
+    /** Fills a new entry. */
+    void describe(int number, QueuePairInitAttributes init, long ring, int receiveEntries, int pd) {
+        ShmCompletionQueue receiveCq = (ShmCompletionQueue) init.receiveCq();
+        ShmCompletionChannel c = receiveCq.shmChannel();
+        ShmSharedReceiveQueue srq = (ShmSharedReceiveQueue) init.sharedReceiveQueue();
+        RawMemory.fill(address, 1L << AdapterLayout.QP_STRIDE_SHIFT, (byte) 0);
+        RawMemory.putLong(address + AdapterLayout.QP_RING, ring);
+        RawMemory.putInt(address + AdapterLayout.QP_RING_ENTRIES, receiveEntries);
+        RawMemory.putInt(address + AdapterLayout.QP_RING_SGE, init.maxReceiveSge());
+        RawMemory.putInt(address + AdapterLayout.QP_POOL, srq == null ? 0 : Commons.index(srq.pool().number()) + 1);
+        RawMemory.putInt(address + AdapterLayout.QP_PD, pd);
+        RawMemory.putInt(address + AdapterLayout.QP_FLAGS,
+                receiveCq.hasTimestamps() ? AdapterLayout.FLAG_TIMESTAMPS : 0);
+        RawMemory.putInt(address + AdapterLayout.QP_ARM, receiveCq.armIndex());
+        RawMemory.putInt(address + AdapterLayout.QP_CHANNEL, c == null ? 0 : c.id());
+        RawMemory.putInt(address + AdapterLayout.QP_TYPE, init.type());
+        RawMemory.putLong(address + AdapterLayout.QP_HELD, Claim.NONE);
+        RawMemory.putLong(address + AdapterLayout.QP_POSTED, Posted.of(0, 255));
+        RawMemory.putIntRelease(address + AdapterLayout.QP_NUMBER, number);
+    }
+
+    /** The entry is nobody's any more. */
+    void free() {
+        RawMemory.putIntRelease(address + AdapterLayout.QP_NUMBER, 0);
+    }
+
+    /** Says what the queue pair is ready for, see {@link Link}; 0 is nothing. */
+    void setLink(long link) {
+        RawMemory.putLongRelease(address + AdapterLayout.QP_LINK, link);
+    }
+
+    void setPeer(long instance) {
+        RawMemory.putLong(address + AdapterLayout.QP_PEER, instance);
+    }
+
+    void setRnrTimer(int code) {
+        RawMemory.putInt(address + AdapterLayout.QP_RNR_TIMER, code);
+    }
+
+    /** Makes the lane to the far end and tells it where. */
+    LaneWriter makeLane(Remote r) throws VerbsException {
+        long at = r.session.makeLane(r.link, r.entries);
+        laneTarget = r.link;
+        RawMemory.putLong(address + AdapterLayout.QP_LANE_TARGET, r.link);
+        RawMemory.putLong(address + AdapterLayout.QP_LANE_ENTRIES, r.entries);
+        RawMemory.putLongRelease(address + AdapterLayout.QP_LANE, r.session.laneOffset(at));
+        return new LaneWriter(at, r.entries, r.timestamps);
+    }
+
+    /** Nothing is written into the lane any more. */
+    void dropLane(Session s) {
+        RawMemory.putLongRelease(address + AdapterLayout.QP_LANE, 0);
+        if (laneTarget != 0) {
+            s.laneDone(laneTarget, true);
+            laneTarget = 0;
+        }
+    }
+
+    void setNotified(long armWord) {
+        RawMemory.putLongVolatile(address + AdapterLayout.QP_NOTIFIED, armWord);
+    }
+
+    long hazard() {
+        return RawMemory.getLongAcquire(address + AdapterLayout.QP_HAZARD);
+    }
+
+    /** Counts a message that could not be delivered. */
+    void countLost() {
+        long at = address + AdapterLayout.QP_LOST_SENDS;
+        RawMemory.putLongRelease(at, RawMemory.getLong(at) + 1);
+    }
+}
