@@ -98,7 +98,8 @@ final class NullQueuePair extends QueuePair {
 
         private SendQueue stage(int opcode, long wrId, int flags) {
             if (error == 0) {
-                error = (flags & ~KNOWN_FLAGS) != 0 ? Errno.EINVAL : staged == wrIds.length ? Errno.ENOMEM : 0;
+                int wrong = SendFlags.check(flags, KNOWN_FLAGS);
+                error = wrong != 0 ? wrong : staged == wrIds.length ? Errno.ENOMEM : 0;
             }
             if (error == 0) {
                 wrIds[staged] = wrId;

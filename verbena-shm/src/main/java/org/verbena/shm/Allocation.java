@@ -31,6 +31,8 @@ final class Allocation {
     private final boolean foreign;
     /** It stays without regions, see {@link ShmDeviceMemory}. */
     private boolean held;
+    /** Nobody uses it, and nobody will. */
+    private boolean retired;
     /** How many regions of each protection domain lie in it. */
     private final Map<Integer, Integer> users = new HashMap<>();
 
@@ -99,9 +101,12 @@ final class Allocation {
         return foreign;
     }
 
-    /** Counts a region of a protection domain. */
-    synchronized void use(int pd) {
-        users.merge(pd, 1, Integer::sum);
+    /** Counts a region of a protection domain; answers false if the memory is given back already. */
+    synchronized boolean use(int pd) {
+        if (!retired) {
+            users.merge(pd, 1, Integer::sum);
+        }
+        return !retired;
     }
 
     /** Counts a region off; answers true if it was the protection domain's last. */
@@ -109,8 +114,11 @@ final class Allocation {
         return users.computeIfPresent(pd, (_, n) -> n == 1 ? null : n - 1) == null;
     }
 
-    synchronized boolean isUsed() {
-        return held || !users.isEmpty();
+    /** If nobody uses it any more, nobody will; answers true to the one that is to free it. */
+    synchronized boolean retire() {
+        boolean last = !retired && !held && users.isEmpty();
+        retired |= last;
+        return last;
     }
 
     /** Keeps it without regions, or does so no more. */

@@ -218,7 +218,13 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
 
     @Override
     public boolean hasCommitted(long claim) {
-        LaneReader l = anyLane();
+        Session s = qp.session(); // which keeps the lane mapped
+        boolean found = contains(anyLane(), claim);
+        KeepAlive.until(s);
+        return found;
+    }
+
+    private boolean contains(@Nullable LaneReader l, long claim) {
         if (l == null) {
             return false;
         }

@@ -23,9 +23,10 @@ final class DatagramWriter {
     private long consumed;
     /** Address of the reader's word that says how far it is, 0 until it has told; set by the engine. */
     private volatile long consumedAt;
-    /** Guarded by the session's rings. */
+    /** Changed under this object's lock. */
     boolean writerDone;
-    boolean readerDone;
+    /** Nobody reads any more. */
+    volatile boolean readerDone;
 
     DatagramWriter(Session session, long key, long at, long bytes) throws LinuxException {
         this.session = session;

@@ -53,7 +53,8 @@ final class Destination {
     /** True if there is nothing to be kept for it. */
     boolean isIdle() {
         Session s = session;
-        return asked == null && (s == null || s.isDead());
+        DatagramWriter w = writer;
+        return asked == null && (s == null || s.isDead() || w != null && w.readerDone);
     }
 
     /** Makes ready to send: {@link #READY}, {@link #WAIT} while the session is made, or {@link #LOST}. */
@@ -63,7 +64,15 @@ final class Destination {
             return find();
         }
         long l = RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK);
-        return writer != null && (l & Link.IDENTITY) == link ? READY : open(s, l);
+        DatagramWriter w = writer;
+        if (w != null && (l & Link.IDENTITY) == link) {
+            if (!w.readerDone) {
+                return READY;
+            }
+            close();
+            return pause(); // it could not take the ring; later perhaps
+        }
+        return open(s, l);
     }
 
     private int find() {

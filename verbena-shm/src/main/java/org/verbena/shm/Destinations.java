@@ -46,8 +46,16 @@ final class Destinations {
 
     private Destination add(long instance, int number) {
         if (2 * (size + 1) > table.length) {
-            Destination[] kept = Arrays.stream(table).filter(o -> o != null && !o.isIdle())
-                    .toArray(Destination[]::new);
+            Destination[] kept = new Destination[size];
+            int n = 0;
+            for (Destination o : table) {
+                if (o != null && o.isIdle()) {
+                    o.close();
+                } else if (o != null) {
+                    kept[n++] = o;
+                }
+            }
+            kept = Arrays.copyOf(kept, n);
             table = new Destination[Math.max(SMALLEST, Integer.highestOneBit(kept.length + 1) * 4)];
             for (Destination o : kept) {
                 table[slot(table, o.instance, o.number)] = o;

@@ -109,7 +109,7 @@ final class KeyTable {
         AtomicReferenceArray<@Nullable Window> all = windows;
         for (int i = 0; all != null && i < all.length(); i++) {
             Window w = all.get(i);
-            if (w != null && w.isBound()) {
+            if (w != null && w.region() != null) {
                 list.add(w);
             }
         }

@@ -65,10 +65,12 @@ final class Memories {
 
     void freeDeviceMemory(Allocation a) throws VerbsException {
         a.hold(false);
-        allocations.remove(a.id);
-        context.control().sessions().forEach(s -> s.freed(a));
-        a.free();
-        deviceMemory.addAndGet(-a.bytes);
+        if (a.retire()) {
+            allocations.remove(a.id);
+            context.control().sessions().forEach(s -> s.freed(a));
+            a.free();
+            deviceMemory.addAndGet(-a.bytes);
+        }
     }
 
     /** Maps a shared buffer that no protection domain uses yet. */
@@ -77,8 +79,10 @@ final class Memories {
     }
 
     /** A region of a protection domain lies in the memory from now on. */
-    private void use(Allocation a, int pd) {
-        a.use(pd);
+    private void use(Allocation a, int pd) throws VerbsException {
+        if (!a.use(pd)) {
+            throw new VerbsException("register memory", Errno.EINVAL, "it was given back meanwhile");
+        }
         allocations.put(a.id, a);
         for (Session s : context.control().sessions()) {
             s.allocated(a, pd);
@@ -88,15 +92,13 @@ final class Memories {
     /** A region is gone; the memory goes with the last one. */
     private void unuse(Allocation a, int pd) throws VerbsException {
         boolean none = a.unuse(pd);
-        if (a.isUsed()) {
-            if (none) {
-                context.control().sessions().forEach(s -> s.unused(a));
-            }
-            return;
+        if (a.retire()) {
+            allocations.remove(a.id);
+            context.control().sessions().forEach(s -> s.freed(a));
+            a.free();
+        } else if (none) {
+            context.control().sessions().forEach(s -> s.unused(a));
         }
-        allocations.remove(a.id);
-        context.control().sessions().forEach(s -> s.freed(a));
-        a.free();
     }
 
     @Nullable
@@ -244,6 +246,16 @@ final class Memories {
     /** A peer has not left a queue pair that is closed all the same. */
     void linger(Revocation.Inside inside) {
         lingering.add(inside);
+    }
+
+    /** True if a peer that is stopped may still be inside a region or window, as hazards name it. */
+    boolean lingersIn(int what) {
+        for (Revocation.Inside i : lingering) {
+            if (Hazard.what(i.word()) == what && !i.hasLeft()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Takes the keys of regions away and waits; answers those who did not leave, whose queue pairs have failed. */

@@ -41,6 +41,8 @@ import org.verbena.verbs.VerbsException;
 final class Multicast {
     /** Attachments of one context. */
     static final int MAX_ATTACHED = 4096;
+    /** More groups than this no peer may name. */
+    private static final int MAX_GROUPS = 16384;
     /** Groups that one queue pair may be attached to. */
     static final int MAX_GROUPS_OF_QP = 256;
 
@@ -250,6 +252,9 @@ final class Multicast {
         int known = told.getOrDefault(s.peerInstance(), 0);
         if (join && known >= MAX_ATTACHED) {
             throw new ProtocolException("too many multicast attachments");
+        }
+        if (join && groups.size() >= MAX_GROUPS && !groups.containsKey(gid)) {
+            throw new ProtocolException("too many multicast groups");
         }
         MulticastGroup g = join ? groups.computeIfAbsent(gid, MulticastGroup::new) : groups.get(gid);
         if (g != null && (join ? g.add(who) : g.remove(who))) {

@@ -45,7 +45,9 @@ final class OwnEntry {
         RawMemory.putLongRelease(address + AdapterLayout.QP_LINK, link);
     }
 
+    /** A connection to a peer begins. */
     void setPeer(long instance) {
+        RawMemory.putLongRelease(address + AdapterLayout.QP_LANE, 0);
         RawMemory.putLong(address + AdapterLayout.QP_PEER, instance);
     }
 
@@ -63,9 +65,8 @@ final class OwnEntry {
         return new LaneWriter(at, r.entries, r.timestamps);
     }
 
-    /** Nothing is written into the lane any more. */
+    /** Nothing is written into the lane any more. The peer may find it still, for it may not have looked yet. */
     void dropLane(Session s) {
-        RawMemory.putLongRelease(address + AdapterLayout.QP_LANE, 0);
         if (laneTarget != 0) {
             s.laneDone(laneTarget, true);
             laneTarget = 0;

@@ -259,7 +259,9 @@ final class OwnPool {
     void close(boolean left) {
         RawMemory.putIntRelease(entry + AdapterLayout.POOL_NUMBER, 0);
         boolean all = waitUntilLeft() && left;
-        closed = true;
+        synchronized (this) {
+            closed = true;
+        }
         context.commons().remove(this);
         watch.again();
         if (all) {

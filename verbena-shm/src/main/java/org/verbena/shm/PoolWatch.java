@@ -6,6 +6,8 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Membarrier;
+
 /**
  * What the engine does for a pool: says that its limit is reached, wakes those who wait for receives, and brings back
  * receives that were claimed by somebody who will not use them.
@@ -48,9 +50,12 @@ final class PoolWatch implements Engine.Waiting {
 
     @Override
     public boolean wake() {
-        if (pool.isClosed()) {
-            return true;
+        synchronized (pool) { // closing gives the memory away that is written to here
+            return pool.isClosed() || look();
         }
+    }
+
+    private boolean look() {
         if (!pool.receives().check()) {
             if (!brokenSaid) {
                 brokenSaid = true;
@@ -78,6 +83,15 @@ final class PoolWatch implements Engine.Waiting {
 
     private void feed() {
         pool.setStarving(false); // before the look: who begins to wait now sets it again
+        if (wakeStarving()) {
+            pool.setStarving(true);
+            Membarrier.globalExpedited(); // the poster looks at that word after it has posted
+            wakeStarving();
+        }
+    }
+
+    /** Wakes those who wait, if there is something for them; answers whether anybody waits. */
+    private boolean wakeStarving() {
         boolean some = false;
         for (PoolUser u : pool.users()) {
             if (u.isStarving()) {
@@ -87,9 +101,7 @@ final class PoolWatch implements Engine.Waiting {
                 }
             }
         }
-        if (some) {
-            pool.setStarving(true);
-        }
+        return some;
     }
 
     private void goOn() {

@@ -69,6 +69,11 @@ final class PooledSends {
         RawMemory.putLongRelease(heldAddress, Claim.NONE);
     }
 
+    /** True if there is a receive for the next request. */
+    boolean isAvailable() {
+        return held != Claim.NONE || pool.isAvailable();
+    }
+
     /** The receive that is kept goes back to the pool. */
     void giveBack() {
         if (held != Claim.NONE) {

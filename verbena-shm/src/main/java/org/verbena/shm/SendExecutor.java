@@ -259,7 +259,8 @@ final class SendExecutor {
             throw new IllegalStateException("not attached");
         }
         if (sent >= room && !refreshRoom(r)) {
-            return WAIT_FOR_ROOM;
+            // as long as there is no receive either, it is that which is missing
+            return unreliable || !p.isAvailable() ? WAIT_FOR_RECEIVE : WAIT_FOR_ROOM;
         }
         int status = w.opcode == Opcode.WRITE_IMM
                 ? p.writeImmediate(w, link, target(), lane(), sent)
@@ -422,6 +423,7 @@ final class SendExecutor {
 
     /** The message does not reach the peer, which nobody notices. */
     private boolean lose(WorkRequest w, long number) {
+        giveBack();
         patience.forget();
         if (w.total > ShmDevice.MAX_MESSAGE || !buffers.check(w, 0)) {
             int status = w.total > ShmDevice.MAX_MESSAGE ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
@@ -515,6 +517,7 @@ final class SendExecutor {
     }
 
     private boolean failLocally(WorkRequest w, long number, int status, String reason, int errno) {
+        giveBack();
         qp.enterError(WcStatus.toString(status) + ": " + reason, -1);
         complete(w, number, status, errno);
         return true;

@@ -214,6 +214,8 @@ final class ShmCompletionQueue extends CompletionQueue {
         if (change.mask() == 0) {
             return;
         }
+        long before = 0;
+        long after = 0;
         synchronized (this) {
             Moderation m = moderation;
             if (m == null) {
@@ -223,12 +225,17 @@ final class ShmCompletionQueue extends CompletionQueue {
             }
             m.set(change.moderationCount(), change.moderationPeriodMicros());
             if (ArmWord.isArmed(armed) && !ArmWord.isModerated(armed) && !event(false)) {
+                before = armed;
+                after = ArmWord.moderate(before);
                 m.armed(completions());
-                publish(ArmWord.moderate(armed));
+                publish(after);
             }
         }
         // from here on every committer sees the word
         Membarrier.globalExpedited();
+        if (after != 0 && wasNotified(before)) {
+            raise(after); // somebody had seen the old one, and signals no other
+        }
         context.engine().lookAgain();
     }
 

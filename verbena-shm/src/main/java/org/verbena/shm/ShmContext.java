@@ -351,9 +351,15 @@ final class ShmContext extends Context {
         if (logAlign > MAX_LOG_ALIGN) {
             throw new VerbsException(verb, Errno.EINVAL, "memory is aligned to pages, 2^" + MAX_LOG_ALIGN);
         }
-        ShmDeviceMemory m = new ShmDeviceMemory(this, memories.allocateDeviceMemory(verb, length));
-        adopt(m);
-        return m;
+        Allocation a = memories.allocateDeviceMemory(verb, length);
+        try {
+            ShmDeviceMemory m = new ShmDeviceMemory(this, a);
+            adopt(m);
+            return m;
+        } catch (VerbsException e) { // the context was closed meanwhile
+            memories.freeDeviceMemory(a);
+            throw e;
+        }
     }
 
     Memories memories() {

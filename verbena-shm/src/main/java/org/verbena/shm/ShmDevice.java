@@ -8,6 +8,7 @@ import org.verbena.verbs.AtomicCapability;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
 import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.DeviceCapabilityFlags;
 import org.verbena.verbs.OdpCapabilities;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.VerbsException;
@@ -29,18 +30,24 @@ final class ShmDevice extends Device {
 
     /** Memory is touched by the CPU, which brings pages in whatever the operation. */
     private static final int ODP_RC = OdpCapabilities.SEND | OdpCapabilities.RECEIVE | OdpCapabilities.WRITE
-            | OdpCapabilities.READ | OdpCapabilities.ATOMIC | OdpCapabilities.FLUSH | OdpCapabilities.ATOMIC_WRITE;
+            | OdpCapabilities.READ | OdpCapabilities.ATOMIC | OdpCapabilities.SRQ_RECEIVE | OdpCapabilities.FLUSH
+            | OdpCapabilities.ATOMIC_WRITE;
+    private static final int ODP_UC = OdpCapabilities.SEND | OdpCapabilities.RECEIVE | OdpCapabilities.WRITE
+            | OdpCapabilities.SRQ_RECEIVE;
     private static final int ODP_UD = OdpCapabilities.SEND | OdpCapabilities.RECEIVE;
 
     static final PortAttributes PORT = PortAttributes.builder().state(PortAttributes.STATE_ACTIVE).mtu(MTU, MTU)
             .gidTableLength(1).pkeyTableLength(1).maxMessageSize(MAX_MESSAGE).linkLayer("shared memory").build();
 
+    private static final long CAPABILITIES = DeviceCapabilityFlags.CURR_QP_STATE_MOD | DeviceCapabilityFlags.SRQ_RESIZE
+            | DeviceCapabilityFlags.MEM_WINDOW | DeviceCapabilityFlags.MEM_WINDOW_TYPE_2B;
     private static final long GUID = 0x0200_0073_686d_0000L; // locally administered, "shm"
 
     private ShmDevice() {}
 
     static DeviceAttributes attributes() {
-        return DeviceAttributes.builder().firmwareVersion("1").nodeGuid(GUID).maxMrSize(1L << 40).pageSizeCap(4096)
+        return DeviceAttributes.builder().capabilityFlags(CAPABILITIES).firmwareVersion("1").nodeGuid(GUID).maxMrSize(
+                1L << 40).pageSizeCap(4096)
                 .maxQp(AdapterLayout.MAX_QP, MAX_WR).maxSge(MAX_SGE).maxInlineData(MAX_INLINE)
                 .maxCq(AdapterLayout.MAX_CQ, 1 << 22).maxMr(AdapterLayout.MAX_KEYS).maxPd(AdapterLayout.MAX_PD)
                 .maxSrq(MAX_SRQ, MAX_WR, MAX_SGE)
@@ -49,7 +56,7 @@ final class ShmDevice extends Device {
                 .maxMulticast(Multicast.MAX_ATTACHED, AdapterLayout.MAX_QP, Multicast.MAX_ATTACHED)
                 .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).cqModeration(0xffff, 0xffff)
                 .maxMw(AdapterLayout.MAX_KEYS).maxDeviceMemory(MAX_DEVICE_MEMORY)
-                .odpCapabilities(OdpCapabilities.of(OdpCapabilities.SUPPORT, ODP_RC, ODP_UD | OdpCapabilities.WRITE,
+                .odpCapabilities(OdpCapabilities.of(OdpCapabilities.SUPPORT, ODP_RC, ODP_UC,
                         ODP_UD, 0)).build();
     }
 

@@ -56,13 +56,14 @@ final class ShmMemoryRegion extends MemoryRegion {
     }
 
     @Override
-    protected void implClose() throws VerbsException {
+    protected synchronized void implClose() throws VerbsException {
         context.memories().deregister(describe(), region);
     }
 
     @Override
-    protected void implReregister(ProtectionDomain newPd, @Nullable MemorySegment newMemory, int newAccess)
-            throws VerbsException {
+    protected synchronized void implReregister(ProtectionDomain newPd, @Nullable MemorySegment newMemory,
+            int newAccess) throws VerbsException {
+        checkOpen("reregister " + describe()); // again: closing takes turns with this
         if (fixed) {
             throw new VerbsException("reregister " + describe(), Errno.EINVAL,
                     "a region of device memory, or without memory, cannot change");
@@ -70,7 +71,7 @@ final class ShmMemoryRegion extends MemoryRegion {
         ShmProtectionDomain pd = (ShmProtectionDomain) newPd;
         Backing backing = newMemory == null
                 ? Backing.of(region.segment, region.allocation, region.iova)
-                : pd.backing(newMemory, newAccess);
+                : pd.backing(newMemory, newAccess, region.allocation);
         region = context.memories().reregister(describe(), region, pd.index(), newAccess, backing);
     }
 }

@@ -3,6 +3,8 @@ package org.verbena.shm;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.Madvise;
 import org.verbena.verbs.AccessFlags;
@@ -73,7 +75,7 @@ final class ShmProtectionDomain extends ProtectionDomain {
 
     @Override
     protected MemoryRegion implRegister(MemorySegment memory, int access) throws VerbsException {
-        return region(backing(memory, access), access);
+        return region(backing(memory, access, null), access);
     }
 
     @Override
@@ -95,9 +97,14 @@ final class ShmProtectionDomain extends ProtectionDomain {
         return region(Backing.nowhere(), AccessFlags.LOCAL_WRITE | AccessFlags.ZERO_BASED);
     }
 
-    /** The memory of a region by its place in this process. */
-    Backing backing(MemorySegment memory, int access) {
-        return Backing.of(memory, context.memories().allocationOf(index, memory), base(memory, access));
+    /**
+     * The memory of a region by its place in this process.
+     *
+     * @param known an allocation that the memory may belong to, though no region of this domain lies in it yet
+     */
+    Backing backing(MemorySegment memory, int access, @Nullable Allocation known) {
+        Allocation a = known != null && known.holds(memory) ? known : context.memories().allocationOf(index, memory);
+        return Backing.of(memory, a, base(memory, access));
     }
 
     private static long base(MemorySegment memory, int access) {
@@ -106,9 +113,14 @@ final class ShmProtectionDomain extends ProtectionDomain {
 
     private MemoryRegion region(Backing backing, int access) throws VerbsException {
         Region r = context.memories().register(index, access, backing);
-        ShmMemoryRegion mr = new ShmMemoryRegion(context, this, r);
-        context.adopt(mr);
-        return mr;
+        try {
+            ShmMemoryRegion mr = new ShmMemoryRegion(context, this, r);
+            context.adopt(mr);
+            return mr;
+        } catch (VerbsException e) { // the domain was closed meanwhile
+            context.memories().deregister(describe(), r);
+            throw e;
+        }
     }
 
     @Override
@@ -117,16 +129,27 @@ final class ShmProtectionDomain extends ProtectionDomain {
         Allocation a = ((ShmDeviceMemory) memory).allocation();
         Backing part = Backing.of(a.segment().asSlice(offset, length), a, 0);
         Region r = context.memories().register(index, access, part);
-        ShmMemoryRegion mr = new ShmMemoryRegion(context, this, r, memory);
-        context.adopt(mr);
-        return mr;
+        try {
+            ShmMemoryRegion mr = new ShmMemoryRegion(context, this, r, memory);
+            context.adopt(mr);
+            return mr;
+        } catch (VerbsException e) {
+            context.memories().deregister(describe(), r);
+            throw e;
+        }
     }
 
     @Override
     protected MemoryWindow implAllocateMemoryWindow(int type) throws VerbsException {
-        ShmMemoryWindow w = new ShmMemoryWindow(context, this, context.keys().addWindow(index, type));
-        context.adopt(w);
-        return w;
+        Window window = context.keys().addWindow(index, type);
+        try {
+            ShmMemoryWindow w = new ShmMemoryWindow(context, this, window);
+            context.adopt(w);
+            return w;
+        } catch (VerbsException e) {
+            context.keys().remove(window);
+            throw e;
+        }
     }
 
     @Override

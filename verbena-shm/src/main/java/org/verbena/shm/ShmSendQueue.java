@@ -183,7 +183,7 @@ final class ShmSendQueue extends SendQueue {
     /** Posts the binding of a window of type 1; answers as {@link #complete()}. */
     int bindWindow(long wrId, int flags, Window window, @Nullable MemoryRegion region, long address, long length,
             int access) {
-        int rkey = MemoryWindow.incrementRkey(window.rkey());
+        int rkey = window.nextKey();
         start();
         stageBind(wrId, flags, window, rkey, region instanceof ShmMemoryRegion r ? r.region() : null, address, length,
                 access);
@@ -262,7 +262,7 @@ final class ShmSendQueue extends SendQueue {
     public SendQueue datagram(AddressHandle to, int remoteQueuePair, int remoteQkey) {
         if (error == 0) {
             if (datagrams == null || !open || staged == tail || !(to instanceof ShmAddressHandle h) || h.pd != pd
-                    || h.protectionDomain() != qp.protectionDomain() || h.isClosed()
+                    || h.protectionDomain().context() != qp.protectionDomain().context() || h.isClosed()
                     || (remoteQueuePair & ~0xffffff) != 0) {
                 error = Errno.EINVAL;
                 return this;
@@ -382,7 +382,11 @@ final class ShmSendQueue extends SendQueue {
 
     /** A receive of the peer's shared queue that is kept for the next try goes back. */
     void giveBack() {
+        while (!BUSY.compareAndSet(this, 0, 1)) {
+            Thread.onSpinWait(); // somebody is about to use it
+        }
         executor.giveBack();
+        BUSY.setVolatile(this, 0);
     }
 
     void setPoolStarving() {

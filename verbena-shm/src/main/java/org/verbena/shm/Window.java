@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +12,7 @@ import org.verbena.verbs.MemoryWindow;
 
 /**
  * A memory window: an entry of the key table that comes and goes without registering anything. Any thread may try to
- * change it; the one that makes it busy has it to itself until it says what it is then, and nobody waits for it.
+ * change it; the one that makes it busy has it to itself until it says what it is then, which only closing waits for.
  */
 final class Window {
     private static final VarHandle STATE;
@@ -27,12 +28,16 @@ final class Window {
     private static final int FREE = 0;
     private static final int BOUND = 1;
     private static final int BUSY = 2;
-    private static final int CLOSED = 3;
+    /** Its key is gone, but somebody who is stopped may still be inside: it can only be closed. */
+    private static final int STUCK = 3;
+    private static final int CLOSED = 4;
 
     private final KeyTable table;
     final int type;
     final int pd;
     private volatile int rkey;
+    /** The key that the binding of type 1 that was posted last will have; guarded by this. */
+    private int postedKey;
     @SuppressWarnings("unused") // STATE
     private int state;
     /** Where it is bound, and through whom; changed by who has made it busy. */
@@ -43,6 +48,7 @@ final class Window {
     Window(KeyTable table, int rkey, int pd, int type) {
         this.table = table;
         this.rkey = rkey;
+        this.postedKey = rkey;
         this.pd = pd;
         this.type = type;
     }
@@ -54,6 +60,12 @@ final class Window {
     /** The latest key. */
     int rkey() {
         return rkey;
+    }
+
+    /** A key for one more binding of type 1. */
+    synchronized int nextKey() {
+        postedKey = MemoryWindow.incrementRkey(postedKey);
+        return postedKey;
     }
 
     /** The region that it is bound to; null if to none. */
@@ -80,19 +92,28 @@ final class Window {
 
     /** It is not bound after all, and as it was. */
     void cancelBind() {
-        STATE.compareAndSet(this, BUSY, region == null ? FREE : BOUND);
+        STATE.setRelease(this, region == null ? FREE : BOUND);
     }
 
     /** Makes it busy to be unbound, if it is bound under this key through that queue pair. */
     boolean beginInvalidate(int key, ShmQueuePair through) {
-        if (type != MemoryWindow.TYPE_2 || !STATE.compareAndSet(this, BOUND, BUSY)) {
+        if (type != MemoryWindow.TYPE_2 || !isBoundAs(key, through) || !STATE.compareAndSet(this, BOUND, BUSY)) {
             return false;
         }
-        if (rkey != key || owner != through) {
+        if (!isBoundAs(key, through)) {
             STATE.setRelease(this, BOUND);
             return false;
         }
         return true;
+    }
+
+    private boolean isBoundAs(int key, ShmQueuePair through) {
+        return rkey == key && owner == through;
+    }
+
+    /** It was busy, and somebody does not leave it. */
+    void stick() {
+        STATE.setRelease(this, STUCK);
     }
 
     /** Takes the key away because the context closes, which waits for all who are inside. */
@@ -106,14 +127,23 @@ final class Window {
         return suspended;
     }
 
-    /** Whatever is to be done next, nothing will be done after this; false if that was said already. */
+    /** Nothing will be done to it after this; waits for who has made it busy. False if that was said already. */
     boolean beginClose() {
-        return (int) STATE.getAndSet(this, CLOSED) != CLOSED;
+        while (true) {
+            int s = (int) STATE.getAcquire(this);
+            if (s == CLOSED) {
+                return false;
+            }
+            if (s != BUSY && STATE.compareAndSet(this, s, CLOSED)) {
+                return true;
+            }
+            LockSupport.parkNanos(10_000);
+        }
     }
 
     /** Closing was refused: it is as it was before, but for its key, which is gone. */
     void reopen() {
-        STATE.setRelease(this, region == null ? FREE : BUSY);
+        STATE.setRelease(this, region == null ? FREE : STUCK);
     }
 
     /** Takes the key away; who is inside is to be waited for. */
@@ -124,8 +154,9 @@ final class Window {
     /** Gives a key that was withdrawn back, because the context was not closed after all. */
     void restore() {
         suspended = false;
-        if (region != null && isBound()) {
+        if (STATE.compareAndSet(this, BOUND, BUSY)) { // else somebody takes it away or binds it anew
             table.republish(rkey);
+            STATE.setRelease(this, BOUND);
         }
     }
 
@@ -141,7 +172,7 @@ final class Window {
 
     /** It was busy and is free now. */
     void endFree() {
-        STATE.compareAndSet(this, BUSY, FREE);
+        STATE.setRelease(this, FREE);
     }
 
     /**
@@ -157,9 +188,6 @@ final class Window {
         long start = (access & AccessFlags.ZERO_BASED) != 0 ? 0 : r.iova + offset;
         table.publish(key, pd, access & ~AccessFlags.ZERO_BASED, r, offset, start, length,
                 through == null ? 0 : through.number());
-        if (!STATE.compareAndSet(this, BUSY, BOUND)) {
-            withdraw(); // it is being closed
-            release();
-        }
+        STATE.setRelease(this, BOUND);
     }
 }

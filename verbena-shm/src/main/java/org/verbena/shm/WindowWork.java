@@ -42,7 +42,8 @@ final class WindowWork {
         window.withdraw();
         if (!hasLeft(owner, Hazard.region(rkey))) {
             owner.enterError("the peer did not leave a memory window that was invalidated", -1);
-            return false; // and it stays busy: the region is held until the window can be closed
+            window.stick(); // the region is held until the window can be closed
+            return false;
         }
         window.release();
         window.endFree();
@@ -54,7 +55,7 @@ final class WindowWork {
         Membarrier.globalExpedited();
         long word = owner.peerHazard();
         if (Hazard.what(word) != what) {
-            return true;
+            return !owner.memories().lingersIn(what);
         }
         long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
         for (int round = 0; owner.peerHazard() == word; round++) {
@@ -67,7 +68,7 @@ final class WindowWork {
                 LockSupport.parkNanos(50_000);
             }
         }
-        return true;
+        return !owner.memories().lingersIn(what); // its queue pair may have been closed meanwhile
     }
 
     private static int bind(WorkRequest w, ShmQueuePair qp) {
@@ -105,7 +106,8 @@ final class WindowWork {
             qp.memories().withdraw("a memory window that was bound anew", window);
             return true;
         } catch (VerbsException stopped) {
-            return false; // the window stays busy, see above
+            window.stick();
+            return false;
         }
     }
 

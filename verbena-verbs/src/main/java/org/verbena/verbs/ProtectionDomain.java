@@ -157,6 +157,10 @@ public abstract class ProtectionDomain extends VerbsObject {
         if (a.descriptorOffset() < 0 || a.descriptorOffset() > Long.MAX_VALUE - a.length()) {
             throw new VerbsException(verb, Errno.EINVAL, "the range does not lie in the buffer");
         }
+        if ((a.iova() - a.descriptorOffset() & PAGE - 1) != 0) {
+            throw new VerbsException(verb, Errno.EINVAL,
+                    "iova must lie as far behind the start of a page as the offset in the buffer");
+        }
     }
 
     /** Checks memory that is to be registered. */
@@ -168,10 +172,14 @@ public abstract class ProtectionDomain extends VerbsObject {
                             + "buffer");
         }
         if (memory.address() == 0 && memory.byteSize() == Long.MAX_VALUE && (access & AccessFlags.ON_DEMAND) != 0) {
-            throw new VerbsException(verb, Errno.EOPNOTSUPP, context.device().name()
-                    + " cannot register the whole address space (implicit on-demand paging)");
+            OdpCapabilities odp = context.queryDevice().odpCapabilities();
+            if (odp == null || (odp.general() & OdpCapabilities.SUPPORT_IMPLICIT) == 0) {
+                throw new VerbsException(verb, Errno.EOPNOTSUPP, context.device().name()
+                        + " cannot register the whole address space (implicit on-demand paging)");
+            }
+        } else {
+            checkSize(verb, memory.byteSize());
         }
-        checkSize(verb, memory.byteSize());
         if (!memory.scope().isAlive()) {
             throw new VerbsException(verb, Errno.EINVAL, "the memory's arena is closed");
         }
@@ -306,8 +314,11 @@ public abstract class ProtectionDomain extends VerbsObject {
     private void checkScaling(String verb, QueuePairInitAttributes attributes) throws VerbsException {
         RwqIndirectionTable table = attributes.rwqIndirectionTable();
         RxHashConfiguration hash = attributes.rxHash();
-        if (table == null || hash == null) {
+        if (table == null && hash == null) {
             return;
+        }
+        if (table == null || hash == null) {
+            throw new VerbsException(verb, Errno.EINVAL, "receive-side scaling needs an indirection table and a hash");
         }
         if (table.context() != context) {
             throw new VerbsException(verb, Errno.EINVAL, table.describe() + " belongs to another context");

@@ -90,7 +90,7 @@ public abstract class QueuePair extends VerbsObject {
                 || region == null && (address != 0 || length != 0) || (access & ~MemoryWindow.RIGHTS) != 0) {
             return Errno.EINVAL;
         }
-        if (region != null && region.protectionDomain() != window.protectionDomain()) {
+        if (region != null && region.protectionDomain().underlying() != window.protectionDomain().underlying()) {
             return Errno.EPERM;
         }
         return implBindMemoryWindow(window, wrId, flags, region, address, length, access);

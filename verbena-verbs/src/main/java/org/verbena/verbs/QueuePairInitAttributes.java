@@ -151,7 +151,7 @@ public final class QueuePairInitAttributes {
         return rxHash;
     }
 
-    /** The operations that may be posted, see {@link SendOperations}; all that the type has if not set. */
+    /** The operations that may be posted, see {@link SendOperations}; 0 if not set, which means all that the type has. */
     public int sendOperations() {
         return sendOperations;
     }

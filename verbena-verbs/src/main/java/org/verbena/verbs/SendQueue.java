@@ -15,7 +15,9 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Each operation is followed by its buffers: any number of {@code sge} calls up to {@code maxSendSge}, or one
  * {@code inline}, or none for a message of 0 bytes. The calls never fail; {@link #complete()} answers the first error,
- * and then nothing of the batch was posted. One thread at a time uses a queue. No call allocates, throws or locks.
+ * and then nothing of the batch was posted. One thread at a time uses a queue. No call allocates, throws or locks, but
+ * binding a window that is bound and taking a key away wait until no peer uses the old one, and the first datagram to a
+ * destination sets out to find it.
  */
 public abstract class SendQueue {
     /** For providers. */

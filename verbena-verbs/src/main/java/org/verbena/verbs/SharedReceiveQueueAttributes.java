@@ -11,7 +11,6 @@ public final class SharedReceiveQueueAttributes {
     public static final int LIMIT = 1 << 1;
 
     private static final Flags NAMES = new Flags();
-    private static final Flags MASK_NAMES = new Flags("MAX_WR", "LIMIT");
 
     private final int maxWr;
     private final int maxSge;
@@ -45,11 +44,6 @@ public final class SharedReceiveQueueAttributes {
     /** Which of {@link #maxWr()} and {@link #limit()} were set: what {@link SharedReceiveQueue#modify} is to change. */
     public int mask() {
         return mask;
-    }
-
-    /** The names of the bits of {@link #mask()}. */
-    static String maskNames(int mask) {
-        return MASK_NAMES.toString(mask);
     }
 
     /** Receives that may be outstanding. */

@@ -71,18 +71,18 @@ public abstract class VerbsObject implements AutoCloseable {
      */
     @Override
     public void close() throws VerbsException {
-        int n = users.get();
-        if (n == 0 && !users.compareAndSet(0, CLOSED)) {
+        int n;
+        do {
             n = users.get();
-        }
-        if (n < 0) {
-            return;
-        }
-        if (n > 0) {
-            throw new VerbsException("close " + describe(), Errno.EBUSY,
-                    n + (n == 1 ? " object still uses" : " objects still use")
-                            + " it: close what was made from it first");
-        }
+            if (n < 0) {
+                return;
+            }
+            if (n > 0) {
+                throw new VerbsException("close " + describe(), Errno.EBUSY,
+                        n + (n == 1 ? " object still uses" : " objects still use")
+                                + " it: close what was made from it first");
+            }
+        } while (!users.compareAndSet(0, CLOSED)); // somebody else came and perhaps went
         try {
             implClose();
         } catch (VerbsException e) {

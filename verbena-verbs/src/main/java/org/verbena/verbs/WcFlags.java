@@ -1,6 +1,6 @@
 package org.verbena.verbs;
 
-/** Flags of a successful work completion, {@code enum ibv_wc_flags}. */
+/** Flags of a successful work completion, {@code enum ibv_wc_flags}; combined with {@code |}. */
 public final class WcFlags {
     /** A global routing header precedes the data. */
     public static final int GRH = 1;
@@ -17,19 +17,13 @@ public final class WcFlags {
     /** The data of a matched message are there. */
     public static final int TM_DATA_VALID = 1 << 6;
 
+    private static final Flags FLAGS = new Flags("GRH", "WITH_IMM", "IP_CSUM_OK", "WITH_INV", "TM_SYNC_REQ", "TM_MATCH",
+            "TM_DATA_VALID");
+
     private WcFlags() {}
 
-    /** The value's name, or its number if this version does not know it. */
-    public static String toString(int value) {
-        return switch (value) {
-            case GRH -> "GRH";
-            case WITH_IMM -> "WITH_IMM";
-            case IP_CSUM_OK -> "IP_CSUM_OK";
-            case WITH_INV -> "WITH_INV";
-            case TM_SYNC_REQ -> "TM_SYNC_REQ";
-            case TM_MATCH -> "TM_MATCH";
-            case TM_DATA_VALID -> "TM_DATA_VALID";
-            default -> Integer.toString(value);
-        };
+    /** The flags by name, for instance {@code "GRH|WITH_IMM"}; unknown bits as a hexadecimal number. */
+    public static String toString(int flags) {
+        return FLAGS.toString(flags);
     }
 }

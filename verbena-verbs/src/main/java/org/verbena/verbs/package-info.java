@@ -7,7 +7,8 @@
  * (libibverbs, librdmacm) spelled out in Java case, and constants keep its values.
  *
  * <p>The control path (open, create, modify, register) throws {@link org.verbena.verbs.VerbsException}. The data path
- * (post, poll) allocates nothing, throws nothing and takes no lock: it answers 0 or an errno.
+ * (post, poll) allocates nothing, throws nothing and takes no lock: it answers 0 or an errno. {@code SendQueue} names the
+ * two exceptions.
  *
  * <p>The API grows without breaking what was compiled against it. A later version may add methods with a body, fields of
  * attribute objects and constants; nothing is removed or renumbered.

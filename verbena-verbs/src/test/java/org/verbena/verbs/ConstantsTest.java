@@ -87,13 +87,21 @@ class ConstantsTest {
     @Test
     void constantsPrintByName() throws Exception {
         for (Class<?> c : new Class<?>[] {FlowType.class, FlowSpecType.class, FlowField.class, WorkQueueState.class,
-            WorkQueueType.class, NodeType.class, WcFlags.class, WcStatus.class, AsyncEventType.class}) {
+            WorkQueueType.class, NodeType.class, WcStatus.class, AsyncEventType.class}) {
             for (Map.Entry<String, Long> e : constants(c).entrySet()) {
                 assertThat(c.getMethod("toString", int.class).invoke(null, e.getValue().intValue()))
                         .isEqualTo(e.getKey());
             }
             assertThat(c.getMethod("toString", int.class).invoke(null, 4711)).isEqualTo("4711");
         }
+    }
+
+    @Test
+    void completionFlagsPrintByName() throws Exception {
+        for (Map.Entry<String, Long> e : constants(WcFlags.class).entrySet()) {
+            assertThat(WcFlags.toString(e.getValue().intValue())).isEqualTo(e.getKey());
+        }
+        assertThat(WcFlags.toString(WcFlags.GRH | WcFlags.WITH_IMM | 1 << 20)).isEqualTo("GRH|WITH_IMM|0x100000");
     }
 
     @Test

@@ -35,6 +35,19 @@ abstract class OperationsConformance extends Conformance {
         assertThat(p.far.bytes(600, 100)).as("after the message").containsOnly(0);
     }
 
+    /** The receiver looks for the first time when its sender has gone. */
+    @Test
+    void whatWasSentBeforeTheSenderClosedArrives() throws Exception {
+        Pair p = connected();
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 64), Op.receive(2).on(64, 512)));
+        assertPosted(p.near.post(Op.send(1).on(0, 40), Op.send(2).on(0, 400)));
+        p.near.awaitSends(2);
+        p.near.qp.close();
+        List<Completion> got = p.far.awaitReceives(2);
+        assertReceived(1, 40, got.get(0));
+        assertReceived(2, 400, got.get(1));
+    }
+
     @Test
     void sendWithImmediateCarriesTheValue() throws Exception {
         Pair p = connected();

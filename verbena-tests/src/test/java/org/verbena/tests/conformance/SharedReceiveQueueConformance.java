@@ -288,6 +288,20 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 1, p.far.awaitSend());
     }
 
+    /** Nothing is polled, so that receives and places for messages run out together. */
+    @Test
+    void retriesEndWhenAllReceivesAreTaken() throws VerbsException {
+        Pair p = sharing(EndOptions.defaults(), EndOptions.defaults().rnrRetry(1));
+        postReceives(p.near, 0, CAPACITY);
+        for (int i = 0; i < CAPACITY; i++) {
+            assertPosted(p.far.post(Op.send(i).on(0, 8)));
+            assertStatus(WcStatus.SUCCESS, i, p.far.awaitSend());
+        }
+        assertPosted(p.far.post(Op.send(99).on(0, 8)));
+        assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 99, p.far.awaitSend());
+        assertThat(p.near.awaitReceives(CAPACITY)).extracting(Completion::statusName).containsOnly("SUCCESS");
+    }
+
     @Test
     void moreUnpolledMessagesThanTheQueueHadWhenItWasConnected() throws VerbsException {
         Pair p = connected(EndOptions.defaults().sharedReceives().queues(4), EndOptions.defaults());
