@@ -133,25 +133,13 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
     @Override
     long completionsWaiting() {
         LaneReader l = anyLane();
-        long from = completions();
-        int n = 0;
-        while (l != null && n < entries && LaneLayout.isReached(LaneReader.commit(l.entry(from + n)), from + n)) {
-            n++;
-        }
-        return n;
+        return l == null ? 0 : l.waiting(completions(), entries);
     }
 
     /** The lane, for others than the poller. */
     private @Nullable LaneReader anyLane() {
         LaneReader l = lane;
-        if (l == null && peerEntry != 0) {
-            try {
-                l = qp.findLane(entries); // kept by the poller only, which a reset waits for
-            } catch (ProtocolException e) {
-                return null; // the poller will find that too
-            }
-        }
-        return l;
+        return l == null && peerEntry != 0 ? qp.peekLane(entries) : l;
     }
 
     private @Nullable LaneReader attach() {

@@ -103,7 +103,7 @@ final class KeyTable {
         return all == null || index >= AdapterLayout.MAX_KEYS ? null : all.getAcquire(index);
     }
 
-    /** A snapshot of the windows that are bound. */
+    /** A snapshot of the windows that are bound, or were and are not let go. */
     List<Window> boundWindows() {
         List<Window> list = new ArrayList<>();
         AtomicReferenceArray<@Nullable Window> all = windows;

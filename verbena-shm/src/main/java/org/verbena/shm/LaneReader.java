@@ -37,6 +37,15 @@ final class LaneReader {
         return new LaneReader(s.peerArenaBase() + offset, entries);
     }
 
+    /** How many entries from {@code from} on are committed, at most {@code most}; any thread that keeps the lane mapped. */
+    int waiting(long from, int most) {
+        int n = 0;
+        while (n < most && LaneLayout.isReached(commit(entry(from + n)), from + n)) {
+            n++;
+        }
+        return n;
+    }
+
     /** Address of entry {@code index}. */
     long entry(long index) {
         return LaneLayout.entry(base, mask, index);

@@ -2,7 +2,6 @@ package org.verbena.shm;
 
 import java.lang.invoke.VarHandle;
 
-import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
@@ -90,17 +89,11 @@ final class RemoteAccess {
         if (w.total != 8 || !buffers.check(w, AccessFlags.LOCAL_WRITE)) {
             return w.total != 8 ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
         }
-        int status = t.resolve(w.rkey, at, 8, AccessFlags.REMOTE_ATOMIC);
+        int status = t.resolveWord(w.rkey, at, AccessFlags.REMOTE_ATOMIC);
         if (status != Target.OK) {
             return status;
         }
-        if (!t.isMapped()) {
-            return t.refuse(Errno.EOPNOTSUPP, WcStatus.REM_OP_ERR);
-        }
         long a = t.local(at);
-        if ((a & 7) != 0) {
-            return WcStatus.REM_INV_REQ_ERR;
-        }
         long old = op == Opcode.CMP_SWP
                 ? RawMemory.compareAndExchangeLong(a, w.compare, w.swap)
                 : RawMemory.getAndAddLong(a, w.compare);

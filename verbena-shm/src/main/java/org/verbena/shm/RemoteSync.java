@@ -2,7 +2,6 @@ package org.verbena.shm;
 
 import java.lang.invoke.VarHandle;
 
-import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.FlushType;
@@ -42,17 +41,11 @@ final class RemoteSync {
         if ((at & 7) != 0 || (Link.access(link) & AccessFlags.REMOTE_WRITE) == 0) {
             return WcStatus.REM_INV_REQ_ERR;
         }
-        int status = t.resolve(w.rkey, at, 8, AccessFlags.REMOTE_WRITE);
+        int status = t.resolveWord(w.rkey, at, AccessFlags.REMOTE_WRITE);
         if (status != Target.OK) {
             return status;
         }
-        if (!t.isMapped()) {
-            return t.refuse(Errno.EOPNOTSUPP, WcStatus.REM_OP_ERR);
-        }
         long a = t.local(at);
-        if ((a & 7) != 0) {
-            return WcStatus.REM_INV_REQ_ERR;
-        }
         RawMemory.putLongRelease(a, w.compare);
         return WcStatus.SUCCESS;
     }

@@ -584,6 +584,16 @@ final class ShmQueuePair extends QueuePair {
         return LaneReader.find(s, peerEntry(s), link & Link.IDENTITY, entries);
     }
 
+    /** The lane for others than the poller, who alone keeps it and finds out if what the peer says makes no sense. */
+    @Nullable
+    LaneReader peekLane(int entries) {
+        try {
+            return findLane(entries);
+        } catch (ProtocolException e) {
+            return null;
+        }
+    }
+
     /** How many completions this queue pair has made for {@code cq}, polled or not. */
     long completions(ShmCompletionQueue cq) {
         return (receiveCq == cq ? receiveQueue.completions() : 0) + (sendCq == cq ? sendQueue.completions() : 0)

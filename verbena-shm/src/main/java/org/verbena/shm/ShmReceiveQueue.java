@@ -295,17 +295,9 @@ final class ShmReceiveQueue extends ReceiveSide {
         }
         LaneReader l = lane;
         if (l == null && peerEntry != 0) {
-            try {
-                l = qp.findLane(mask + 1); // kept by the poller only, which a reset waits for
-            } catch (ProtocolException e) {
-                return 0; // the poller will find that too
-            }
+            l = qp.peekLane(mask + 1);
         }
-        long k = done;
-        while (l != null && k <= done + mask && LaneLayout.isReached(LaneReader.commit(l.entry(k)), k)) {
-            k++;
-        }
-        return k - done;
+        return l == null ? 0 : l.waiting(done, mask + 1);
     }
 
     @Override

@@ -137,6 +137,21 @@ final class Target {
         return OK;
     }
 
+    /**
+     * Makes 8 bytes at an aligned address the current range, for an operation that is not seen in part: they have to be
+     * mapped here.
+     */
+    int resolveWord(int rkey, long at, int access) {
+        int status = resolve(rkey, at, 8, access);
+        if (status != OK) {
+            return status;
+        }
+        if (!isMapped()) {
+            return refuse(Errno.EOPNOTSUPP, WcStatus.REM_OP_ERR);
+        }
+        return (local(at) & 7) == 0 ? OK : WcStatus.REM_INV_REQ_ERR;
+    }
+
     /** True if the current range is mapped here; else it is reached through the kernel. */
     boolean isMapped() {
         return mapping != null;

@@ -80,10 +80,6 @@ final class Window {
         return owner;
     }
 
-    boolean isBound() {
-        return (int) STATE.getAcquire(this) == BOUND;
-    }
-
     /** Makes it busy to be bound, if it is free; type 1 may be bound to something already. */
     boolean beginBind() {
         return STATE.compareAndSet(this, FREE, BUSY)
