@@ -2,11 +2,14 @@ package org.verbena.shm;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AsyncEvent;
+import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
@@ -28,10 +31,14 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
     }
 
     private final ShmQueuePair qp;
+    private final ShmContext context;
+    private final ShmSharedReceiveQueue srq;
     private final OwnPool own;
     private final ReceivePool pool;
     private final KeyTable keys;
     private final Delivery delivery;
+    /** It has been said that no more of the shared queue is taken. */
+    private final AtomicBoolean lastSaid = new AtomicBoolean();
     private final int entries;
     private final long postedAddress;
     /** Lane entries read; written by the poller only. */
@@ -40,12 +47,15 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
     /** Address of the peer's directory entry; 0 until connected. */
     private volatile long peerEntry;
 
-    AttachedReceives(ShmQueuePair qp, OwnPool own, KeyTable keys, int entries, long postedAddress) {
+    AttachedReceives(ShmQueuePair qp, ShmContext context, ShmSharedReceiveQueue srq, int entries, long postedAddress,
+            long scratch) {
         this.qp = qp;
-        this.own = own;
+        this.context = context;
+        this.srq = srq;
+        this.own = srq.pool();
         this.pool = own.receives();
-        this.keys = keys;
-        this.delivery = new Delivery(keys, own.pd(), qp.receiveScratch());
+        this.keys = context.keys();
+        this.delivery = new Delivery(keys, own.pd(), scratch);
         this.entries = entries;
         this.postedAddress = postedAddress;
     }
@@ -81,8 +91,17 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
     @Override
     void connect(long peerDirectoryEntry) {
         RawMemory.putLongRelease(postedAddress, Posted.of(entries, 0));
+        lastSaid.set(false);
         peerEntry = peerDirectoryEntry;
         own.add(this);
+    }
+
+    @Override
+    void leftForGood() {
+        if (lastSaid.compareAndSet(false, true)) {
+            context.raise(AsyncEvent.builder(AsyncEventType.QP_LAST_WQE_REACHED, qp)
+                    .detail("it takes no more receives of " + srq.describe()).build());
+        }
     }
 
     @Override
@@ -139,12 +158,12 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
     /** The lane, for others than the poller. */
     private @Nullable LaneReader anyLane() {
         LaneReader l = lane;
-        return l == null && peerEntry != 0 ? qp.peekLane(entries) : l;
+        return l == null && peerEntry != 0 ? qp.peer().peekLane(entries) : l;
     }
 
     private @Nullable LaneReader attach() {
         try {
-            LaneReader l = qp.findLane(entries);
+            LaneReader l = qp.peer().findLane(entries);
             lane = l;
             return l;
         } catch (ProtocolException e) {
@@ -193,15 +212,12 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
 
     @Override
     public long hazard() {
-        return qp.peerHazard();
+        return qp.peer().hazard();
     }
 
     @Override
     public long held() {
-        Session s = qp.session();
-        return s == null || s.isDead()
-                ? Claim.NONE
-                : RawMemory.getLongAcquire(qp.peerEntry(s) + AdapterLayout.QP_HELD);
+        return qp.peer().held();
     }
 
     @Override
@@ -232,13 +248,11 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
 
     @Override
     public boolean isStarving() {
-        Session s = qp.session();
-        return s != null && !s.isDead()
-                && RawMemory.getLongAcquire(qp.peerEntry(s) + AdapterLayout.QP_STARVING) != 0;
+        return qp.peer().isStarving();
     }
 
     @Override
     public void wake() {
-        qp.wakeStarvingPeer();
+        qp.peer().wakeStarving();
     }
 }

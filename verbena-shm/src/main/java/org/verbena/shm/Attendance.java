@@ -77,7 +77,7 @@ final class Attendance implements Engine.Waiting {
         }
         if (isInError()) {
             qp.receiveCompletionQueue().signal(qp, true);
-            qp.sayLastReceive();
+            qp.receiveSide().leftForGood();
         }
         lookedAfter.set(false);
         // a request may have begun to wait just before the flag was cleared

@@ -123,7 +123,7 @@ final class Destination {
         try {
             channel = RawMemory.getInt(entry + AdapterLayout.QP_CHANNEL);
             if (channel != 0) {
-                s.reach("wake " + s.peerName(), channel);
+                s.bells().reach("wake " + s.peerName(), channel);
             }
             writer = s.rings().make(l & Link.IDENTITY, receives);
         } catch (VerbsException e) {
@@ -174,7 +174,7 @@ final class Destination {
         if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
             lastNotified = word;
             RawMemory.putLongVolatile(w.at + DatagramLayout.NOTIFIED, word);
-            s.ring(ArmWord.bell(word, channel));
+            s.bells().ring(ArmWord.bell(word, channel));
         }
     }
 

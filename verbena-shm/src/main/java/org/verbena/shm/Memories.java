@@ -67,7 +67,7 @@ final class Memories {
         a.hold(false);
         if (a.retire()) {
             allocations.remove(a.id);
-            context.control().sessions().forEach(s -> s.freed(a));
+            context.control().sessions().forEach(s -> s.memories().freed(a));
             a.free();
             deviceMemory.addAndGet(-a.bytes);
         }
@@ -85,7 +85,7 @@ final class Memories {
         }
         allocations.put(a.id, a);
         for (Session s : context.control().sessions()) {
-            s.allocated(a, pd);
+            s.memories().allocated(a, pd);
         }
     }
 
@@ -94,10 +94,10 @@ final class Memories {
         boolean none = a.unuse(pd);
         if (a.retire()) {
             allocations.remove(a.id);
-            context.control().sessions().forEach(s -> s.freed(a));
+            context.control().sessions().forEach(s -> s.memories().freed(a));
             a.free();
         } else if (none) {
-            context.control().sessions().forEach(s -> s.unused(a));
+            context.control().sessions().forEach(s -> s.memories().unused(a));
         }
     }
 

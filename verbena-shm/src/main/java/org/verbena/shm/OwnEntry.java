@@ -73,8 +73,10 @@ final class OwnEntry {
         }
     }
 
-    void setNotified(long armWord) {
+    /** Wakes the far end, whose arm word that is. */
+    void notifyPeer(Remote r, long armWord) {
         RawMemory.putLongVolatile(address + AdapterLayout.QP_NOTIFIED, armWord);
+        r.session.bells().ring(ArmWord.bell(armWord, r.channel));
     }
 
     long hazard() {

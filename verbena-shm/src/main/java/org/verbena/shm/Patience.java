@@ -1,6 +1,8 @@
 package org.verbena.shm;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairType;
 
 /**
  * How long the oldest work request of a queue pair may wait: the transport's two retry rules in terms of time, since
@@ -9,6 +11,8 @@ import org.verbena.linux.spi.RawMemory;
 final class Patience {
     /** Values of {@code rnr_retry} and waiting times that mean for ever. */
     private static final int FOR_EVER = 7;
+    /** How long a request of type UC waits for memory that is on its way, as a time-out's code: 0.27 s. */
+    private static final int MEMORY_TIMEOUT = 16;
     /** The RNR timer's codes in units of 10 µs, InfiniBand specification volume 1, table 45. */
     private static final int[] RNR_TIMER = {65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384,
         512,
@@ -38,7 +42,7 @@ final class Patience {
     boolean mayWaitForReceive(Remote r) {
         if (!waiting || !starving) {
             int code = RawMemory.getInt(r.entry + AdapterLayout.QP_RNR_TIMER) & 31;
-            int retries = qp.rnrRetry();
+            int retries = qp.attributes().rnrRetry();
             until = retries == FOR_EVER
                     ? Long.MAX_VALUE
                     : System.nanoTime() + (retries + 1) * (RNR_TIMER[code] * 10_000L);
@@ -54,8 +58,11 @@ final class Patience {
     boolean mayWaitForPeer() {
         if (!waiting || starving) {
             forget();
-            long one = qp.ackTimeoutNanos();
-            until = one == 0 ? Long.MAX_VALUE : System.nanoTime() + one * (qp.retryCount() + 1);
+            QueuePairAttributes a = qp.attributes();
+            int timeout = qp.type() == QueuePairType.UC ? MEMORY_TIMEOUT : a.timeout();
+            until = timeout == 0
+                    ? Long.MAX_VALUE
+                    : System.nanoTime() + (4096L << timeout) * (a.retryCount() + 1);
             waiting = true;
             qp.lookAfter();
             return true;

@@ -31,7 +31,7 @@ final class PeerDeparture {
     /** The link is withdrawn: finds out what the peer touches still. */
     void settle() {
         Membarrier.globalExpedited();
-        hazardThen = qp.peerHazard();
+        hazardThen = qp.peer().hazard();
         since = System.nanoTime();
         settled = true;
     }
@@ -60,7 +60,7 @@ final class PeerDeparture {
 
     private boolean hasLeft() {
         if (!left) {
-            long h = qp.peerHazard();
+            long h = qp.peer().hazard();
             left = h == 0 || h != hazardThen;
         }
         return left;

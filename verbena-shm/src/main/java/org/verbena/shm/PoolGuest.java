@@ -34,6 +34,6 @@ record PoolGuest(Session session, int queuePair) implements PoolUser {
 
     @Override
     public void wake() {
-        session.ring(0);
+        session.bells().ring(0);
     }
 }

@@ -83,13 +83,11 @@ final class PoolReceiveQueue extends ReceiveQueue {
         if (error != 0) {
             return this;
         }
-        if (!open || count == 0 || n == maxSge || length < 0 || length > ShmDevice.MAX_MESSAGE) {
+        if (!open || count == 0 || n == maxSge || !Wqe.isLength(length)) {
             error = Errno.EINVAL;
             return this;
         }
-        long a = current + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * n;
-        RawMemory.putLong(a, address);
-        RawMemory.putLong(a + 8, lkey & 0xffffffffL | length << 32);
+        Wqe.putElement(current, n, lkey, address, length);
         sgeCount = n + 1;
         total += length;
         return this;
@@ -127,9 +125,8 @@ final class PoolReceiveQueue extends ReceiveQueue {
         }
         long fits = Math.min(total, Claim.LONG);
         for (int i = 0; i < sgeCount; i++) {
-            long a = current + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * i;
-            long address = RawMemory.getLong(a);
-            long keyAndLength = RawMemory.getLong(a + 8);
+            long address = Wqe.address(current, i);
+            long keyAndLength = Wqe.keyAndLength(current, i);
             Region r = regions.region((int) keyAndLength, address, keyAndLength >>> 32);
             if (r == null) {
                 // the initiator is to look at this receive, so that it is told of the error too

@@ -1,7 +1,11 @@
 package org.verbena.shm;
 
 import org.verbena.linux.Errno;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairCapabilities;
+import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.VerbsException;
 
 /** The values that attributes of a queue pair may have on shm0. */
@@ -27,6 +31,21 @@ final class QueuePairValues {
         if (bad != null) {
             throw new VerbsException("modify " + queuePair, Errno.EINVAL, bad);
         }
+    }
+
+    /** Where the peer is that the address vector names. */
+    static Gid destination(String queuePair, QueuePairAttributes a) throws VerbsException {
+        AddressVector av = a.addressVector();
+        if (av == null || av.port() != 1 || av.sourceGidIndex() != 0) {
+            throw new VerbsException("modify " + queuePair, Errno.EINVAL, "AV must be from port 1, GID index 0");
+        }
+        return av.destination();
+    }
+
+    /** What a queue pair that was made like that can do. */
+    static QueuePairCapabilities capabilities(QueuePairInitAttributes i) {
+        return QueuePairCapabilities.builder().maxSendWr(i.maxSendWr()).maxReceiveWr(i.maxReceiveWr())
+                .maxSendSge(i.maxSendSge()).maxReceiveSge(i.maxReceiveSge()).maxInlineData(i.maxInlineData()).build();
     }
 
     private static boolean isDepth(int reads) {

@@ -19,6 +19,9 @@ abstract class ReceiveSide extends ReceiveQueue {
     /** The connection is over; {@code left} if the peer touches nothing any more. */
     void disconnect(boolean left) {}
 
+    /** In state ERR the peer has left, and touches nothing any more. */
+    void leftForGood() {}
+
     /** The peer has died. */
     void peerDied() {}
 

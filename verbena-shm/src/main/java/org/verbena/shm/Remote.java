@@ -79,7 +79,7 @@ final class Remote {
     /** Makes ready to wake the far end, if it ever sleeps. */
     void reachBell() throws VerbsException {
         if (channel != 0) {
-            session.reach("wake " + session.peerName(), channel);
+            session.bells().reach("wake " + session.peerName(), channel);
         }
     }
 

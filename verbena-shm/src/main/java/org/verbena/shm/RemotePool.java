@@ -85,7 +85,7 @@ final class RemotePool {
             long limit = RawMemory.getLongOpaque(entry + AdapterLayout.POOL_LIMIT);
             if (claims.left() < (int) limit && limit != limitRung) {
                 limitRung = limit;
-                session.ring(0);
+                session.bells().ring(0);
             }
         }
         return c;
@@ -108,7 +108,7 @@ final class RemotePool {
     /** A claim that will not be used is to be posted again; its word of {@link PoolUser#held} is cleared. */
     void giveBack() {
         claims.lose();
-        session.ring(0);
+        session.bells().ring(0);
     }
 
     /** Has the owner look for those who wait, when it posts. */
@@ -124,7 +124,7 @@ final class RemotePool {
         if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
             lastNotified = word;
             RawMemory.putLongVolatile(line + CommonsLayout.NOTIFIED, word);
-            session.ring(ArmWord.bell(word, channel));
+            session.bells().ring(ArmWord.bell(word, channel));
         }
     }
 }

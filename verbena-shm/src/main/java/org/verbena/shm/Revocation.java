@@ -40,7 +40,7 @@ final class Revocation {
             }
         }
         for (ShmQueuePair qp : queuePairs) {
-            long own = qp.ownHazard();
+            long own = qp.own().hazard();
             if (own != 0) {
                 inside.add(new Inside(qp, null, 0, own));
             }
@@ -83,7 +83,7 @@ final class Revocation {
     record Inside(@Nullable ShmQueuePair qp, @Nullable Session session, long peerEntry, long word) {
         /** The peer of a queue pair, as it is now. */
         static Inside peerOf(ShmQueuePair qp, Session s) {
-            long entry = qp.peerEntry(s);
+            long entry = qp.peer().address(s);
             return new Inside(qp, s, entry, RawMemory.getLongAcquire(entry + AdapterLayout.QP_HAZARD));
         }
 
@@ -111,7 +111,7 @@ final class Revocation {
         /** True if the word has changed since, or the peer is dead. */
         boolean hasLeft() {
             if (session == null) {
-                return qp == null || qp.ownHazard() != word;
+                return qp == null || qp.own().hazard() != word;
             }
             return word == 0 || session.isDead()
                     || RawMemory.getLongAcquire(peerEntry + AdapterLayout.QP_HAZARD) != word;

@@ -311,7 +311,7 @@ final class SendExecutor {
         }
         if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
             lastNotified = word;
-            qp.notifyPeer(r, word);
+            qp.own().notifyPeer(r, word);
         }
     }
 
@@ -344,10 +344,10 @@ final class SendExecutor {
 
     private @Nullable Remote attach() {
         try {
-            Remote r = qp.findRemote();
+            Remote r = qp.peer().findRemote();
             if (r != null) {
                 r.reachBell();
-                lane = qp.makeLane(r);
+                lane = qp.own().makeLane(r);
                 target = new Target(r.session, r.pd, qp.peerNumber());
                 RemotePool pool = r.pool;
                 if (pool != null) {
@@ -429,7 +429,7 @@ final class SendExecutor {
             int status = w.total > ShmDevice.MAX_MESSAGE ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
             return stop(w, number, status, WcStatus.toString(status) + " for wrId " + w.wrId, 0);
         }
-        qp.countLost();
+        qp.own().countLost();
         if (signalAll || w.isSignaled()) {
             complete(w, number, WcStatus.SUCCESS, 0);
         }

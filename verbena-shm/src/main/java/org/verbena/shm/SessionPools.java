@@ -74,7 +74,7 @@ final class SessionPools {
             seats.removeIf(o -> o.pool.isClosed());
             seats.add(s);
             p.add(s.guest);
-            session.share(p.pd()); // after the seat was taken, see Session.unshare
+            session.memories().share(p.pd()); // after the seat was taken, see unshare
         }
         return true;
     }
@@ -85,7 +85,7 @@ final class SessionPools {
         seats.removeAll(its);
         for (Seat s : its) {
             s.pool.remove(g);
-            session.unshare(s.pool.pd());
+            session.memories().unshare(s.pool.pd());
         }
     }
 

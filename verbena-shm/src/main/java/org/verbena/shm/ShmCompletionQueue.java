@@ -166,7 +166,7 @@ final class ShmCompletionQueue extends CompletionQueue {
             Map<Session, List<Integer>> receivers = new HashMap<>();
             for (ShmQueuePair q : sources) {
                 if (q.receiveCompletionQueue() == this) {
-                    for (Session s : q.sessions()) {
+                    for (Session s : q.source().sessions()) {
                         receivers.computeIfAbsent(s, _ -> new ArrayList<>()).add(q.index());
                     }
                 }
@@ -187,7 +187,7 @@ final class ShmCompletionQueue extends CompletionQueue {
         int entries = rounded(newCqe);
         long waiting = 0;
         for (ShmQueuePair qp : sources) {
-            waiting += qp.completionsWaiting(this);
+            waiting += qp.source().waiting(this);
         }
         if (waiting > entries) {
             throw new VerbsException("resize " + describe(), Errno.EINVAL, waiting + " completions wait to be polled, "
@@ -200,7 +200,7 @@ final class ShmCompletionQueue extends CompletionQueue {
     long completions() {
         long n = 0;
         for (ShmQueuePair qp : sources) {
-            n += qp.completions(this);
+            n += qp.source().completions(this);
         }
         return n;
     }
@@ -517,7 +517,7 @@ final class ShmCompletionQueue extends CompletionQueue {
             return true;
         }
         for (ShmQueuePair qp : sources) {
-            if (qp.receiveCompletionQueue() == this && qp.isNotified(word)) {
+            if (qp.receiveCompletionQueue() == this && qp.source().isNotified(word)) {
                 return true;
             }
         }

@@ -69,7 +69,7 @@ final class ShmReceiveQueue extends ReceiveSide {
     private volatile long peerEntry;
 
     ShmReceiveQueue(ShmQueuePair qp, KeyTable keys, int pd, int depth, int entries, int maxSge, long ring,
-            long postedAddress) {
+            long postedAddress, long scratch) {
         this.qp = qp;
         this.keys = keys;
         this.pd = pd;
@@ -79,8 +79,8 @@ final class ShmReceiveQueue extends ReceiveSide {
         this.ring = ring;
         this.stride = AdapterLayout.wqeStride(maxSge);
         this.postedAddress = postedAddress;
-        posting = new Delivery(keys, pd, qp.receiveScratch());
-        delivery = new Delivery(keys, pd, qp.receiveScratch());
+        posting = new Delivery(keys, pd, scratch);
+        delivery = new Delivery(keys, pd, scratch);
         receives = new PostedReceive[entries];
         for (int i = 0; i < entries; i++) {
             receives[i] = new PostedReceive();
@@ -128,13 +128,11 @@ final class ShmReceiveQueue extends ReceiveSide {
         if (error != 0) {
             return this;
         }
-        if (!open || staged == posted || n == maxSge || length < 0 || length > ShmDevice.MAX_MESSAGE) {
+        if (!open || staged == posted || n == maxSge || !Wqe.isLength(length)) {
             error = Errno.EINVAL;
             return this;
         }
-        long a = current + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * n;
-        RawMemory.putLong(a, address);
-        RawMemory.putLong(a + 8, lkey & 0xffffffffL | length << 32);
+        Wqe.putElement(current, n, lkey, address, length);
         sgeCount = n + 1;
         total += length;
         return this;
@@ -199,7 +197,7 @@ final class ShmReceiveQueue extends ReceiveSide {
             // the peer sets its word, then issues a membarrier, then looks for receives again
             VarHandle.releaseFence();
             if (RawMemory.getLongOpaque(peer + AdapterLayout.QP_STARVING) != 0) {
-                qp.wakeStarvingPeer();
+                qp.peer().wakeStarving();
             }
         }
         if (qp.state() == QueuePairState.ERR) {
@@ -216,9 +214,8 @@ final class ShmReceiveQueue extends ReceiveSide {
         RawMemory.putLong(current, sgeCount);
         RawMemory.putLong(current + 8, total);
         for (int i = 0; i < sgeCount; i++) {
-            long a = current + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * i;
-            long address = RawMemory.getLong(a);
-            long keyAndLength = RawMemory.getLong(a + 8);
+            long address = Wqe.address(current, i);
+            long keyAndLength = Wqe.keyAndLength(current, i);
             Region r = posting.region((int) keyAndLength, address, keyAndLength >>> 32);
             if (r == null) {
                 // the peer is to look at this receive, so that it is told of the error too
@@ -295,7 +292,7 @@ final class ShmReceiveQueue extends ReceiveSide {
         }
         LaneReader l = lane;
         if (l == null && peerEntry != 0) {
-            l = qp.peekLane(mask + 1);
+            l = qp.peer().peekLane(mask + 1);
         }
         return l == null ? 0 : l.waiting(done, mask + 1);
     }
@@ -320,7 +317,7 @@ final class ShmReceiveQueue extends ReceiveSide {
 
     private @Nullable LaneReader attach() {
         try {
-            LaneReader l = qp.findLane(mask + 1);
+            LaneReader l = qp.peer().findLane(mask + 1);
             lane = l;
             return l;
         } catch (ProtocolException e) {

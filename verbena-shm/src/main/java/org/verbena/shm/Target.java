@@ -119,9 +119,9 @@ final class Target {
         long offset = RawMemory.getLong(e + AdapterLayout.KEY_MEMORY_OFFSET);
         if (KeyTable.isShared(w)) {
             long memory = RawMemory.getLong(e + AdapterLayout.KEY_MEMORY);
-            Mapping m = session.memory(memory);
+            Mapping m = session.memories().find(memory);
             if (m == null) {
-                missing = session.want(memory);
+                missing = session.memories().want(memory);
                 return WAIT;
             }
             if (offset < 0 || offset > m.length() || length > m.length() - offset) {

@@ -53,12 +53,12 @@ final class WindowWork {
     /** Waits for the only peer that can be inside a window of type 2; false if it does not leave. */
     private static boolean hasLeft(ShmQueuePair owner, int what) {
         Membarrier.globalExpedited();
-        long word = owner.peerHazard();
+        long word = owner.peer().hazard();
         if (Hazard.what(word) != what) {
             return !owner.memories().lingersIn(what);
         }
         long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
-        for (int round = 0; owner.peerHazard() == word; round++) {
+        for (int round = 0; owner.peer().hazard() == word; round++) {
             if (System.nanoTime() - end > 0) {
                 return false;
             }

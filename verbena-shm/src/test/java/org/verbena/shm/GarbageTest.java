@@ -53,7 +53,7 @@ class GarbageTest {
                         adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE),
                 SharedFile.mapPeerCommons(commons.fd(), CommonsLayout.SIZE)));
         receive(new ControlMessage.Writer(ControlMessage.MEMORY).putLong(MEMORY_ID).putLong(MEMORY), sealed(MEMORY));
-        memory = session.memory(MEMORY_ID);
+        memory = session.memories().find(MEMORY_ID);
     }
 
     @AfterEach
@@ -333,8 +333,8 @@ class GarbageTest {
         for (long size : new long[] {0, -4096, MEMORY + 4096, MEMORY - 4096, Long.MAX_VALUE}) {
             assertThatThrownBy(() -> receive(memory(21, size), sealed(MEMORY))).isInstanceOf(ProtocolException.class);
         }
-        assertThat(session.memory(20)).isNull();
-        assertThat(session.memory(21)).isNull();
+        assertThat(session.memories().find(20)).isNull();
+        assertThat(session.memories().find(21)).isNull();
     }
 
     @Test
@@ -347,7 +347,7 @@ class GarbageTest {
         assertThatThrownBy(() -> receive(memory(30, MEMORY), one, two)).isInstanceOf(ProtocolException.class);
         one.close();
         two.close();
-        assertThat(session.memory(MEMORY_ID)).isSameAs(memory);
+        assertThat(session.memories().find(MEMORY_ID)).isSameAs(memory);
     }
 
     private static ControlMessage.Writer memory(long id, long size) {

@@ -1,0 +1,49 @@
+package org.verbena.shm;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a completion queue asks of a queue pair when it does not poll: how much there is, and who brings it. Any thread
+ * may ask.
+ */
+final class CompletionSource {
+    private final ShmQueuePair qp;
+    private final ShmSendQueue sendQueue;
+    private final ReceiveSide receiveSide;
+    private final @Nullable DatagramReceiver datagramReceiver;
+
+    CompletionSource(ShmQueuePair qp, ShmSendQueue sendQueue, ReceiveSide receiveSide) {
+        this.qp = qp;
+        this.sendQueue = sendQueue;
+        this.receiveSide = receiveSide;
+        datagramReceiver = qp.datagramReceiver();
+    }
+
+    /** The sessions that messages come by. */
+    List<Session> sessions() {
+        Session s = qp.session();
+        return datagramReceiver != null ? datagramReceiver.sessions() : s == null ? List.of() : List.of(s);
+    }
+
+    /** How many completions the queue pair has made for {@code cq}, polled or not. */
+    long completions(ShmCompletionQueue cq) {
+        return (qp.receiveCompletionQueue() == cq ? receiveSide.completions() : 0)
+                + (qp.sendCompletionQueue() == cq ? sendQueue.completions() : 0) + waiting(cq);
+    }
+
+    /** How many completions for {@code cq} wait to be polled. */
+    long waiting(ShmCompletionQueue cq) {
+        Session s = qp.session();
+        long n = (qp.receiveCompletionQueue() == cq ? receiveSide.completionsWaiting() : 0)
+                + (qp.sendCompletionQueue() == cq ? sendQueue.completionsWaiting() : 0);
+        KeepAlive.until(s);
+        return n;
+    }
+
+    /** True if a peer has signalled this arm word last. */
+    boolean isNotified(long armWord) {
+        return datagramReceiver != null ? datagramReceiver.isNotified(armWord) : qp.peer().isNotified(armWord);
+    }
+}

@@ -1,0 +1,79 @@
+package org.verbena.shm;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Doorbell;
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.verbs.VerbsException;
+
+/** The doorbells of a peer: its completion channels, and its engine as number 0. Safe for use by several threads. */
+final class PeerBells {
+    private static final int MAX_BELLS = 256;
+
+    private final Session session;
+    private final Map<Integer, Doorbell> bells = new ConcurrentHashMap<>();
+
+    PeerBells(Session session) {
+        this.session = session;
+    }
+
+    /** Rings a completion channel of the peer, or, as number 0, its engine, which has work that waits for us. */
+    void ring(int bell) {
+        Doorbell d = bells.get(bell);
+        if (d == null) {
+            d = connect(bell);
+        }
+        if (d != null) {
+            d.ring();
+        }
+    }
+
+    /**
+     * Makes ready to ring, so that no wake-up is lost later because this process is out of descriptors then.
+     *
+     * @throws VerbsException if this process is out of something; that the peer has no such bell is not said here
+     */
+    void reach(String verb, int bell) throws VerbsException {
+        try {
+            if (bells.get(bell) == null) {
+                open(bell);
+            }
+        } catch (LinuxException e) {
+            if (e.errno() != Errno.ECONNREFUSED) {
+                throw new VerbsException(verb, e);
+            }
+        }
+    }
+
+    private @Nullable Doorbell connect(int bell) {
+        try {
+            return open(bell);
+        } catch (LinuxException e) {
+            EngineLog.log(System.Logger.Level.DEBUG, "cannot wake " + session.peerName(), e);
+            return null;
+        }
+    }
+
+    private Doorbell open(int bell) throws LinuxException {
+        synchronized (bells) {
+            if (bells.size() >= MAX_BELLS) {
+                bells.values().forEach(Doorbell::close);
+                bells.clear();
+            }
+            Doorbell d = Doorbell.connect(ShmCompletionChannel.name(session.peerInstance(), bell));
+            Doorbell old = bells.put(bell, d);
+            if (old != null) {
+                old.close();
+            }
+            return d;
+        }
+    }
+
+    void end() {
+        bells.values().forEach(Doorbell::close);
+    }
+}

@@ -1,0 +1,82 @@
+package org.verbena.shm;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.spi.RawMemory;
+
+/**
+ * The peer's entry in the directory of {@link AdapterLayout}, as the queue pair that is connected to it reads it; the
+ * counterpart of {@link OwnEntry}. Any thread may ask.
+ */
+final class PeerEntry {
+    private final ShmQueuePair qp;
+
+    PeerEntry(ShmQueuePair qp) {
+        this.qp = qp;
+    }
+
+    /** Where the entry lies in this process. */
+    long address(Session s) {
+        return s.peerBase() + AdapterLayout.qpEntry(qp.peerNumber());
+    }
+
+    /** The far end, if it is connected to this one by now. */
+    @Nullable
+    Remote findRemote() throws ProtocolException {
+        Session s = qp.session();
+        return s == null || s.isDead() ? null : Remote.find(s, qp.number(), qp.peerNumber(), qp.type());
+    }
+
+    /** The lane that the peer made for this connection; null if there is none yet. */
+    @Nullable
+    LaneReader findLane(int entries) throws ProtocolException {
+        Session s = qp.session();
+        if (s == null) {
+            return null;
+        }
+        return LaneReader.find(s, address(s), qp.linkIdentity(), entries);
+    }
+
+    /** The lane for others than the poller, who alone keeps it and finds out if what the peer says makes no sense. */
+    @Nullable
+    LaneReader peekLane(int entries) {
+        try {
+            return findLane(entries);
+        } catch (ProtocolException e) {
+            return null;
+        }
+    }
+
+    /** What the peer touches now; 0 if it is dead or not connected. */
+    long hazard() {
+        Session s = qp.session();
+        return s == null || s.isDead() ? 0 : RawMemory.getLongAcquire(address(s) + AdapterLayout.QP_HAZARD);
+    }
+
+    /** The receive that the peer has claimed of a shared receive queue; {@link Claim#NONE} if there is none or it is dead. */
+    long held() {
+        Session s = qp.session();
+        return s == null || s.isDead()
+                ? Claim.NONE
+                : RawMemory.getLongAcquire(address(s) + AdapterLayout.QP_HELD);
+    }
+
+    /** The peer waits for a receive and is to be woken when there is one. */
+    boolean isStarving() {
+        Session s = qp.session();
+        return s != null && !s.isDead() && RawMemory.getLongAcquire(address(s) + AdapterLayout.QP_STARVING) != 0;
+    }
+
+    void wakeStarving() {
+        Session s = qp.session();
+        if (s != null) {
+            s.bells().ring(0);
+        }
+    }
+
+    /** True if the peer has signalled this arm word last. */
+    boolean isNotified(long armWord) {
+        Session s = qp.session();
+        return s != null && ArmWord.isSame(RawMemory.getLongAcquire(address(s) + AdapterLayout.QP_NOTIFIED), armWord);
+    }
+}

@@ -1,0 +1,112 @@
+package org.verbena.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.QueuePairCreateFlags;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * What a new queue pair is made of: its number and directory entry, the ring of its receives, the memory of its requests,
+ * and its queues.
+ */
+final class QueuePairParts {
+    private static final int SCRATCH = 128;
+
+    final int number;
+    final OwnEntry own;
+
+    private final ShmContext context;
+    private final ShmProtectionDomain pd;
+    private final QueuePairInitAttributes init;
+    /** Null if the receives are the queue pair's own. */
+    private final @Nullable ShmSharedReceiveQueue srq;
+    private final int receiveEntries;
+    /** Offset and size in the adapter; of size 0 if the receives are shared. */
+    private final long ring;
+    private final long ringBytes;
+    /** A sender's scratch, a receiver's, and room for inline data. */
+    private final MemorySegment memory;
+
+    QueuePairParts(ShmContext context, ShmProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
+        this.context = context;
+        this.pd = pd;
+        this.init = init;
+        srq = (ShmSharedReceiveQueue) init.sharedReceiveQueue();
+        receiveEntries = powerOfTwo(srq == null ? init.maxReceiveWr() : srq.pool().receives().capacity());
+        ringBytes = srq == null ? receiveEntries * AdapterLayout.wqeStride(init.maxReceiveSge()) : 0;
+        number = context.takeQueuePairNumber();
+        try {
+            own = new OwnEntry(context.adapter().qpEntry(number));
+            ring = srq == null ? context.adapter().takeRing(ringBytes) : 0;
+        } catch (VerbsException e) {
+            context.giveQueuePairNumber(number);
+            throw e;
+        }
+        long inline = (long) powerOfTwo(init.maxSendWr()) * init.maxInlineData();
+        memory = Arena.ofAuto().allocate(2 * SCRATCH + inline, 64);
+    }
+
+    private static int powerOfTwo(int n) {
+        return n <= 1 ? 1 : Integer.highestOneBit(n - 1) << 1;
+    }
+
+    ShmSendQueue makeSendQueue(ShmQueuePair qp) {
+        int entries = powerOfTwo(init.maxSendWr());
+        WorkRequest[] slots = new WorkRequest[entries];
+        for (int i = 0; i < entries; i++) {
+            slots[i] = new WorkRequest(init.maxSendSge(), init.maxInlineData(),
+                    memory.address() + 2 * SCRATCH + (long) i * init.maxInlineData());
+        }
+        SendCompletions completions = new SendCompletions(entries,
+                ((ShmCompletionQueue) init.sendCq()).hasTimestamps());
+        LocalBuffers buffers = new LocalBuffers(context.keys(), pd.index(), memory.address());
+        long hazard = own.address + AdapterLayout.QP_HAZARD;
+        SendExecutor executor = new SendExecutor(qp, completions, context.keys(), pd.index(), init.sqSigAll(), buffers,
+                hazard);
+        DatagramExecutor datagramExecutor = isDatagram()
+                ? new DatagramExecutor(qp, context, completions, buffers, init.sqSigAll(),
+                        (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0, hazard,
+                        own.address + AdapterLayout.QP_LOST_SENDS)
+                : null;
+        return new ShmSendQueue(qp, context.keys(), pd.index(), slots, executor, datagramExecutor, completions,
+                init.maxSendWr(), Opcode.allowed(init));
+    }
+
+    private boolean isDatagram() {
+        return init.type() == QueuePairType.UD;
+    }
+
+    /** For type UD, else null. */
+    @Nullable
+    DatagramReceiver makeDatagramReceiver(ShmQueuePair qp) {
+        return isDatagram() ? new DatagramReceiver(qp, own.address + AdapterLayout.QP_LOST_RECEIVES) : null;
+    }
+
+    /** The receives of {@code qp}, which knows its {@link DatagramReceiver} by now. */
+    ReceiveSide makeReceiveSide(ShmQueuePair qp) {
+        long posted = own.address + AdapterLayout.QP_POSTED;
+        long scratch = memory.address() + SCRATCH;
+        return srq == null
+                ? new ShmReceiveQueue(qp, context.keys(), pd.index(), init.maxReceiveWr(), receiveEntries,
+                        init.maxReceiveSge(), context.adapter().base() + ring, posted, scratch)
+                : new AttachedReceives(qp, context, srq, receiveEntries, posted, scratch);
+    }
+
+    /** Fills the directory entry. */
+    void describe() {
+        own.describe(number, init, ring, receiveEntries, pd.index());
+    }
+
+    /** The queue pair is closed, and no peer looks at the ring any more. */
+    void giveBack() {
+        if (ringBytes > 0) {
+            context.adapter().giveRing(ring, ringBytes);
+        }
+        context.giveQueuePairNumber(number);
+    }
+}

@@ -1,0 +1,32 @@
+package org.verbena.shm;
+
+import org.verbena.linux.spi.RawMemory;
+
+/** The scatter/gather elements of a posted receive, which lie behind its header, see {@link AdapterLayout}. */
+final class Wqe {
+    private Wqe() {}
+
+    private static long element(long wqe, int n) {
+        return wqe + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * n;
+    }
+
+    /** True for what an element may be long. */
+    static boolean isLength(long length) {
+        return length >= 0 && length <= ShmDevice.MAX_MESSAGE;
+    }
+
+    static void putElement(long wqe, int n, int lkey, long address, long length) {
+        long a = element(wqe, n);
+        RawMemory.putLong(a, address);
+        RawMemory.putLong(a + 8, lkey & 0xffffffffL | length << 32);
+    }
+
+    static long address(long wqe, int n) {
+        return RawMemory.getLong(element(wqe, n));
+    }
+
+    /** The length in the upper half, the key in the lower. */
+    static long keyAndLength(long wqe, int n) {
+        return RawMemory.getLong(element(wqe, n) + 8);
+    }
+}
