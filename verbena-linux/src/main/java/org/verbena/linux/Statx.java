@@ -1,5 +1,6 @@
 package org.verbena.linux;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 import org.verbena.linux.spi.Native;
@@ -9,11 +10,15 @@ import org.verbena.linux.spi.SyscallNumber;
 record Statx(long size, long allocated, boolean regularFile) {
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_TYPE = 0x1;
+    static final int STATX_INO = 0x100;
     static final int STATX_SIZE = 0x200;
     static final int STATX_BLOCKS = 0x400;
     static final int MODE_OFFSET = 28;
+    static final int INO_OFFSET = 32;
     static final int SIZE_OFFSET = 40;
     static final int BLOCKS_OFFSET = 48;
+    static final int DEV_MAJOR_OFFSET = 136;
+    static final int DEV_MINOR_OFFSET = 140;
     static final int S_IFMT = 0xF000;
     static final int S_IFREG = 0x8000;
 
@@ -21,16 +26,19 @@ record Statx(long size, long allocated, boolean regularFile) {
     private static final int PATH = 512;
 
     static Statx of(Fd fd) throws LinuxException {
-        int number = fd.value();
+        MemorySegment found = call(fd.value(), STATX_TYPE | STATX_SIZE | STATX_BLOCKS);
+        int mode = found.get(ValueLayout.JAVA_SHORT, MODE_OFFSET) & 0xFFFF;
+        long size = found.get(ValueLayout.JAVA_LONG, SIZE_OFFSET);
+        long allocated = found.get(ValueLayout.JAVA_LONG, BLOCKS_OFFSET) * 512;
+        return new Statx(size, allocated, (mode & S_IFMT) == S_IFREG);
+    }
+
+    /** What the kernel says of an open file, in this thread's scratch memory: good until its next call. */
+    static MemorySegment call(int number, int mask) throws LinuxException {
         Native.Scratch scratch = Native.scratch();
         scratch.memory().set(ValueLayout.JAVA_BYTE, PATH, (byte) 0);
-        Args.check(
-                Native.call(SyscallNumber.STATX, number, scratch.address() + PATH, AT_EMPTY_PATH,
-                        STATX_TYPE | STATX_SIZE | STATX_BLOCKS, scratch.address(), 0),
-                "statx(fd " + number + ")");
-        int mode = scratch.memory().get(ValueLayout.JAVA_SHORT, MODE_OFFSET) & 0xFFFF;
-        long size = scratch.memory().get(ValueLayout.JAVA_LONG, SIZE_OFFSET);
-        long allocated = scratch.memory().get(ValueLayout.JAVA_LONG, BLOCKS_OFFSET) * 512;
-        return new Statx(size, allocated, (mode & S_IFMT) == S_IFREG);
+        Args.check(Native.call(SyscallNumber.STATX, number, scratch.address() + PATH, AT_EMPTY_PATH, mask,
+                scratch.address(), 0), "statx(fd " + number + ")");
+        return scratch.memory();
     }
 }

@@ -125,8 +125,11 @@ class LayoutProbeTest {
         expect("offsetof(struct timespec, tv_nsec)", 8);
         expect("sizeof(struct statx)", 256);
         expect("offsetof(struct statx, stx_mode)", Statx.MODE_OFFSET);
+        expect("offsetof(struct statx, stx_ino)", Statx.INO_OFFSET);
         expect("offsetof(struct statx, stx_size)", Statx.SIZE_OFFSET);
         expect("offsetof(struct statx, stx_blocks)", Statx.BLOCKS_OFFSET);
+        expect("offsetof(struct statx, stx_dev_major)", Statx.DEV_MAJOR_OFFSET);
+        expect("offsetof(struct statx, stx_dev_minor)", Statx.DEV_MINOR_OFFSET);
         expect("sizeof(long)", 8);
         expect("sizeof(socklen_t)", 4);
     }
@@ -149,7 +152,8 @@ class LayoutProbeTest {
         constantsOf(UnixSocket.class, "", "AF_UNIX", "SOCK_SEQPACKET", "SOCK_CLOEXEC", "SOCK_NONBLOCK", "SOL_SOCKET",
                 "SO_PEERCRED", "SHUT_RDWR", "F_GETFL", "F_SETFL", "O_NONBLOCK");
         constantsOf(UnixMessage.class, "", "MSG_CTRUNC", "MSG_TRUNC", "MSG_NOSIGNAL", "MSG_CMSG_CLOEXEC", "SCM_RIGHTS");
-        constantsOf(Statx.class, "", "AT_EMPTY_PATH", "STATX_TYPE", "STATX_SIZE", "STATX_BLOCKS", "S_IFMT", "S_IFREG");
+        constantsOf(Statx.class, "", "AT_EMPTY_PATH", "STATX_TYPE", "STATX_INO", "STATX_SIZE", "STATX_BLOCKS",
+                "S_IFMT", "S_IFREG");
         constantsOf(Madvise.class, "", "MADV_WILLNEED", "MADV_HUGEPAGE");
         constantsOf(DmaBuf.class, "", "DMA_BUF_SYNC_READ", "DMA_BUF_SYNC_WRITE", "DMA_BUF_SYNC_RW",
                 "DMA_BUF_SYNC_START", "DMA_BUF_SYNC_END", "SEEK_END");

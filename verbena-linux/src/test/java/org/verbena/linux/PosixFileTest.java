@@ -43,6 +43,27 @@ class PosixFileTest {
     }
 
     @Test
+    void aFileIsTheSameByAnyName() throws Exception {
+        Path file = Files.createFile(dir.resolve("file"));
+        Path link = Files.createLink(dir.resolve("link"), file);
+        try (Fd a = PosixFile.open(file, PosixFile.O_RDONLY, 0);
+                Fd b = PosixFile.open(link, PosixFile.O_RDWR, 0);
+                Fd other = PosixFile.open(Files.createFile(dir.resolve("other")), PosixFile.O_RDONLY, 0)) {
+            FileIdentity id = FileIdentity.of(a.value());
+            assertThat(FileIdentity.of(b.value())).isEqualTo(id);
+            assertThat(FileIdentity.of(other.value())).isNotEqualTo(id);
+            assertThat(id.inode()).isEqualTo(((Number) Files.getAttribute(file, "unix:ino")).longValue());
+            long device = ((Number) Files.getAttribute(file, "unix:dev")).longValue();
+            assertThat(id.device()).as("makedev(3)").isEqualTo((device >>> 8 & 0xfff) << 32 | device & 0xff
+                    | device >>> 12 & 0xfff00);
+        }
+        for (int wrong : new int[] {-1, PosixFile.AT_FDCWD, 1 << 20}) {
+            assertThatThrownBy(() -> FileIdentity.of(wrong)).isInstanceOfSatisfying(LinuxException.class,
+                    e -> assertThat(e.errno()).isEqualTo(Errno.EBADF));
+        }
+    }
+
+    @Test
     void refusesWhatItDoesNotKnow() {
         assertThatThrownBy(() -> PosixFile.open(dir, 0x4000_0000, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> PosixFile.open(dir, 3, 0)).isInstanceOf(IllegalArgumentException.class);

@@ -36,7 +36,7 @@ public abstract class ConnectionManager {
     public final Connection connect(QueuePair qp, InetSocketAddress remote, ConnectionParameters parameters)
             throws VerbsException {
         CompMask.check("connect " + qp.describe(), parameters.compMask(), supportedParametersMask(),
-                ConnectionParameters::names, qp.protectionDomain().context().device().name());
+                ConnectionParameters::names, qp.context().device().name());
         return implConnect(qp, remote, parameters);
     }
 

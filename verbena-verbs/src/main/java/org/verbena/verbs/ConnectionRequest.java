@@ -24,7 +24,7 @@ public abstract class ConnectionRequest {
      */
     public final Connection accept(QueuePair qp, ConnectionParameters parameters) throws VerbsException {
         CompMask.check("accept with " + qp.describe(), parameters.compMask(), supportedParametersMask(),
-                ConnectionParameters::names, qp.protectionDomain().context().device().name());
+                ConnectionParameters::names, qp.context().device().name());
         return implAccept(qp, parameters);
     }
 

@@ -2,6 +2,8 @@ package org.verbena.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -13,6 +15,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
+import org.verbena.linux.FileIdentity;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.PosixFile;
 
 /**
  * An open device, {@code struct ibv_context}: everything else is made from it.
@@ -252,6 +258,62 @@ public abstract class Context extends VerbsObject {
     /** Allocates a parent domain; the attributes have been checked. */
     protected ProtectionDomain implAllocateParentDomain(ParentDomainAttributes attributes) throws VerbsException {
         throw new VerbsException("allocate parent domain on " + describe(), Errno.EOPNOTSUPP, "the provider has none");
+    }
+
+    /**
+     * Opens an XRC domain, {@code ibv_open_xrcd}: a private one, or the one that goes by a file. The first to open that one
+     * creates it, with {@link XrcDomainAttributes#CREATE}.
+     *
+     * @param attributes a file, or none, and flags: both have to be set
+     * @throws VerbsException {@code EINVAL} if an attribute is missing or a flag unknown, or for a domain that is there and
+     *         {@link XrcDomainAttributes#EXCLUSIVE}; {@code EAGAIN} for one that is not there without
+     *         {@link XrcDomainAttributes#CREATE}; {@code EBADF} for a descriptor that is not open; {@code ENOENT},
+     *         {@code EACCES} and others for a path; {@code ENOMEM} if the device has no domain left; {@code EOPNOTSUPP}
+     *         if the provider has none, or does not know an attribute
+     */
+    public final XrcDomain openXrcDomain(XrcDomainAttributes attributes) throws VerbsException {
+        String verb = "open XRC domain on " + describe();
+        checkOpen(verb);
+        int missing = (XrcDomainAttributes.FD | XrcDomainAttributes.OFLAGS) & ~attributes.compMask();
+        if (missing != 0) {
+            throw new VerbsException(verb, Errno.EINVAL, XrcDomainAttributes.names(missing) + " must be set");
+        }
+        int unknown = attributes.openFlags() & ~XrcDomainAttributes.KNOWN_FLAGS;
+        if (unknown != 0) {
+            throw new VerbsException(verb, Errno.EINVAL, "unknown flags " + XrcDomainAttributes.flagNames(unknown));
+        }
+        CompMask.check(verb, attributes.compMask(), supportedXrcDomainMask(), XrcDomainAttributes::names,
+                device().name());
+        Path file = attributes.file();
+        try {
+            if (file == null) {
+                if (attributes.fd() != -1) {
+                    FileIdentity.of(attributes.fd());
+                }
+                return implOpenXrcDomain(attributes);
+            }
+            if (Files.exists(file) && !Files.isRegularFile(file)) { // opening a pipe would wait
+                throw new VerbsException(verb, Errno.EINVAL, file + " is no regular file");
+            }
+            try (Fd fd = PosixFile.open(file, PosixFile.O_RDONLY, 0)) {
+                return implOpenXrcDomain(attributes.on(fd.value()));
+            }
+        } catch (LinuxException e) {
+            throw new VerbsException(verb, e);
+        }
+    }
+
+    /** The bits of {@link XrcDomainAttributes#compMask()} that the provider knows; by default none. */
+    protected int supportedXrcDomainMask() {
+        return 0;
+    }
+
+    /**
+     * Opens an XRC domain; what does not depend on whether it is there has been checked. If a file was given,
+     * {@link XrcDomainAttributes#fd()} is a descriptor of it that is open until the call returns.
+     */
+    protected XrcDomain implOpenXrcDomain(XrcDomainAttributes attributes) throws VerbsException {
+        throw new VerbsException("open XRC domain on " + describe(), Errno.EOPNOTSUPP, "the provider has none");
     }
 
     /** Creates a channel on which completion queues signal events, {@code ibv_create_comp_channel}. */

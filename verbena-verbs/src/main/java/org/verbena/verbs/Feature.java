@@ -86,6 +86,8 @@ public final class Feature {
     public static final String SHARED_RECEIVE_QUEUE = "srq";
     /** {@link SharedReceiveQueue#modify} of the capacity. */
     public static final String SHARED_RECEIVE_QUEUE_RESIZE = "srq.resize";
+    /** {@link Context#openXrcDomain}, queue pairs and shared receive queues of the XRC types. */
+    public static final String XRC = "xrc";
 
     private Feature() {}
 

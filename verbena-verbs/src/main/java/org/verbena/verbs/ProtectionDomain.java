@@ -273,41 +273,32 @@ public abstract class ProtectionDomain extends VerbsObject {
     }
 
     /**
-     * Creates a queue pair, {@code ibv_create_qp}, in state {@link QueuePairState#RESET}.
+     * Creates a queue pair, {@code ibv_create_qp}, in state {@link QueuePairState#RESET}. One of type
+     * {@link QueuePairType#XRC_RECV} is created by {@link XrcDomain#createQueuePair}; one of type
+     * {@link QueuePairType#XRC_SEND} has no receives, whatever sizes and queue were given for them.
      *
-     * @throws VerbsException {@code EINVAL} if a capability exceeds the device's limit or a queue is of another context,
-     *         {@code EOPNOTSUPP} for a type or attribute that the provider does not know, {@code ENOMEM} if the device
+     * @throws VerbsException {@code EINVAL} if a capability exceeds the device's limit, a queue is of another context, or
+     *         the type does not go with an attribute; {@code EOPNOTSUPP} for a type or attribute that the provider does not know, {@code ENOMEM} if the device
      *         has no queue pair left
      */
     public final QueuePair createQueuePair(QueuePairInitAttributes attributes) throws VerbsException {
         String verb = "create QP on " + describe();
         checkOpen(verb);
-        if (attributes.sendCq().context() != context || attributes.receiveCq().context() != context) {
-            throw new VerbsException(verb, Errno.EINVAL, "a completion queue belongs to another context");
-        }
+        QueuePairChecks.queues(verb, attributes, context);
         checkScaling(verb, attributes);
-        CompMask.check(verb, attributes.compMask(), context.supportedQueuePairInitMask(),
-                QueuePairInitAttributes::names, context.device().name());
-        SharedReceiveQueue srq = attributes.sharedReceiveQueue();
-        if (srq != null && srq.protectionDomain().context() != context) {
-            throw new VerbsException(verb, Errno.EINVAL, "the shared receive queue belongs to another context");
-        }
+        QueuePairChecks.supported(verb, attributes, context);
+        QueuePairChecks.sharedReceiveQueue(verb, attributes, context);
+        QueuePairInitAttributes a = attributes.type() == QueuePairType.XRC_SEND
+                ? attributes.toBuilder().maxReceiveWr(0).maxReceiveSge(0).build()
+                : attributes;
         DeviceAttributes d = context.queryDevice();
-        check(verb, "maxSendWr", attributes.maxSendWr(), d.maxQpWr());
-        check(verb, "maxReceiveWr", attributes.maxReceiveWr(), d.maxQpWr());
-        check(verb, "maxSendSge", attributes.maxSendSge(), d.maxSge());
-        check(verb, "maxReceiveSge", attributes.maxReceiveSge(), d.maxSge());
-        check(verb, "maxInlineData", attributes.maxInlineData(), d.maxInlineData());
-        int flags = attributes.createFlags();
-        if ((flags & ~QueuePairCreateFlags.KNOWN) != 0) {
-            throw new VerbsException(verb, Errno.EINVAL, "createFlags " + QueuePairCreateFlags.toString(flags)
-                    + " has unknown bits");
-        }
-        if ((flags & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0 && attributes.type() != QueuePairType.UD) {
-            throw new VerbsException(verb, Errno.EINVAL, "BLOCK_SELF_MCAST_LB is for queue pairs of type UD, not "
-                    + QueuePairType.toString(attributes.type()));
-        }
-        return implCreateQueuePair(attributes);
+        check(verb, "maxSendWr", a.maxSendWr(), d.maxQpWr());
+        check(verb, "maxReceiveWr", a.maxReceiveWr(), d.maxQpWr());
+        check(verb, "maxSendSge", a.maxSendSge(), d.maxSge());
+        check(verb, "maxReceiveSge", a.maxReceiveSge(), d.maxSge());
+        check(verb, "maxInlineData", a.maxInlineData(), d.maxInlineData());
+        QueuePairChecks.createFlags(verb, a);
+        return implCreateQueuePair(a);
     }
 
     /** Refuses what makes no sense about receive-side scaling, whether the provider has it or not. */
@@ -368,16 +359,19 @@ public abstract class ProtectionDomain extends VerbsObject {
     }
 
     /**
-     * Creates a shared receive queue, {@code ibv_create_srq}.
+     * Creates a shared receive queue, {@code ibv_create_srq} and {@code ibv_create_srq_ex}. One of type
+     * {@link SharedReceiveQueueType#XRC} needs a domain and a completion queue, both of this context.
      *
      * @return the queue; its capacity is at least what was asked for
-     * @throws VerbsException {@code EINVAL} if a size exceeds the device's limit, {@code ENOMEM} if the device has no
-     *         queue left, {@code EOPNOTSUPP} if the provider has none, or does not know an attribute
+     * @throws VerbsException {@code EINVAL} if a size exceeds the device's limit, an attribute does not go with the type or
+     *         is missing for it, or an object is of another context, {@code ENOMEM} if the device has no queue left,
+     *         {@code EOPNOTSUPP} if the provider has none, or does not know the type or an attribute
      */
     public final SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes)
             throws VerbsException {
         String verb = "create SRQ on " + describe();
         checkOpen(verb);
+        checkType(verb, attributes);
         CompMask.check(verb, attributes.compMask(), supportedSharedReceiveQueueMask(),
                 SharedReceiveQueueAttributes::names, context.device().name());
         DeviceAttributes d = context.queryDevice();
@@ -386,6 +380,32 @@ public abstract class ProtectionDomain extends VerbsObject {
             check(verb, "maxSge", attributes.maxSge(), 0, d.maxSrqSge());
         }
         return implCreateSharedReceiveQueue(attributes);
+    }
+
+    /** Refuses what does not go with the type of a shared receive queue, whether the provider has it or not. */
+    private void checkType(String verb, SharedReceiveQueueAttributes a) throws VerbsException {
+        XrcDomain domain = a.xrcDomain();
+        CompletionQueue cq = a.completionQueue();
+        if (domain != null && domain.context() != context || cq != null && cq.context() != context) {
+            throw new VerbsException(verb, Errno.EINVAL,
+                    (domain != null && domain.context() != context ? domain.describe() : "the completion queue")
+                            + " belongs to another context");
+        }
+        switch (a.type()) {
+            case SharedReceiveQueueType.BASIC -> {
+                if (domain != null || cq != null) {
+                    throw new VerbsException(verb, Errno.EINVAL,
+                            "a queue of type BASIC has neither XRC domain nor completion queue");
+                }
+            }
+            case SharedReceiveQueueType.XRC -> {
+                if (domain == null || cq == null) {
+                    throw new VerbsException(verb, Errno.EINVAL,
+                            "a queue of type XRC needs an XRC domain and a completion queue");
+                }
+            }
+            default -> throw new VerbsException(verb, Errno.EOPNOTSUPP, "there is no type " + a.type());
+        }
     }
 
     /** Creates the shared receive queue; the attributes have been checked. */

@@ -15,18 +15,34 @@ public abstract class QueuePair extends VerbsObject {
     /** The number that datagrams to a multicast group are sent to. */
     public static final int MULTICAST = 0xffffff;
 
-    private final ProtectionDomain pd;
+    private final Context context;
+    private final @Nullable ProtectionDomain pd;
+    private final @Nullable XrcDomain xrcDomain;
     private final QueuePairInitAttributes init;
 
     /** For providers. */
     protected QueuePair(ProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
         super(used(pd, init));
+        context = pd.context();
         this.pd = pd;
+        xrcDomain = null;
+        this.init = init;
+    }
+
+    /** For providers: a queue pair of type {@link QueuePairType#XRC_RECV}, created or opened. */
+    protected QueuePair(XrcDomain domain, QueuePairInitAttributes init) throws VerbsException {
+        super(List.of(domain));
+        context = domain.context();
+        pd = null;
+        xrcDomain = domain;
         this.init = init;
     }
 
     private static List<VerbsObject> used(ProtectionDomain pd, QueuePairInitAttributes init) {
-        List<VerbsObject> all = new ArrayList<>(List.of(pd, init.sendCq(), init.receiveCq()));
+        List<VerbsObject> all = new ArrayList<>(List.of(pd, init.sendCq()));
+        if (init.type() != QueuePairType.XRC_SEND) {
+            all.add(init.receiveCq());
+        }
         RwqIndirectionTable table = init.rwqIndirectionTable();
         if (table != null) {
             all.add(table);
@@ -38,9 +54,27 @@ public abstract class QueuePair extends VerbsObject {
         return all;
     }
 
-    /** The protection domain. */
+    /** The context it was created from. */
+    public final Context context() {
+        return context;
+    }
+
+    /**
+     * The protection domain.
+     *
+     * @throws IllegalStateException for a queue pair of type {@link QueuePairType#XRC_RECV}, which has none: the shared
+     *         receive queue that a message names has one
+     */
     public final ProtectionDomain protectionDomain() {
+        if (pd == null) {
+            throw new IllegalStateException("a queue pair of type XRC_RECV has no protection domain");
+        }
         return pd;
+    }
+
+    /** The domain of a queue pair of type {@link QueuePairType#XRC_RECV}; null for other types. */
+    public final @Nullable XrcDomain xrcDomain() {
+        return xrcDomain;
     }
 
     /** What the queue pair was created with; capacities are at least what was asked for. */
@@ -86,7 +120,7 @@ public abstract class QueuePair extends VerbsObject {
     public final int bindMemoryWindow(MemoryWindow window, long wrId, int flags, @Nullable MemoryRegion region,
             long address, long length, int access) {
         if (window.type() != MemoryWindow.TYPE_1 || window.isClosed()
-                || window.protectionDomain().context() != pd.context()
+                || window.protectionDomain().context() != context
                 || region == null && (address != 0 || length != 0) || (access & ~MemoryWindow.RIGHTS) != 0) {
             return Errno.EINVAL;
         }
@@ -102,10 +136,16 @@ public abstract class QueuePair extends VerbsObject {
         return Errno.EOPNOTSUPP;
     }
 
-    /** The queue for sends, writes, reads and atomics. */
+    /**
+     * The queue for sends, writes, reads and atomics; of a queue pair of type {@link QueuePairType#XRC_RECV} it refuses to
+     * post, with {@code EINVAL}.
+     */
     public abstract SendQueue sendQueue();
 
-    /** The queue for receives; with a shared receive queue it refuses to post, with {@code EINVAL}. */
+    /**
+     * The queue for receives; with a shared receive queue, and of queue pairs of the XRC types, it refuses to post, with
+     * {@code EINVAL}.
+     */
     public abstract ReceiveQueue receiveQueue();
 
     /**
@@ -120,7 +160,6 @@ public abstract class QueuePair extends VerbsObject {
         synchronized (this) {
             checkOpen(verb);
             QueuePairStateMachine.check(verb, type(), state(), attributes);
-            Context context = pd.context();
             CompMask.check(verb, attributes.mask(), supportedAttributes(), QueuePairAttributes::names,
                     context.device().name());
             context.checkAddressVector(verb, attributes.addressVector());
@@ -229,7 +268,7 @@ public abstract class QueuePair extends VerbsObject {
     public final Flow createFlow(FlowAttributes attributes) throws VerbsException {
         String verb = "create flow on " + describe();
         checkOpen(verb);
-        String s = FlowRules.objection(type(), pd.context().queryDevice().physicalPortCount(), attributes);
+        String s = FlowRules.objection(type(), context.queryDevice().physicalPortCount(), attributes);
         if (s != null) {
             throw new VerbsException(verb, Errno.EINVAL, s);
         }

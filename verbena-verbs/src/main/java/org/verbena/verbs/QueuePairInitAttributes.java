@@ -23,8 +23,8 @@ public final class QueuePairInitAttributes {
                     SEND_OPS_FLAGS, "SEND_OPS_FLAGS")
             .and(SHARED_RECEIVE_QUEUE, "SHARED_RECEIVE_QUEUE");
 
-    private final CompletionQueue sendCq;
-    private final CompletionQueue receiveCq;
+    private final @Nullable CompletionQueue sendCq;
+    private final @Nullable CompletionQueue receiveCq;
     private final int type;
     private final int maxSendWr;
     private final int maxReceiveWr;
@@ -71,6 +71,14 @@ public final class QueuePairInitAttributes {
         return new Builder(sendCq, receiveCq);
     }
 
+    /**
+     * A builder for a queue pair of type {@link QueuePairType#XRC_RECV}, which nothing is posted to: it has no completion
+     * queues, and sizes are of no meaning. See {@link XrcDomain#createQueuePair}.
+     */
+    public static Builder builderXrcReceive() {
+        return new Builder(null, null).type(QueuePairType.XRC_RECV);
+    }
+
     /** Which of the fields of the extended part were set, see {@link CompMask}; the others have no bit. */
     public int compMask() {
         return compMask;
@@ -81,14 +89,34 @@ public final class QueuePairInitAttributes {
         return NAMES.toString(mask);
     }
 
-    /** Where sends complete. */
+    /**
+     * Where sends complete.
+     *
+     * @throws IllegalStateException if there is no such queue: see {@link #builderXrcReceive()}
+     */
     public CompletionQueue sendCq() {
-        return sendCq;
+        return present(sendCq);
     }
 
-    /** Where receives complete. */
+    /**
+     * Where receives complete. Not used by queue pairs of type {@link QueuePairType#XRC_SEND}.
+     *
+     * @throws IllegalStateException if there is no such queue: see {@link #builderXrcReceive()}
+     */
     public CompletionQueue receiveCq() {
-        return receiveCq;
+        return present(receiveCq);
+    }
+
+    private static CompletionQueue present(@Nullable CompletionQueue cq) {
+        if (cq == null) {
+            throw new IllegalStateException("a queue pair of type XRC_RECV has no completion queues");
+        }
+        return cq;
+    }
+
+    /** Whether the builder was given completion queues. */
+    boolean hasCompletionQueues() {
+        return sendCq != null;
     }
 
     /** See {@link QueuePairType}. */
@@ -183,8 +211,8 @@ public final class QueuePairInitAttributes {
 
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
-        private final CompletionQueue sendCq;
-        private final CompletionQueue receiveCq;
+        private final @Nullable CompletionQueue sendCq;
+        private final @Nullable CompletionQueue receiveCq;
         private int type = QueuePairType.RC;
         private int maxSendWr = 1;
         private int maxReceiveWr = 1;
@@ -201,7 +229,7 @@ public final class QueuePairInitAttributes {
         private @Nullable SharedReceiveQueue sharedReceiveQueue;
         private int compMask;
 
-        private Builder(CompletionQueue sendCq, CompletionQueue receiveCq) {
+        private Builder(@Nullable CompletionQueue sendCq, @Nullable CompletionQueue receiveCq) {
             this.sendCq = sendCq;
             this.receiveCq = receiveCq;
         }

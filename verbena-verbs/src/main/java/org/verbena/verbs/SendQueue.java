@@ -63,6 +63,17 @@ public abstract class SendQueue {
     }
 
     /**
+     * Says which shared receive queue the request that was added last is for, {@code ibv_wr_set_xrc_srqn}: for queue pairs
+     * of type XRC_SEND, where each request needs it, also one that takes no receive; {@code EINVAL} elsewhere.
+     *
+     * @param number of a queue of type XRC, see {@link SharedReceiveQueue#number()}; 24 bits. The request reaches memory
+     *        of that queue's protection domain, by keys of the process that has the queue
+     */
+    public SendQueue remoteSharedReceiveQueue(int number) {
+        return unsupported();
+    }
+
+    /**
      * Adds a send of raw packets that the device cuts into segments, {@code ibv_wr_send_tso}; the buffers that follow are
      * the payload.
      *

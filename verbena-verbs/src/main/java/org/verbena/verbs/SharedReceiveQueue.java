@@ -1,6 +1,9 @@
 package org.verbena.verbs;
 
+import java.util.ArrayList;
 import java.util.List;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 
@@ -17,22 +20,79 @@ import org.verbena.linux.Errno;
  * srq.modify(SharedReceiveQueueAttributes.builder().limit(100).build());
  * }
  *
+ * <p>A queue of type {@link SharedReceiveQueueType#XRC} is not named by queue pairs but by messages, by its
+ * {@link #number()}, and has a completion queue of its own: see {@link XrcDomain}.
+ *
  * <p>If a queue pair fails, the receives stay: only those that its messages have taken complete. When it takes none any
  * more, {@link AsyncEventType#QP_LAST_WQE_REACHED} is raised. Safe for use by several threads but for
  * {@link #receiveQueue()}, which one thread at a time uses.
  */
 public abstract class SharedReceiveQueue extends VerbsObject {
     private final ProtectionDomain pd;
+    private final int type;
+    private final @Nullable XrcDomain xrcDomain;
+    private final @Nullable CompletionQueue completionQueue;
 
     /** For providers. */
     protected SharedReceiveQueue(ProtectionDomain pd, SharedReceiveQueueAttributes attributes) throws VerbsException {
-        super(List.of(pd));
+        super(used(pd, attributes));
         this.pd = pd;
+        type = attributes.type();
+        xrcDomain = attributes.xrcDomain();
+        completionQueue = attributes.completionQueue();
+    }
+
+    private static List<VerbsObject> used(ProtectionDomain pd, SharedReceiveQueueAttributes a) {
+        List<VerbsObject> all = new ArrayList<>(List.of(pd));
+        XrcDomain domain = a.xrcDomain();
+        if (domain != null) {
+            all.add(domain);
+        }
+        CompletionQueue cq = a.completionQueue();
+        if (cq != null) {
+            all.add(cq);
+        }
+        return all;
     }
 
     /** The protection domain, which the memory of all receives belongs to. */
     public final ProtectionDomain protectionDomain() {
         return pd;
+    }
+
+    /** See {@link SharedReceiveQueueType}. */
+    public final int type() {
+        return type;
+    }
+
+    /** The domain of a queue of type {@link SharedReceiveQueueType#XRC}; null for other types. */
+    public final @Nullable XrcDomain xrcDomain() {
+        return xrcDomain;
+    }
+
+    /** Where receives of a queue of type {@link SharedReceiveQueueType#XRC} complete; null for other types. */
+    public final @Nullable CompletionQueue completionQueue() {
+        return completionQueue;
+    }
+
+    /**
+     * The number that messages name the queue by, 24 bits, {@code ibv_get_srq_num}.
+     *
+     * @throws VerbsException {@code EINVAL} if the queue is not of type {@link SharedReceiveQueueType#XRC}
+     */
+    public final int number() throws VerbsException {
+        String verb = "get number of " + describe();
+        checkOpen(verb);
+        if (type != SharedReceiveQueueType.XRC) {
+            throw new VerbsException(verb, Errno.EINVAL, "it is of type " + SharedReceiveQueueType.toString(type)
+                    + ": only queues of type XRC have one");
+        }
+        return implNumber();
+    }
+
+    /** The number of a queue of type XRC. */
+    protected int implNumber() throws VerbsException {
+        throw new VerbsException("get number of " + describe(), Errno.EOPNOTSUPP, "the provider has no such queues");
     }
 
     /** Where receives are posted, {@code ibv_post_srq_recv}. */

@@ -1,5 +1,7 @@
 package org.verbena.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * How to create a shared receive queue, {@code struct ibv_srq_init_attr_ex}, what to change of it and what it is like,
  * {@code struct ibv_srq_attr}. Immutable.
@@ -10,12 +12,22 @@ public final class SharedReceiveQueueAttributes {
     /** A bit of {@link #mask()}, {@code IBV_SRQ_LIMIT}. */
     public static final int LIMIT = 1 << 1;
 
-    private static final Flags NAMES = new Flags();
+    /** Bit of {@link #compMask()}: {@link Builder#type} was set. */
+    public static final int TYPE = 1;
+    /** Bit of {@link #compMask()}: {@link Builder#xrcDomain} was set. */
+    public static final int XRCD = 1 << 2;
+    /** Bit of {@link #compMask()}: {@link Builder#completionQueue} was set. */
+    public static final int CQ = 1 << 3;
+
+    private static final Flags NAMES = new Flags("TYPE", "PD", "XRCD", "CQ");
 
     private final int maxWr;
     private final int maxSge;
     private final int limit;
     private final int mask;
+    private final int type;
+    private final @Nullable XrcDomain xrcDomain;
+    private final @Nullable CompletionQueue completionQueue;
     private final int compMask;
 
     private SharedReceiveQueueAttributes(Builder b) {
@@ -23,6 +35,9 @@ public final class SharedReceiveQueueAttributes {
         maxSge = b.maxSge;
         limit = b.limit;
         mask = b.mask;
+        type = b.type;
+        xrcDomain = b.xrcDomain;
+        completionQueue = b.completionQueue;
         compMask = b.compMask;
     }
 
@@ -64,12 +79,30 @@ public final class SharedReceiveQueueAttributes {
         return limit;
     }
 
+    /** See {@link SharedReceiveQueueType}; {@link SharedReceiveQueueType#BASIC} if not set. */
+    public int type() {
+        return type;
+    }
+
+    /** The domain of a queue of type {@link SharedReceiveQueueType#XRC}; null if not set. */
+    public @Nullable XrcDomain xrcDomain() {
+        return xrcDomain;
+    }
+
+    /** Where receives of a queue of type {@link SharedReceiveQueueType#XRC} complete; null if not set. */
+    public @Nullable CompletionQueue completionQueue() {
+        return completionQueue;
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private int maxWr = 1;
         private int maxSge = 1;
         private int limit;
         private int mask;
+        private int type = SharedReceiveQueueType.BASIC;
+        private @Nullable XrcDomain xrcDomain;
+        private @Nullable CompletionQueue completionQueue;
         private int compMask;
 
         private Builder() {}
@@ -91,6 +124,30 @@ public final class SharedReceiveQueueAttributes {
         public Builder limit(int value) {
             limit = value;
             mask |= LIMIT;
+            return this;
+        }
+
+        /** See {@link SharedReceiveQueueType}. */
+        public Builder type(int value) {
+            type = value;
+            compMask |= TYPE;
+            return this;
+        }
+
+        /** The domain, of the same context; for queues of type {@link SharedReceiveQueueType#XRC}. */
+        public Builder xrcDomain(XrcDomain domain) {
+            xrcDomain = domain;
+            compMask |= XRCD;
+            return this;
+        }
+
+        /**
+         * Where receives complete, of the same context; for queues of type {@link SharedReceiveQueueType#XRC}. With type
+         * {@link SharedReceiveQueueType#BASIC} that is the queue pairs' matter.
+         */
+        public Builder completionQueue(CompletionQueue cq) {
+            completionQueue = cq;
+            compMask |= CQ;
             return this;
         }
 

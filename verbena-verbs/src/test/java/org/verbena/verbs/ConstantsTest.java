@@ -40,6 +40,14 @@ class ConstantsTest {
     }
 
     @Test
+    void extendedReliableConnections() throws Exception {
+        assertValues(SharedReceiveQueueType.class, "BASIC", 0, "XRC", 1);
+        assertValues(SharedReceiveQueueAttributes.class, "MAX_WR", 1, "LIMIT", 2, "TYPE", 1, "XRCD", 4, "CQ", 8);
+        assertValues(XrcDomainAttributes.class, "FD", 1, "OFLAGS", 2, "CREATE", 0100, "EXCLUSIVE", 0200);
+        assertValues(QueuePairOpenAttributes.class, "NUM", 1, "CONTEXT", 4, "TYPE", 8);
+    }
+
+    @Test
     void receiveSideScaling() throws Exception {
         assertValues(WorkQueueState.class, "RESET", 0, "RDY", 1, "ERR", 2, "UNKNOWN", 3);
         assertValues(WorkQueueType.class, "RQ", 0);
@@ -87,7 +95,7 @@ class ConstantsTest {
     @Test
     void constantsPrintByName() throws Exception {
         for (Class<?> c : new Class<?>[] {FlowType.class, FlowSpecType.class, FlowField.class, WorkQueueState.class,
-            WorkQueueType.class, NodeType.class, WcStatus.class, AsyncEventType.class}) {
+            WorkQueueType.class, NodeType.class, SharedReceiveQueueType.class, WcStatus.class, AsyncEventType.class}) {
             for (Map.Entry<String, Long> e : constants(c).entrySet()) {
                 assertThat(c.getMethod("toString", int.class).invoke(null, e.getValue().intValue()))
                         .isEqualTo(e.getKey());

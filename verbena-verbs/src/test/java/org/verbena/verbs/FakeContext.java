@@ -10,10 +10,22 @@ final class FakeContext extends Context {
     private static final DeviceAttributes LIMITS = DeviceAttributes.builder().maxQp(8, 64).maxSge(4).maxCq(8, 64)
             .maxMrSize(1 << 20).physicalPortCount(2).build();
 
+    private final boolean xrc;
     /** What an object that was made is called. */
     private int made;
 
-    FakeContext() throws VerbsException {}
+    FakeContext() throws VerbsException {
+        this(true);
+    }
+
+    private FakeContext(boolean xrc) throws VerbsException {
+        this.xrc = xrc;
+    }
+
+    /** A provider from before there were domains and shared receive queues. */
+    static FakeContext withoutXrc() throws VerbsException {
+        return new FakeContext(false);
+    }
 
     @Override
     public Device device() {
@@ -62,7 +74,18 @@ final class FakeContext extends Context {
 
     @Override
     protected int supportedQueuePairInitMask() {
-        return QueuePairInitAttributes.IND_TABLE | QueuePairInitAttributes.RX_HASH;
+        return QueuePairInitAttributes.IND_TABLE | QueuePairInitAttributes.RX_HASH
+                | QueuePairInitAttributes.CREATE_FLAGS | QueuePairInitAttributes.SHARED_RECEIVE_QUEUE;
+    }
+
+    @Override
+    protected int supportedXrcDomainMask() {
+        return xrc ? XrcDomainAttributes.FD | XrcDomainAttributes.OFLAGS : super.supportedXrcDomainMask();
+    }
+
+    @Override
+    protected XrcDomain implOpenXrcDomain(XrcDomainAttributes attributes) throws VerbsException {
+        return new FakeXrc.Domain(this, attributes, name("domain"));
     }
 
     private String name(String what) {
@@ -120,6 +143,24 @@ final class FakeContext extends Context {
         @Override
         protected QueuePair implCreateQueuePair(QueuePairInitAttributes attributes) throws VerbsException {
             return new FakeQp(this, attributes);
+        }
+
+        @Override
+        protected int supportedSharedReceiveQueueMask() {
+            return xrc()
+                    ? SharedReceiveQueueAttributes.TYPE | SharedReceiveQueueAttributes.XRCD
+                            | SharedReceiveQueueAttributes.CQ
+                    : super.supportedSharedReceiveQueueMask();
+        }
+
+        @Override
+        protected SharedReceiveQueue implCreateSharedReceiveQueue(SharedReceiveQueueAttributes attributes)
+                throws VerbsException {
+            return xrc() ? new FakeXrc.Srq(this, attributes) : super.implCreateSharedReceiveQueue(attributes);
+        }
+
+        private boolean xrc() {
+            return ((FakeContext) context()).xrc;
         }
 
         @Override
@@ -211,9 +252,13 @@ final class FakeContext extends Context {
         protected void implClose() {}
     }
 
-    private static final class FakeQp extends QueuePair {
+    static final class FakeQp extends QueuePair {
         FakeQp(ProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
             super(pd, init);
+        }
+
+        FakeQp(XrcDomain domain, QueuePairInitAttributes init) throws VerbsException {
+            super(domain, init);
         }
 
         @Override

@@ -16,6 +16,7 @@ import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
 import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.DeviceCapabilityFlags;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.GidEntry;
@@ -190,6 +191,7 @@ abstract class DeviceConformance extends Conformance {
         assertThat(c.supports(Feature.RC)).isTrue();
         assertThat(c.supports(Feature.ATOMICS)).isEqualTo(a.atomicCapability() != AtomicCapability.NONE);
         assertThat(c.supports(Feature.COMPLETION_TIMESTAMP)).isEqualTo(a.completionTimestampMask().isPresent());
+        assertThat(c.supports(Feature.XRC)).isEqualTo((a.capabilityFlags() & DeviceCapabilityFlags.XRC) != 0);
     }
 
     @ParameterizedTest

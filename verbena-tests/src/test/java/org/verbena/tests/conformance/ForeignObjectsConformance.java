@@ -36,6 +36,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ScatterGatherElement;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
+import org.verbena.verbs.SharedReceiveQueueType;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.WorkQueueInitAttributes;
@@ -91,18 +92,20 @@ abstract class ForeignObjectsConformance extends Conformance {
                 (own, foreign) -> own.context.connectionManager().connect(foreign.queuePair(),
                         new InetSocketAddress("localhost", 1), ConnectionParameters.defaults()));
         refused("ConnectionRequest.accept(QueuePair, ConnectionParameters)", ForeignObjectsConformance::accept);
-        refused("QueuePairInitAttributes.Builder.sharedReceiveQueue(SharedReceiveQueue)", (own, foreign) -> {
-            needs(own.context, Feature.SHARED_RECEIVE_QUEUE);
-            own.pd.createQueuePair(own.initAttributes().toBuilder()
-                    .sharedReceiveQueue(foreign.pd.createSharedReceiveQueue(
-                            SharedReceiveQueueAttributes.builder().maxWr(4).maxSge(1).build()))
-                    .build());
-        });
-        refused("ProtectionDomain.registerDeviceMemory(DeviceMemory, long, long, int)", (own, foreign) -> {
-            needs(own.context, Feature.DEVICE_MEMORY);
-            own.pd.registerDeviceMemory(foreign.context.allocateDeviceMemory(4096, 0), 0, 4096,
-                    AccessFlags.ZERO_BASED | AccessFlags.LOCAL_WRITE);
-        });
+        refused(Feature.SHARED_RECEIVE_QUEUE,
+                "QueuePairInitAttributes.Builder.sharedReceiveQueue(SharedReceiveQueue)",
+                (own, foreign) -> own.pd.createQueuePair(own.initAttributes().toBuilder()
+                        .sharedReceiveQueue(foreign.pd.createSharedReceiveQueue(
+                                SharedReceiveQueueAttributes.builder().maxWr(4).maxSge(1).build()))
+                        .build()));
+        refused(Feature.XRC, "SharedReceiveQueueAttributes.Builder.xrcDomain(XrcDomain)", (own, foreign) -> own.pd
+                .createSharedReceiveQueue(xrcQueue(foreign).completionQueue(own.receiveCq).build()));
+        refused(Feature.XRC, "SharedReceiveQueueAttributes.Builder.completionQueue(CompletionQueue)",
+                (own, foreign) -> own.pd.createSharedReceiveQueue(
+                        xrcQueue(own).completionQueue(foreign.receiveCq).build()));
+        refused(Feature.DEVICE_MEMORY, "ProtectionDomain.registerDeviceMemory(DeviceMemory, long, long, int)",
+                (own, foreign) -> own.pd.registerDeviceMemory(foreign.context.allocateDeviceMemory(4096, 0), 0, 4096,
+                        AccessFlags.ZERO_BASED | AccessFlags.LOCAL_WRITE));
         attempts.put("QueuePair.bindMemoryWindow(MemoryWindow, long, int, MemoryRegion, long, long, int)",
                 ForeignObjectsConformance::bind);
         attempts.put("SendQueue.bindMemoryWindow(long, int, MemoryWindow, int, MemoryRegion, long, long, int)",
@@ -130,6 +133,13 @@ abstract class ForeignObjectsConformance extends Conformance {
 
     private void refused(String signature, Attempt attempt) {
         attempts.put(signature, (own, foreign) -> {
+            assertErrno(Errno.EINVAL, () -> attempt.with(own, foreign), "context");
+        });
+    }
+
+    private void refused(String feature, String signature, Attempt attempt) {
+        attempts.put(signature, (own, foreign) -> {
+            needs(own.context, feature);
             assertErrno(Errno.EINVAL, () -> attempt.with(own, foreign), "context");
         });
     }
@@ -184,6 +194,11 @@ abstract class ForeignObjectsConformance extends Conformance {
 
     private static ProtectionDomain parent(End end) throws VerbsException {
         return end.context.allocateParentDomain(ParentDomainAttributes.builder().protectionDomain(end.pd).build());
+    }
+
+    private static SharedReceiveQueueAttributes.Builder xrcQueue(End end) throws VerbsException {
+        return SharedReceiveQueueAttributes.builder().maxWr(4).type(SharedReceiveQueueType.XRC)
+                .xrcDomain(end.context.openXrcDomain(XrcEnd.privateDomain()));
     }
 
     private static void accept(End own, End foreign) throws Exception {

@@ -39,6 +39,7 @@ import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.EnhancedConnection;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.Gid;
@@ -50,7 +51,9 @@ import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairOpenAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.RateLimit;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.RwqIndirectionTable;
@@ -63,6 +66,8 @@ import org.verbena.verbs.VerbsObject;
 import org.verbena.verbs.WorkCompletion;
 import org.verbena.verbs.WorkQueue;
 import org.verbena.verbs.WorkQueueInitAttributes;
+import org.verbena.verbs.XrcDomain;
+import org.verbena.verbs.XrcDomainAttributes;
 
 /**
  * Every method of every object, called after the object was closed: what may fail says {@code EINVAL}, what may not fail
@@ -108,6 +113,10 @@ abstract class UseAfterCloseConformance extends Conformance {
         all.put(DeviceMemory.class, e -> gone(e.context.allocateDeviceMemory(4096, 0)));
         all.put(SharedReceiveQueue.class,
                 e -> gone(e.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(4).build())));
+        all.put(XrcDomain.class, e -> {
+            needs(e.context, Feature.XRC);
+            return gone(e.context.openXrcDomain(XrcEnd.privateDomain()));
+        });
         all.put(QueuePair.class, e -> gone(e.queuePair()));
         all.put(SendQueue.class, e -> gone(e.queuePair()).sendQueue());
         all.put(ReceiveQueue.class, e -> gone(e.queuePair()).receiveQueue());
@@ -172,6 +181,9 @@ abstract class UseAfterCloseConformance extends Conformance {
         all.put(MemoryWindow.class, e.pd.allocateMemoryWindow(MemoryWindow.TYPE_1));
         all.put(DeviceMemory.class, e.context.allocateDeviceMemory(4096, 0));
         all.put(SharedReceiveQueueAttributes.class, SharedReceiveQueueAttributes.builder().maxWr(4).build());
+        all.put(XrcDomainAttributes.class, XrcEnd.privateDomain());
+        all.put(QueuePairOpenAttributes.class,
+                QueuePairOpenAttributes.builder().number(1).type(QueuePairType.XRC_RECV).build());
         all.put(VerbsObject.class, e.pd);
         return all;
     }
