@@ -134,6 +134,26 @@ abstract class Conformance {
         return connected(EndOptions.defaults(), EndOptions.defaults());
     }
 
+    /** Two connected ends, the far one in that process. */
+    final Pair connectedTo(PeerProcess process, EndOptions near, EndOptions far) throws VerbsException {
+        Pair p = new Pair(end(near), closing(new Far.Remote(process, adapted(far))));
+        p.connect();
+        return p;
+    }
+
+    /** A far end of type UD that is ready, for a third party in a test. */
+    final Far readyFar(EndOptions options) throws VerbsException {
+        Far far = farOf(options);
+        far.act(end -> end.toReady(end.qp));
+        return far;
+    }
+
+    /** The near end sends to the far end, and waits until the success is there. */
+    static void sent(Pair p, Op op) throws VerbsException {
+        assertPosted(p.near.isDatagram() ? p.near.postTo(p.farAddress, op) : p.near.post(op));
+        assertStatus(WcStatus.SUCCESS, op.wrId(), p.near.awaitSend());
+    }
+
     /** Skips, visibly, a test of what a provider may lack. */
     static void needs(Context context, String feature) {
         assumeTrue(context.supports(feature), () -> context.device().name() + " does not support " + feature);

@@ -1,9 +1,8 @@
 package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.verbena.tests.conformance.EndOptions.datagrams;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -22,7 +21,6 @@ import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairState;
-import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
@@ -35,27 +33,13 @@ abstract class DatagramConformance extends Conformance {
         super(fixture, topology);
     }
 
-    static EndOptions ud() {
-        return EndOptions.defaults().type(QueuePairType.UD);
-    }
-
     @BeforeEach
     void needsType() throws Exception {
         needs(open(), Feature.UD);
     }
 
-    private Pair ready(EndOptions near, EndOptions far) throws Exception {
-        return connected(near, far);
-    }
-
     private Pair ready() throws Exception {
-        return ready(ud(), ud());
-    }
-
-    /** Sends, and waits until the success is there. */
-    private static void sent(Pair p, Op op) throws Exception {
-        assertPosted(p.near.postTo(p.farAddress, op));
-        assertStatus(WcStatus.SUCCESS, op.wrId(), p.near.awaitSend());
+        return connected(datagrams(), datagrams());
     }
 
     @ParameterizedTest
@@ -96,7 +80,7 @@ abstract class DatagramConformance extends Conformance {
             AddressHandle back = end.keep(
                     end.pd.createAddressHandleToSender(c.flags(), end.at(0, GRH), 1));
             end.setLong(512, 4711);
-            assertPosted(end.postTo(end.qp, back, c.sourceQueuePair(), ud().qkey, Op.send(3).on(512, 8)));
+            assertPosted(end.postTo(end.qp, back, c.sourceQueuePair(), datagrams().qkey, Op.send(3).on(512, 8)));
             assertStatus(WcStatus.SUCCESS, 3, end.awaitSend());
         });
         assertReceived(2, GRH + 8, p.near.awaitReceive());
@@ -121,8 +105,8 @@ abstract class DatagramConformance extends Conformance {
 
     @Test
     void registeredMemoryWorksToo() throws Exception {
-        EndOptions o = ud().memory(EndOptions.Memory.REGISTERED);
-        Pair p = ready(o, ud().memory(EndOptions.Memory.REGISTERED));
+        EndOptions o = datagrams().memory(EndOptions.Memory.REGISTERED);
+        Pair p = connected(o, datagrams().memory(EndOptions.Memory.REGISTERED));
         p.near.fill(0, 2000, 6);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 4096)));
         sent(p, Op.send(1).on(0, 2000));
@@ -178,16 +162,16 @@ abstract class DatagramConformance extends Conformance {
     void whatGoesNowhereIsLost() throws Exception {
         Pair p = ready();
         EndAddress far = p.farAddress;
-        assertPosted(p.near.postTo(p.near.qp, p.near.handle(far.gid()), far.queuePairNumber() ^ 0x800, ud().qkey,
+        assertPosted(p.near.postTo(p.near.qp, p.near.handle(far.gid()), far.queuePairNumber() ^ 0x800, datagrams().qkey,
                 Op.send(1).on(0, 8)));
         assertStatus(WcStatus.SUCCESS, 1, p.near.awaitSend());
-        assertPosted(p.near.postTo(p.near.qp, p.near.handle(far.gid()), QueuePair.MULTICAST, ud().qkey,
+        assertPosted(p.near.postTo(p.near.qp, p.near.handle(far.gid()), QueuePair.MULTICAST, datagrams().qkey,
                 Op.send(2).on(0, 8)));
         assertStatus(WcStatus.SUCCESS, 2, p.near.awaitSend());
         // an address that nobody has
         Gid gid = Gid.parse(far.gid());
         assertPosted(p.near.postTo(p.near.qp, p.near.handle(new Gid(gid.high(), gid.low() ^ 0x5555).toString()), 16,
-                ud().qkey, Op.send(3).on(0, 8)));
+                datagrams().qkey, Op.send(3).on(0, 8)));
         assertStatus(WcStatus.SUCCESS, 3, p.near.awaitSend());
         assertPosted(p.far.postReceives(Op.receive(9).on(0, 100)));
         sent(p, Op.send(4).on(0, 8));
@@ -196,7 +180,7 @@ abstract class DatagramConformance extends Conformance {
 
     @Test
     void statesOfTheReceiver() throws Exception {
-        Pair p = pair(ud(), ud());
+        Pair p = pair(datagrams(), datagrams());
         p.near.toReady(p.near.qp);
         sent(p, Op.send(1).on(0, 8)); // in RESET
         p.far.act(End::toInit);
@@ -276,7 +260,7 @@ abstract class DatagramConformance extends Conformance {
 
     @Test
     void pathsThatThereAreNot() throws Exception {
-        End end = end(ud());
+        End end = end(datagrams());
         Gid gid = end.context.queryGid(1, 0);
         for (AddressVector bad : List.of(AddressVector.builder(gid).port(2).build(),
                 AddressVector.builder(gid).port(0).build(), AddressVector.builder(gid).sourceGidIndex(1).build(),
@@ -295,17 +279,14 @@ abstract class DatagramConformance extends Conformance {
 
     @Test
     void oneSendsToManyAndManyToOne() throws Exception {
-        End near = end(ud().queues(512));
+        End near = end(datagrams().queues(512));
         near.toReady(near.qp);
         List<Far> fars = new ArrayList<>();
         List<EndAddress> addresses = new ArrayList<>();
         EndAddress back = near.address();
         for (int i = 0; i < 4; i++) {
-            Far far = farOf(ud().queues(64));
-            far.act(end -> end.toReady(end.qp));
-            for (int k = 0; k < 20; k++) {
-                assertPosted(far.postReceives(Op.receive(k).on(100L * k, 100)));
-            }
+            Far far = readyFar(datagrams().queues(64));
+            assertPosted(far.postReceives(Op.receives(20, 100, 100)));
             fars.add(far);
             addresses.add(far.address());
         }
@@ -316,9 +297,7 @@ abstract class DatagramConformance extends Conformance {
                 near.awaitSend();
             }
         }
-        for (int k = 0; k < 200; k++) {
-            assertPosted(near.postReceives(Op.receive(k).on(64L * k, 64)));
-        }
+        assertPosted(near.postReceives(Op.receives(200, 64, 64)));
         for (int i = 0; i < 4; i++) {
             assertThat(fars.get(i).awaitReceives(20)).extracting(Completion::wrId)
                     .containsExactly(java.util.stream.LongStream.range(0, 20).boxed().toArray(Long[]::new));
@@ -345,10 +324,8 @@ abstract class DatagramConformance extends Conformance {
 
     @Test
     void datagramsOfOneSenderKeepTheirOrder() throws Exception {
-        Pair p = ready(ud().queues(256), ud().queues(256));
-        for (int i = 0; i < 200; i++) {
-            assertPosted(p.far.postReceives(Op.receive(i).on(80L * i, 80)));
-        }
+        Pair p = connected(datagrams().queues(256), datagrams().queues(256));
+        assertPosted(p.far.postReceives(Op.receives(200, 80, 80)));
         p.far.start(end -> {
             long last = -1;
             int got = 0;
@@ -379,7 +356,7 @@ abstract class DatagramConformance extends Conformance {
 
     @Test
     void aReceiverThatDoesNotKeepUpBlocksNobody() throws Exception {
-        Pair p = ready(ud(), ud().queues(16));
+        Pair p = connected(datagrams(), datagrams().queues(16));
         for (int i = 0; i < 16; i++) {
             assertPosted(p.far.postReceives(Op.receive(i).on(4200L * (i % 8), 4200)));
         }
@@ -394,7 +371,7 @@ abstract class DatagramConformance extends Conformance {
 
     @Test
     void aSleepingReceiverIsWoken() throws Exception {
-        Pair p = ready(ud(), ud().channel());
+        Pair p = connected(datagrams(), datagrams().channel());
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(0, 100)));
         p.far.act(end -> assertThat(end.receiveCq.requestNotify(false)).isZero());
         p.far.start(end -> {
@@ -412,7 +389,7 @@ abstract class DatagramConformance extends Conformance {
 
     @Test
     void moderatedEventsCountWhatWaits() throws Exception {
-        Pair p = ready(ud(), ud().channel());
+        Pair p = connected(datagrams(), datagrams().channel());
         p.far.act(end -> needs(end.context, Feature.CQ_MODERATION));
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(100, 100),
                 Op.receive(3).on(200, 100)));
@@ -447,92 +424,5 @@ abstract class DatagramConformance extends Conformance {
         p.near.awaitSends(20);
         assertThat(p.far.awaitReceives(20)).extracting(Completion::wrId)
                 .containsExactlyInAnyOrder(java.util.stream.LongStream.range(0, 20).boxed().toArray(Long[]::new));
-    }
-
-    @Test
-    void aReceiverThatIsKilledDisturbsNobody() throws Exception {
-        assumeTrue(topology == Topology.TWO_PROCESSES);
-        PeerProcess process = ownPeer();
-        Pair p = new Pair(end(ud()), closing(new Far.Remote(process, ud())));
-        p.connect();
-        Far other = farOf(ud());
-        other.act(end -> end.toReady(end.qp));
-        EndAddress second = other.address();
-        assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
-        sent(p, Op.send(1).on(0, 8));
-        assertReceived(1, GRH + 8, p.far.awaitReceive());
-        process.kill();
-        for (int i = 0; i < 300; i++) {
-            sent(p, Op.send(i).on(0, 100));
-        }
-        assertPosted(other.postReceives(Op.receive(2).on(0, 100)));
-        assertPosted(p.near.postTo(second, Op.send(1).on(0, 8)));
-        assertReceived(2, GRH + 8, other.awaitReceive());
-        assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
-        assertThat(p.near.context.awaitAsyncEvent(Duration.ZERO)).isNull();
-    }
-
-    private static void signal(PeerProcess process, String signal) throws Exception {
-        assertThat(new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).inheritIO().start().waitFor())
-                .isZero();
-    }
-
-    @Test
-    void aReceiverThatIsStoppedBlocksNobody() throws Exception {
-        assumeTrue(topology == Topology.TWO_PROCESSES);
-        PeerProcess process = ownPeer();
-        Pair p = new Pair(end(ud()), closing(new Far.Remote(process, ud())));
-        p.connect();
-        Far other = farOf(ud());
-        other.act(end -> end.toReady(end.qp));
-        EndAddress second = other.address();
-        for (int i = 0; i < 4; i++) {
-            assertPosted(p.far.postReceives(Op.receive(i).on(5000L * i, 5000)));
-        }
-        signal(process, "STOP");
-        try {
-            // with the first, nobody has ever talked to that process
-            for (int i = 0; i < 500; i++) {
-                p.near.setLong(0, i);
-                sent(p, Op.send(i).on(0, 4000));
-            }
-            assertPosted(other.postReceives(Op.receive(2).on(0, 100)));
-            assertPosted(p.near.postTo(second, Op.send(1).on(0, 8)));
-            assertReceived(2, GRH + 8, other.awaitReceive());
-            assertStatus(WcStatus.SUCCESS, 1, p.near.awaitSend());
-        } finally {
-            signal(process, "CONT");
-        }
-        // it is reached again, sooner or later
-        Await.until("a datagram", () -> {
-            assertPosted(p.near.postTo(p.farAddress, Op.send(7).on(0, 8)));
-            assertStatus(WcStatus.SUCCESS, 7, p.near.awaitSend());
-            return p.far.run(end -> !End.poll(end.receiveCq, 1).isEmpty());
-        }, () -> "nothing has come");
-    }
-
-    @Test
-    void whatAKilledSenderHadSentArrives() throws Exception {
-        assumeTrue(topology == Topology.TWO_PROCESSES);
-        PeerProcess process = ownPeer();
-        Pair p = new Pair(end(ud()), closing(new Far.Remote(process, ud())));
-        p.connect();
-        EndAddress near = p.nearAddress;
-        for (int i = 0; i < 8; i++) {
-            assertPosted(p.near.postReceives(Op.receive(i).on(100L * i, 100)));
-        }
-        p.far.act(end -> {
-            assertPosted(end.postTo(near, Op.send(1).on(0, 8)));
-            end.awaitSend();
-        });
-        assertReceived(0, GRH + 8, p.near.awaitReceive());
-        p.far.act(end -> {
-            assertPosted(end.postTo(near, Op.send(2).on(0, 8), Op.send(3).on(0, 8)));
-            end.awaitSends(2);
-        });
-        process.kill();
-        assertThat(p.near.awaitReceives(2)).extracting(Completion::wrId).containsExactly(1L, 2L);
-        p.near.expectNoCompletion();
-        assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
     }
 }

@@ -216,7 +216,7 @@ final class End implements AutoCloseable {
         toRtr(qp, peer);
     }
 
-    private boolean isDatagram() {
+    boolean isDatagram() {
         return options.type == QueuePairType.UD;
     }
 

@@ -47,6 +47,11 @@ final class EndOptions implements Serializable {
         return new EndOptions();
     }
 
+    /** A queue pair of type UD. */
+    static EndOptions datagrams() {
+        return defaults().type(QueuePairType.UD);
+    }
+
     /** The queue pair's type. */
     EndOptions type(int value) {
         type = value;

@@ -30,18 +30,12 @@ abstract class ModerationConformance extends Conformance {
 
     @BeforeEach
     void needsModeration() throws Exception {
-        try (Context c = fixture.open()) {
-            needs(c, Feature.CQ_MODERATION);
-        }
+        needs(open(), Feature.CQ_MODERATION);
     }
 
     private Pair pair() throws Exception {
         Pair p = connected(EndOptions.defaults().channel(), EndOptions.defaults());
-        Op[] receives = new Op[32];
-        for (int i = 0; i < receives.length; i++) {
-            receives[i] = Op.receive(i).on(512L * i, 512);
-        }
-        assertPosted(p.near.postReceives(receives));
+        assertPosted(p.near.postReceives(Op.receives(32, 512, 512)));
         return p;
     }
 

@@ -1,7 +1,7 @@
 package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.verbena.tests.conformance.EndOptions.datagrams;
 
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -21,19 +21,19 @@ abstract class MulticastConformance extends Conformance {
     private static final int GRH = GlobalRoutingHeader.BYTES;
 
     /** A group that no other test uses at the same time. */
-    private final String group = new Gid(0xff12L << 48, ThreadLocalRandom.current().nextLong()).toString();
+    private final String group = newGroup();
 
     MulticastConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
     }
 
-    private static EndOptions ud() {
-        return DatagramConformance.ud();
-    }
-
     @BeforeEach
     void needsMulticast() throws Exception {
         needs(open(), Feature.MULTICAST);
+    }
+
+    static String newGroup() {
+        return new Gid(0xff12L << 48, ThreadLocalRandom.current().nextLong()).toString();
     }
 
     private void attach(Far far) throws Exception {
@@ -42,22 +42,24 @@ abstract class MulticastConformance extends Conformance {
     }
 
     private void sent(End near, Op op) throws Exception {
+        sent(near, group, op);
+    }
+
+    static void sent(End near, String group, Op op) throws Exception {
         assertPosted(near.postToGroup(group, op));
         assertStatus(WcStatus.SUCCESS, op.wrId(), near.awaitSend());
     }
 
-    private static void received(Far far, long wrId, long offset, long value) throws Exception {
+    static void received(Far far, long wrId, long offset, long value) throws Exception {
         assertReceived(wrId, GRH + 8, far.awaitReceive());
         assertThat(far.getLong(offset + GRH)).isEqualTo(value);
     }
 
     @Test
     void eachMemberReceivesOneOfEach() throws Exception {
-        Pair p = connected(ud(), ud());
-        Far third = farOf(ud());
-        third.act(end -> end.toReady(end.qp));
-        Far stranger = farOf(ud());
-        stranger.act(end -> end.toReady(end.qp));
+        Pair p = connected(datagrams(), datagrams());
+        Far third = readyFar(datagrams());
+        Far stranger = readyFar(datagrams());
         attach(p.far);
         attach(p.far); // twice is once
         attach(third);
@@ -85,7 +87,7 @@ abstract class MulticastConformance extends Conformance {
 
     @Test
     void whoComesLaterReceivesToo() throws Exception {
-        Pair p = connected(ud(), ud());
+        Pair p = connected(datagrams(), datagrams());
         sent(p.near, Op.send(1).on(0, 8)); // nobody is there
         attach(p.far);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
@@ -93,8 +95,7 @@ abstract class MulticastConformance extends Conformance {
         sent(p.near, Op.send(2).on(0, 8));
         received(p.far, 1, 0, 5);
         // and does no more when it is gone
-        Far late = farOf(ud());
-        late.act(end -> end.toReady(end.qp));
+        Far late = readyFar(datagrams());
         attach(late);
         late.act(end -> end.qp.close());
         sent(p.near, Op.send(3).on(0, 8));
@@ -102,7 +103,7 @@ abstract class MulticastConformance extends Conformance {
 
     @Test
     void theSenderIsAMemberUnlessItSaysOtherwise() throws Exception {
-        Pair p = connected(ud(), ud());
+        Pair p = connected(datagrams(), datagrams());
         p.near.qp.attachMulticast(Gid.parse(group), 0);
         attach(p.far);
         assertPosted(p.near.postReceives(Op.receive(1).on(100, 100)));
@@ -113,7 +114,7 @@ abstract class MulticastConformance extends Conformance {
         assertReceived(1, GRH + 8, p.near.awaitReceive());
         assertThat(p.near.getLong(100 + GRH)).isEqualTo(21);
 
-        End silent = end(ud().createFlags(QueuePairCreateFlags.BLOCK_SELF_MCAST_LB));
+        End silent = end(datagrams().createFlags(QueuePairCreateFlags.BLOCK_SELF_MCAST_LB));
         silent.toReady(silent.qp);
         silent.qp.attachMulticast(Gid.parse(group), 0);
         assertPosted(silent.postReceives(Op.receive(1).on(100, 100)));
@@ -126,7 +127,7 @@ abstract class MulticastConformance extends Conformance {
 
     @Test
     void anIpv4GroupIsOneToo() throws Exception {
-        Pair p = connected(ud(), ud());
+        Pair p = connected(datagrams(), datagrams());
         String g = "::ffff:239.1." + ThreadLocalRandom.current().nextInt(256) + ".7";
         Gid mapped = new Gid(0, 0xffff_ef01_0007L | ThreadLocalRandom.current().nextLong(256) << 8);
         assertThat(mapped.isMulticast()).as(g).isTrue();
@@ -135,10 +136,11 @@ abstract class MulticastConformance extends Conformance {
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
         var to = p.near.keep(p.near.pd.createAddressHandle(org.verbena.verbs.AddressVector.to(mapped)));
         p.near.setLong(0, 31);
-        assertPosted(p.near.postTo(p.near.qp, to, 0xffffff, ud().qkey, Op.send(1).on(0, 8)));
+        assertPosted(p.near.postTo(p.near.qp, to, 0xffffff, datagrams().qkey, Op.send(1).on(0, 8)));
         received(p.far, 1, 0, 31);
         // another number than that of multicast goes to nobody
-        assertPosted(p.near.postTo(p.near.qp, to, p.farAddress.queuePairNumber(), ud().qkey, Op.send(2).on(0, 8)));
+        assertPosted(p.near.postTo(p.near.qp, to, p.farAddress.queuePairNumber(), datagrams().qkey, Op.send(2).on(0,
+                8)));
         p.near.awaitSends(2);
         p.far.act(End::expectNoCompletion);
     }
@@ -147,7 +149,7 @@ abstract class MulticastConformance extends Conformance {
     void whatCannotBeAttached() throws Exception {
         End rc = end(EndOptions.defaults());
         assertErrno(Errno.EINVAL, () -> rc.qp.attachMulticast(Gid.parse(group), 0), "UD", "RC");
-        End ud = end(ud());
+        End ud = end(datagrams());
         assertErrno(Errno.EINVAL, () -> ud.qp.attachMulticast(Gid.parse("fe80::1"), 0), "multicast");
         assertErrno(Errno.EINVAL, () -> ud.qp.attachMulticast(Gid.parse("::ffff:10.0.0.1".replace("::ffff:", "2001::")),
                 0));
@@ -159,7 +161,7 @@ abstract class MulticastConformance extends Conformance {
 
     @Test
     void attachmentsAreLimited() throws Exception {
-        End end = end(ud());
+        End end = end(datagrams());
         int limit = end.device.maxMulticastAttachments();
         assertThat(limit).isPositive();
         assertThat(end.device.maxMulticastGroups()).isPositive();
@@ -172,30 +174,5 @@ abstract class MulticastConformance extends Conformance {
         });
         end.qp.detachMulticast(new Gid(0xff12L << 48, 0), 0);
         end.qp.attachMulticast(Gid.parse(group), 0);
-    }
-
-    @Test
-    void aMemberThatIsKilledDisturbsNobody() throws Exception {
-        assumeTrue(topology == Topology.TWO_PROCESSES);
-        PeerProcess process = ownPeer();
-        Pair p = new Pair(end(ud()), closing(new Far.Remote(process, ud())));
-        p.connect();
-        Far other = farOf(ud());
-        other.act(end -> end.toReady(end.qp));
-        attach(p.far);
-        attach(other);
-        assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
-        assertPosted(other.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(0, 100)));
-        p.near.setLong(0, 41);
-        sent(p.near, Op.send(1).on(0, 8));
-        received(p.far, 1, 0, 41);
-        received(other, 1, 0, 41);
-        process.kill();
-        p.near.setLong(0, 42);
-        sent(p.near, Op.send(2).on(0, 8));
-        received(other, 2, 0, 42);
-        for (int i = 0; i < 50; i++) {
-            sent(p.near, Op.send(i).on(0, 8));
-        }
     }
 }

@@ -26,6 +26,15 @@ record Op(Kind kind, long wrId, int flags, int rkey, long remote, int immediate,
         return of(Kind.RECEIVE, wrId);
     }
 
+    /** {@code n} receives, numbered from 0, each of so many bytes at its own place, {@code stride} bytes apart. */
+    static Op[] receives(int n, long stride, long length) {
+        Op[] all = new Op[n];
+        for (int i = 0; i < n; i++) {
+            all[i] = receive(i).on(stride * i, length);
+        }
+        return all;
+    }
+
     static Op send(long wrId) {
         return of(Kind.SEND, wrId);
     }

@@ -38,10 +38,7 @@ abstract class PeerDeathConformance extends Conformance {
     }
 
     private Pair connectedTo(PeerProcess p) throws Exception {
-        End near = end(EndOptions.defaults().retry(12, 3));
-        Pair pair = new Pair(near, closing(new Far.Remote(p, EndOptions.defaults())));
-        pair.connect();
-        return pair;
+        return connectedTo(p, EndOptions.defaults().retry(12, 3), EndOptions.defaults());
     }
 
     /** A killed peer is noticed when it is spoken to, however the queue pairs were connected. */
@@ -107,9 +104,7 @@ abstract class PeerDeathConformance extends Conformance {
         Pair p = connectedTo(process);
         EndAddress near = p.nearAddress;
         long seed = System.nanoTime();
-        for (int i = 0; i < 32; i++) {
-            assertPosted(p.near.postReceives(Op.receive(i).on(512L * i, 512)));
-        }
+        assertPosted(p.near.postReceives(Op.receives(32, 512, 512)));
         p.far.start(end -> {
             Random random = new Random(seed);
             for (int i = 0;; i++) {

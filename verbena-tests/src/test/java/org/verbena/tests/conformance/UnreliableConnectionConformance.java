@@ -1,9 +1,7 @@
 package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.time.Duration;
 import java.util.List;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -33,12 +31,6 @@ abstract class UnreliableConnectionConformance extends Conformance {
     @BeforeEach
     void needsType() throws Exception {
         needs(open(), Feature.UC);
-    }
-
-    /** Sends, and waits until the success is there. */
-    private static void sent(Pair p, Op op) throws Exception {
-        assertPosted(p.near.post(op));
-        assertStatus(WcStatus.SUCCESS, op.wrId(), p.near.awaitSend());
     }
 
     @ParameterizedTest
@@ -157,26 +149,6 @@ abstract class UnreliableConnectionConformance extends Conformance {
         p.far.to(QueuePairState.RESET);
         sent(p, Op.send(4).on(0, 8));
         assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
-    }
-
-    @Test
-    void ofAPeerThatWasKilledNobodyIsTold() throws Exception {
-        assumeTrue(topology == Topology.TWO_PROCESSES);
-        PeerProcess process = ownPeer();
-        Pair p = new Pair(end(uc()), closing(new Far.Remote(process, uc())));
-        p.connect();
-        assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
-        sent(p, Op.send(1).on(0, 8));
-        assertReceived(1, 8, p.far.awaitReceive());
-        assertPosted(p.near.postReceives(Op.receive(2).on(0, 8)));
-        process.kill();
-        for (int i = 0; i < 200; i++) {
-            sent(p, i % 2 == 0 ? Op.send(i).on(0, 500) : Op.write(i, p.farAddress, 0).on(0, 8));
-        }
-        assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
-        assertThat(p.near.context.awaitAsyncEvent(Duration.ZERO)).isNull();
-        p.near.to(QueuePairState.ERR);
-        assertStatus(WcStatus.WR_FLUSH_ERR, 2, p.near.awaitReceive());
     }
 
     @Test

@@ -303,6 +303,13 @@ public abstract class VerbsConformance {
     }
 
     @Nested
+    class UnreliableFaults extends UnreliableFaultConformance {
+        UnreliableFaults() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
     class PeerDeath extends PeerDeathConformance {
         PeerDeath() {
             super(VerbsConformance.this.fixture());
