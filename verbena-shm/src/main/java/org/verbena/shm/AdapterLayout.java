@@ -32,8 +32,10 @@ package org.verbena.shm;
  *  88  notified                  1   the peer's arm word that this end has signalled last
  *  96  starving                  1   1: a send waits here for the peer to post a receive, which then signals
  * 104  lost                      1   messages of UC and UD that this end could not deliver
+ * 112  XRC domain                1   16 bytes, see {@link XrcDomains.Key}; of type XRC_RECV
  * 128  hazard                    2   what the initiator touches now, see {@link Hazard}
  * 136  held                      2   the {@link Claim} that is kept for the next try; 0: none
+ * 144  held of                   2   int, number of the shared receive queue that it is of, with XRC
  * 192  receives posted           3   see {@link Posted}; with a pool: the lane entries that may be used
  * 200  lost                      3   datagrams that found no receive here, or had a wrong Q_Key
  *
@@ -101,8 +103,10 @@ final class AdapterLayout {
     static final long QP_NOTIFIED = 88;
     static final long QP_STARVING = 96;
     static final long QP_LOST_SENDS = 104;
+    static final long QP_DOMAIN = 112;
     static final long QP_HAZARD = 128;
     static final long QP_HELD = 136;
+    static final long QP_HELD_QUEUE = 144;
     static final long QP_POSTED = 192;
     static final long QP_LOST_RECEIVES = 200;
 

@@ -33,11 +33,14 @@ final class ControlMessage {
     static final int LANE_DONE = 6;
     /** The memory could not be taken when it came, send it again: {id}. */
     static final int MEMORY_AGAIN = 7;
-    /** A queue pair wants to take receives out of a pool, without a connection: {pool number, QP number}. */
+    /**
+     * A queue pair wants to take receives out of a shared receive queue of type XRC: {SRQ number, QP number, domain: two
+     * longs}.
+     */
     static final int POOL_ATTACH = 8;
-    /** The answer: {pool number, QP number, 1 if it may}. */
+    /** The answer: {SRQ number, QP number, pool number or 0}. */
     static final int POOL_ATTACHED = 9;
-    /** It will take none any more: {pool number, QP number}. */
+    /** It will take none any more: {SRQ number, QP number}. */
     static final int POOL_DETACH = 10;
     /** A shared buffer (dma-buf) to map: {id, size, offset in the buffer}, 1 descriptor. */
     static final int MEMORY_DMABUF = 11;
@@ -57,6 +60,18 @@ final class ControlMessage {
     static final int MULTICAST_SYNC = 30;
     /** {token}. */
     static final int MULTICAST_SYNCED = 31;
+    /** A queue pair of type XRC_RECV is to be opened: {token, QP number, domain: two longs}. */
+    static final int XRC_OPEN = 32;
+    /** It was closed: {QP number}. */
+    static final int XRC_CLOSE = 33;
+    /** How is it? {token, QP number}. */
+    static final int XRC_QUERY = 34;
+    /** It is to be changed: {token, QP number, the state it is in, attributes}. */
+    static final int XRC_MODIFY = 35;
+    /** {token, errno, text, attributes}. */
+    static final int XRC_ANSWER = 36;
+    /** Something happened to it: {QP number, event type, text}. */
+    static final int XRC_EVENT = 37;
     /** Connection manager: {connection, port, QP number, private data}. */
     static final int CM_REQUEST = 16;
     /** {connection, QP number, private data}. */

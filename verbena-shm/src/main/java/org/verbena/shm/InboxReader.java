@@ -93,31 +93,20 @@ final class InboxReader {
         return (long) AT.getOpaque(this);
     }
 
+    /** How many receives were completed and not taken yet, as far as positions were not looked at; any thread. */
+    long waiting() {
+        long end = pool.claimed();
+        long n = 0;
+        for (long p = Math.max(at(), end - passed.length); p < end; p++) {
+            if (isUnread(pool.at(p))) {
+                n++;
+            }
+        }
+        return n;
+    }
+
     /** True if the receive of a claim was completed and has not been taken yet; any thread. */
     boolean isUnread(long claim) {
         return isCommitted(claim);
-    }
-
-    /** The claim of the oldest receive that is left, whether committed or not; for flushing, when nobody claims any more. */
-    long flush() {
-        passOver(pool.posted());
-        long posted = pool.posted();
-        while (true) {
-            if (passedCount > 0) {
-                long c = passed[0];
-                System.arraycopy(passed, 1, passed, 0, --passedCount);
-                if (pool.finish(c)) {
-                    return c;
-                }
-            } else if (at < posted) {
-                long c = pool.at(at);
-                AT.setOpaque(this, at + 1);
-                if (pool.finish(c)) {
-                    return c;
-                }
-            } else {
-                return Claim.NONE;
-            }
-        }
     }
 }

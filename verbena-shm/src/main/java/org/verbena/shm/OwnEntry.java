@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
 
 /** A queue pair's own entry in the directory of {@link AdapterLayout}, which peers read. */
@@ -16,7 +17,9 @@ final class OwnEntry {
 
     /** Fills a new entry. */
     void describe(int number, QueuePairInitAttributes init, long ring, int receiveEntries, int pd) {
-        ShmCompletionQueue receiveCq = (ShmCompletionQueue) init.receiveCq();
+        ShmCompletionQueue receiveCq = (ShmCompletionQueue) (init.type() == QueuePairType.XRC_SEND
+                ? init.sendCq()
+                : init.receiveCq());
         ShmCompletionChannel c = receiveCq.shmChannel();
         ShmSharedReceiveQueue srq = (ShmSharedReceiveQueue) init.sharedReceiveQueue();
         RawMemory.fill(address, 1L << AdapterLayout.QP_STRIDE_SHIFT, (byte) 0);
@@ -32,6 +35,17 @@ final class OwnEntry {
         RawMemory.putInt(address + AdapterLayout.QP_TYPE, init.type());
         RawMemory.putLong(address + AdapterLayout.QP_HELD, Claim.NONE);
         RawMemory.putLong(address + AdapterLayout.QP_POSTED, Posted.of(0, 255));
+        RawMemory.putIntRelease(address + AdapterLayout.QP_NUMBER, number);
+    }
+
+    /** Fills the new entry of a queue pair of type XRC_RECV. */
+    void describeXrcReceiver(int number, XrcDomains.Key domain) {
+        RawMemory.fill(address, 1L << AdapterLayout.QP_STRIDE_SHIFT, (byte) 0);
+        RawMemory.putInt(address + AdapterLayout.QP_RING_ENTRIES, 1);
+        RawMemory.putLong(address + AdapterLayout.QP_RING, AdapterLayout.HEAP);
+        RawMemory.putInt(address + AdapterLayout.QP_TYPE, QueuePairType.XRC_RECV);
+        RawMemory.putLong(address + AdapterLayout.QP_DOMAIN, domain.high());
+        RawMemory.putLong(address + AdapterLayout.QP_DOMAIN + 8, domain.low());
         RawMemory.putIntRelease(address + AdapterLayout.QP_NUMBER, number);
     }
 

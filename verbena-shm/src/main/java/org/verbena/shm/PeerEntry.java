@@ -3,6 +3,7 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.QueuePairType;
 
 /**
  * The peer's entry in the directory of {@link AdapterLayout}, as the queue pair that is connected to it reads it; the
@@ -24,7 +25,8 @@ final class PeerEntry {
     @Nullable
     Remote findRemote() throws ProtocolException {
         Session s = qp.session();
-        return s == null || s.isDead() ? null : Remote.find(s, qp.number(), qp.peerNumber(), qp.type());
+        int type = qp.type() == QueuePairType.XRC_SEND ? QueuePairType.XRC_RECV : qp.type();
+        return s == null || s.isDead() ? null : Remote.find(s, qp.number(), qp.peerNumber(), type);
     }
 
     /** The lane that the peer made for this connection; null if there is none yet. */

@@ -2,22 +2,21 @@ package org.verbena.shm;
 
 /** Whether one of our queue pairs may take receives out of a pool of a peer: what the peer has answered so far. */
 final class PoolAccess {
-    private static final int ASKED = 0;
-    private static final int GRANTED = 1;
-    private static final int REFUSED = 2;
+    private static final int ASKED = -1;
 
-    private volatile int state = ASKED;
+    private volatile int pool = ASKED;
 
-    void answer(boolean granted) {
-        state = granted ? GRANTED : REFUSED;
+    /** The peer's answer: number of the pool, 0 if there is none for us. */
+    void answer(int number) {
+        pool = number;
     }
 
-    boolean isGranted() {
-        return state == GRANTED;
+    boolean isAnswered() {
+        return pool != ASKED;
     }
 
-    /** There is no such pool, or no more, or its process is dead. */
-    boolean isRefused() {
-        return state == REFUSED;
+    /** Number of the pool; 0 if there is none, or no more, or its process is dead. */
+    int pool() {
+        return pool;
     }
 }

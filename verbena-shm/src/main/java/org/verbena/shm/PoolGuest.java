@@ -3,10 +3,10 @@ package org.verbena.shm;
 import org.verbena.linux.spi.RawMemory;
 
 /**
- * One of our peers' queue pairs, by the low 12 bits of its number, that is not connected to one of ours and takes receives out of a pool of ours, because it has asked
- * to. Its entries go to the pool's inbox.
+ * A queue pair of a peer, by the low 12 bits of its number, that takes receives out of a shared receive queue of ours,
+ * because it has asked to. It is not connected to one of ours; its entries go to the pool's inbox.
  */
-record PoolGuest(Session session, int queuePair) implements PoolUser {
+record PoolGuest(Session session, int queue, int queuePair) implements PoolUser {
     /** Address of its directory entry. */
     long entry() {
         return session.peerBase() + AdapterLayout.qpEntry(queuePair);
@@ -19,7 +19,11 @@ record PoolGuest(Session session, int queuePair) implements PoolUser {
 
     @Override
     public long held() {
-        return session.isDead() ? Claim.NONE : RawMemory.getLongAcquire(entry() + AdapterLayout.QP_HELD);
+        if (session.isDead()) {
+            return Claim.NONE;
+        }
+        long claim = RawMemory.getLongAcquire(entry() + AdapterLayout.QP_HELD);
+        return RawMemory.getInt(entry() + AdapterLayout.QP_HELD_QUEUE) == queue ? claim : Claim.NONE;
     }
 
     @Override

@@ -5,23 +5,25 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Sends over a lane into receives that are claimed from a pool: what {@link SendExecutor} does if the peer's queue pair is
- * on a shared receive queue. Used by one thread at a time, inside a {@link Hazard}.
+ * Sends into receives that are claimed from a pool: what {@link SendExecutor} does if the peer's queue pair is on a shared
+ * receive queue, or each request names one. Where the entries go that complete the receives is for the subclasses to say.
+ * Used by one thread at a time, inside a {@link Hazard}.
  *
  * <p>A receive that was claimed and could not be filled yet is kept for the next try, and the owner can see that; one that
  * will not be used is given back.
  */
-final class PooledSends {
+abstract class PooledSends {
     /** A kind of send: one whose key to invalidate is wrong, which takes a receive to say so. */
     static final int REFUSED = 1 << 16;
 
-    private final RemotePool pool;
+    final RemotePool pool;
     private final LocalBuffers buffers;
     private final RemoteAccess remoteAccess;
     private final ReceiveCopy receiveCopy;
     private final Target receives;
     private final long heldAddress;
-    private long held;
+    /** The claim that is kept or being used. */
+    long held;
     private boolean committed;
 
     /**
@@ -40,16 +42,16 @@ final class PooledSends {
     }
 
     /** The receives' memory, for what {@link Target} knows of an error. */
-    Target receives() {
+    final Target receives() {
         return receives;
     }
 
-    RemotePool pool() {
+    final RemotePool pool() {
         return pool;
     }
 
     /** True if the last request has committed an entry. */
-    boolean hasCommitted() {
+    final boolean hasCommitted() {
         return committed;
     }
 
@@ -70,12 +72,12 @@ final class PooledSends {
     }
 
     /** True if there is a receive for the next request. */
-    boolean isAvailable() {
+    final boolean isAvailable() {
         return held != Claim.NONE || pool.isAvailable();
     }
 
     /** The receive that is kept goes back to the pool. */
-    void giveBack() {
+    final void giveBack() {
         if (held != Claim.NONE) {
             held = Claim.NONE;
             RawMemory.putLongRelease(heldAddress, Claim.NONE);
@@ -84,12 +86,12 @@ final class PooledSends {
     }
 
     /**
-     * Executes a send as entry {@code index} of the lane.
+     * Executes a send.
      *
      * @param kind flags of the entry, or {@link #REFUSED}
      * @return a status, or a reason to wait
      */
-    int send(WorkRequest w, int kind, LaneWriter lane, long index) {
+    final int send(WorkRequest w, int kind) {
         committed = false;
         if (!buffers.check(w, 0)) {
             giveBack();
@@ -99,8 +101,7 @@ final class PooledSends {
             return SendExecutor.WAIT_FOR_RECEIVE;
         }
         if (kind == REFUSED) {
-            lane.setClaim(index, held);
-            lane.put(index, 0, w.immediate, WcOpcode.RECV, WcStatus.REM_INV_REQ_ERR, 0);
+            put(0, w.immediate, WcOpcode.RECV, WcStatus.REM_INV_REQ_ERR, 0);
             used();
             return WcStatus.REM_ACCESS_ERR;
         }
@@ -112,8 +113,7 @@ final class PooledSends {
                 giveBack();
                 return WcStatus.LOC_PROT_ERR;
             }
-            lane.setClaim(index, held);
-            lane.putInline(index, payload, (int) total, w.immediate, WcOpcode.RECV, flags);
+            putInline(payload, (int) total, w.immediate, flags);
             used();
             return WcStatus.SUCCESS;
         }
@@ -126,14 +126,13 @@ final class PooledSends {
             giveBack();
             return status;
         }
-        lane.setClaim(index, held);
-        lane.put(index, total, w.immediate, WcOpcode.RECV, peerStatus, flags);
+        put(total, w.immediate, WcOpcode.RECV, peerStatus, flags);
         used();
         return status;
     }
 
     /** Executes a write with immediate; as {@link #send}. */
-    int writeImmediate(WorkRequest w, long link, Target target, LaneWriter lane, long index) {
+    final int writeImmediate(WorkRequest w, long link, Target target) {
         if (!claim()) {
             return SendExecutor.WAIT_FOR_RECEIVE;
         }
@@ -145,10 +144,15 @@ final class PooledSends {
             giveBack();
             return status;
         }
-        lane.setClaim(index, held);
-        lane.put(index, w.total, w.immediate, WcOpcode.RECV_RDMA_WITH_IMM, WcStatus.SUCCESS,
+        put(w.total, w.immediate, WcOpcode.RECV_RDMA_WITH_IMM, WcStatus.SUCCESS,
                 LaneLayout.HAS_IMMEDIATE | (w.isSolicited() ? LaneLayout.IS_SOLICITED : 0));
         used();
         return status;
     }
+
+    /** Commits the entry that completes the held receive, for a message whose payload is elsewhere. */
+    abstract void put(long length, int immediate, int opcode, int status, int flags);
+
+    /** Commits the entry for a send that carries its payload, of at most {@link LaneLayout#FIRST_LINE} bytes. */
+    abstract void putInline(long payload, int length, int immediate, int flags);
 }

@@ -2,8 +2,6 @@ package org.verbena.shm;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,9 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-import org.jspecify.annotations.Nullable;
-
-import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
@@ -29,7 +24,6 @@ import org.verbena.verbs.VerbsException;
  * listening context's instance.
  */
 final class PortDirectory {
-    private static final int BACKLOG = 1024;
     private static final Pattern STRANGER = Pattern.compile(" @verbena-port/([0-9]+)/([0-9]+)$");
 
     private final ShmContext context;
@@ -45,7 +39,7 @@ final class PortDirectory {
     /** Takes a port and answers all who ask, until it is closed. */
     Acceptor listen(String verb, int port) throws VerbsException {
         try {
-            return new Acceptor(context.engine(), UnixSocket.listen(name(Sys.uid(), port), BACKLOG), this::answer);
+            return Inquiry.answer(context, name(Sys.uid(), port));
         } catch (LinuxException e) {
             throw e.errno() == Errno.EADDRINUSE
                     ? new VerbsException(verb, Errno.EADDRINUSE, "somebody listens on port " + port + " already")
@@ -53,27 +47,15 @@ final class PortDirectory {
         }
     }
 
-    private void answer(UnixSocket asker) {
-        MemorySegment m = new ControlMessage.Writer(ControlMessage.IDENTITY).putLong(context.instance()).segment();
-        asker.send(m, 0, m.byteSize(), new int[0]);
-        asker.close();
-    }
-
     /** The instance of the context that listens on a port. */
     long whoListens(String verb, int port, Duration timeout) throws VerbsException {
-        CompletableFuture<Long> f = new CompletableFuture<>();
         UnixSocket s = connect(verb, port);
+        CompletableFuture<Long> f = Inquiry.ask(context, s, "ask who listens on port " + port, "the listener");
         try {
-            s.setNonBlocking(true);
-            Control.checkUser(verb, s.peerCredentials());
-            context.engine().watch(s.fd(), Epoll.IN, events -> asked(s, port, f));
             return Control.get(verb, f, timeout,
                     () -> "the process that listens there does not answer: is it stopped?");
-        } catch (LinuxException e) {
-            throw new VerbsException(verb, e);
         } finally {
-            context.engine().forget(s.fd());
-            s.close();
+            Inquiry.giveUp(context, s);
         }
     }
 
@@ -106,35 +88,5 @@ final class PortDirectory {
         } catch (IOException | UncheckedIOException e) {
             return "";
         }
-    }
-
-    private static void asked(UnixSocket s, int port, CompletableFuture<Long> f) {
-        if (f.isDone()) {
-            return;
-        }
-        MemorySegment buffer = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
-        try {
-            int n = s.receive(buffer, new int[0]);
-            if (n == -Errno.EAGAIN) {
-                return;
-            }
-            if (n <= 0) {
-                throw new ProtocolException("the listener has gone");
-            }
-            ControlMessage.Reader m = new ControlMessage.Reader(buffer.asSlice(0, n));
-            long instance = m.getLong();
-            m.end();
-            if (m.type() != ControlMessage.IDENTITY || instance == 0) {
-                throw new ProtocolException("the listener is no Verbena of this version");
-            }
-            f.complete(instance);
-        } catch (ProtocolException | IllegalStateException e) {
-            f.completeExceptionally(
-                    new VerbsException("ask who listens on port " + port, Errno.ECONNREFUSED, text(e.getMessage())));
-        }
-    }
-
-    private static String text(@Nullable String message) {
-        return message == null ? "the listener has gone" : message;
     }
 }

@@ -26,7 +26,7 @@ final class QueuePairParts {
     /** Null if the receives are the queue pair's own. */
     private final @Nullable ShmSharedReceiveQueue srq;
     private final int receiveEntries;
-    /** Offset and size in the adapter; of size 0 if the receives are shared. */
+    /** Offset and size in the adapter; of size 0 if there is none. */
     private final long ring;
     private final long ringBytes;
     /** A sender's scratch, a receiver's, and room for inline data. */
@@ -38,17 +38,22 @@ final class QueuePairParts {
         this.init = init;
         srq = (ShmSharedReceiveQueue) init.sharedReceiveQueue();
         receiveEntries = powerOfTwo(srq == null ? init.maxReceiveWr() : srq.pool().receives().capacity());
-        ringBytes = srq == null ? receiveEntries * AdapterLayout.wqeStride(init.maxReceiveSge()) : 0;
+        ringBytes = hasRing() ? receiveEntries * AdapterLayout.wqeStride(init.maxReceiveSge()) : 0;
         number = context.takeQueuePairNumber();
         try {
             own = new OwnEntry(context.adapter().qpEntry(number));
-            ring = srq == null ? context.adapter().takeRing(ringBytes) : 0;
+            ring = hasRing() ? context.adapter().takeRing(ringBytes) : 0;
         } catch (VerbsException e) {
             context.giveQueuePairNumber(number);
             throw e;
         }
         long inline = (long) powerOfTwo(init.maxSendWr()) * init.maxInlineData();
         memory = Arena.ofAuto().allocate(2 * SCRATCH + inline, 64);
+    }
+
+    /** It takes receives of its own. */
+    private boolean hasRing() {
+        return srq == null && init.type() != QueuePairType.XRC_SEND;
     }
 
     private static int powerOfTwo(int n) {
@@ -91,6 +96,9 @@ final class QueuePairParts {
     ReceiveSide makeReceiveSide(ShmQueuePair qp) {
         long posted = own.address + AdapterLayout.QP_POSTED;
         long scratch = memory.address() + SCRATCH;
+        if (init.type() == QueuePairType.XRC_SEND) {
+            return new NoReceives();
+        }
         return srq == null
                 ? new ShmReceiveQueue(qp, context.keys(), pd.index(), init.maxReceiveWr(), receiveEntries,
                         init.maxReceiveSge(), context.adapter().base() + ring, posted, scratch)

@@ -21,8 +21,6 @@ final class ReceivePool {
     private static final VarHandle BUSY;
     /** One post in so many compares the peers' word with our own; one less than a power of two. */
     private static final int CHECK = 15;
-    /** A peer that writes without end does not keep us from going on. */
-    private static final int TRIES = 1 << 16;
     private static final int END = -1;
 
     static {
@@ -285,18 +283,6 @@ final class ReceivePool {
         }
         claimed = n;
         return true;
-    }
-
-    /** Claims whatever nobody else has claimed, so that nobody will. */
-    void claimAll() {
-        lock();
-        long a = line + CommonsLayout.NEXT;
-        long n = RawMemory.getLongAcquire(a);
-        for (int i = 0; i < TRIES && n < posted && !RawMemory.compareAndSetLong(a, n, posted); i++) {
-            n = RawMemory.getLongAcquire(a);
-        }
-        claimed = posted; // a peer that says less from now on makes no sense
-        unlock();
     }
 
     /** The claims of all receives that are posted and not completed, the oldest first. */

@@ -76,6 +76,12 @@ final class Remote {
         return new Remote(session, entry, link);
     }
 
+    /** The XRC domain of the far end, which is of type XRC_RECV. */
+    XrcDomains.Key domain() {
+        return new XrcDomains.Key(RawMemory.getLong(entry + AdapterLayout.QP_DOMAIN), RawMemory.getLong(entry
+                + AdapterLayout.QP_DOMAIN + 8));
+    }
+
     /** Makes ready to wake the far end, if it ever sleeps. */
     void reachBell() throws VerbsException {
         if (channel != 0) {

@@ -3,6 +3,7 @@ package org.verbena.shm;
 import java.lang.invoke.VarHandle;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.VerbsException;
 
 /**
  * A pool of a peer as one of its initiators needs it: read from the peer's directory once, checked, and kept. Used by one
@@ -89,6 +90,13 @@ final class RemotePool {
             }
         }
         return c;
+    }
+
+    /** Makes ready to wake the reader of the inbox, if it ever sleeps. */
+    void reachBell() throws VerbsException {
+        if (channel != 0) {
+            session.bells().reach("wake " + session.peerName(), channel);
+        }
     }
 
     boolean isAvailable() {

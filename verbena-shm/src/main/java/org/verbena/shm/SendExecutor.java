@@ -43,6 +43,8 @@ final class SendExecutor {
     private @Nullable Remote remote;
     private @Nullable Target target;
     private @Nullable LaneWriter lane;
+    /** For type XRC_SEND, whose requests name the queue that they go to; else null. */
+    private final @Nullable XrcTargets xrc;
     /** If the peer's receives come from a shared queue; there is never credit then. */
     private @Nullable PooledSends pooled;
     /** With that: how many lane entries may be committed. */
@@ -72,6 +74,9 @@ final class SendExecutor {
         this.remoteAccess = new RemoteAccess(buffers);
         this.receiveCopy = new ReceiveCopy(buffers);
         this.patience = new Patience(qp);
+        this.xrc = qp.type() == QueuePairType.XRC_SEND
+                ? new XrcTargets(qp, buffers, remoteAccess, receiveCopy, hazard - AdapterLayout.QP_HAZARD)
+                : null;
     }
 
     /**
@@ -115,6 +120,12 @@ final class SendExecutor {
         if (w.total > ShmDevice.MAX_MESSAGE) {
             return WcStatus.LOC_LEN_ERR;
         }
+        if (xrc != null && !Opcode.isLocal(op)) {
+            int status = aim(xrc, r, w);
+            if (status != Target.OK) {
+                return status;
+            }
+        }
         return switch (op) {
             case Opcode.SEND -> send(r, w, 0);
             case Opcode.SEND_IMM -> send(r, w, LaneLayout.HAS_IMMEDIATE);
@@ -127,6 +138,17 @@ final class SendExecutor {
             case Opcode.ATOMIC_WRITE -> RemoteSync.atomicWrite(w, link, target());
             default -> executeLocally(w);
         };
+    }
+
+    /** Directs what follows to the shared receive queue that the request names; answers as {@link XrcTarget#prepare}. */
+    private int aim(XrcTargets all, Remote r, WorkRequest w) {
+        XrcTarget x = all.get(w.sharedReceiveQueue);
+        int status = x.prepare(r);
+        if (status == Target.OK) {
+            target = x.memory();
+            pooled = x.sends();
+        }
+        return status;
     }
 
     /** What needs no peer, and waits for those who are inside. */
@@ -206,7 +228,7 @@ final class SendExecutor {
 
     private int send(Remote r, WorkRequest w, int kind) {
         if (sent >= credit && !refreshCredit(r)) {
-            return r.pool == null ? WAIT_FOR_RECEIVE : runPooled(r, w, kind, 0);
+            return pooled == null ? WAIT_FOR_RECEIVE : runPooled(r, w, kind, 0);
         }
         long total = w.total;
         int immediate = w.immediate;
@@ -230,7 +252,7 @@ final class SendExecutor {
             return send(r, w, LaneLayout.HAS_INVALIDATE);
         }
         if (sent >= credit && !refreshCredit(r)) {
-            return r.pool == null ? WAIT_FOR_RECEIVE : runPooled(r, w, PooledSends.REFUSED, 0);
+            return pooled == null ? WAIT_FOR_RECEIVE : runPooled(r, w, PooledSends.REFUSED, 0);
         }
         lane().put(sent++, 0, key, WcOpcode.RECV, WcStatus.REM_INV_REQ_ERR, 0);
         notify(r, true);
@@ -258,16 +280,23 @@ final class SendExecutor {
         if (p == null) {
             throw new IllegalStateException("not attached");
         }
-        if (sent >= room && !refreshRoom(r)) {
-            // as long as there is no receive either, it is that which is missing
-            return unreliable || !p.isAvailable() ? WAIT_FOR_RECEIVE : WAIT_FOR_ROOM;
+        LaneSends lanes = p instanceof LaneSends l ? l : null;
+        if (lanes != null) {
+            if (sent >= room && !refreshRoom(r)) {
+                // as long as there is no receive either, it is that which is missing
+                return unreliable || !p.isAvailable() ? WAIT_FOR_RECEIVE : WAIT_FOR_ROOM;
+            }
+            lanes.at(sent);
         }
-        int status = w.opcode == Opcode.WRITE_IMM
-                ? p.writeImmediate(w, link, target(), lane(), sent)
-                : p.send(w, kind, lane(), sent);
+        int status = w.opcode == Opcode.WRITE_IMM ? p.writeImmediate(w, link, target()) : p.send(w, kind);
         if (p.hasCommitted()) {
-            sent++;
-            notify(r, status != WcStatus.SUCCESS || w.isSolicited());
+            boolean solicited = status != WcStatus.SUCCESS || w.isSolicited();
+            if (lanes != null) {
+                sent++;
+                notify(r, solicited);
+            } else {
+                p.pool().signal(solicited);
+            }
         } else if (status == WcStatus.FATAL_ERR) {
             qp.fatal(new ProtocolException("the peer's shared receive queue makes no sense"));
         }
@@ -281,7 +310,7 @@ final class SendExecutor {
     }
 
     private boolean refreshCredit(Remote r) {
-        if (r.pool != null) {
+        if (pooled != null) {
             return false;
         }
         long word = RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_POSTED);
@@ -317,7 +346,7 @@ final class SendExecutor {
 
     private int writeImmediate(Remote r, WorkRequest w, long link) {
         if (sent >= credit && !refreshCredit(r)) {
-            return r.pool == null ? WAIT_FOR_RECEIVE : runPooled(r, w, 0, link);
+            return pooled == null ? WAIT_FOR_RECEIVE : runPooled(r, w, 0, link);
         }
         int status = remoteAccess.write(w, link, target());
         if (status != WcStatus.SUCCESS) {
@@ -333,8 +362,8 @@ final class SendExecutor {
     /** True if the key names memory of the peer that is reached through the kernel, which has no atomics. */
     boolean isOnlyRegistered(int rkey) {
         Remote r = remote;
-        if (r == null) {
-            return false;
+        if (r == null || xrc != null) {
+            return false; // whose key it is shows when the request is carried out
         }
         long word = RawMemory.getLongAcquire(r.session.peerBase() + AdapterLayout.keyEntry(rkey));
         return KeyTable.isValid(word) && KeyTable.fits(word, rkey) && !KeyTable.isShared(word);
@@ -345,14 +374,16 @@ final class SendExecutor {
     private @Nullable Remote attach() {
         try {
             Remote r = qp.peer().findRemote();
-            if (r != null) {
+            if (r != null && xrc != null) {
+                remote = r;
+            } else if (r != null) {
                 r.reachBell();
                 lane = qp.own().makeLane(r);
                 target = new Target(r.session, r.pd, qp.peerNumber());
                 RemotePool pool = r.pool;
                 if (pool != null) {
-                    pooled = new PooledSends(pool, buffers, remoteAccess, receiveCopy, hazard
-                            + (AdapterLayout.QP_HELD - AdapterLayout.QP_HAZARD));
+                    pooled = new LaneSends(pool, buffers, remoteAccess, receiveCopy, hazard
+                            + (AdapterLayout.QP_HELD - AdapterLayout.QP_HAZARD), lane());
                 }
                 remote = r;
             }
@@ -440,8 +471,11 @@ final class SendExecutor {
         String reason = "the peer's queue pair does not answer: it is not connected to this one, or no more";
         int errno = 0;
         VerbsException e = obstacle;
-        if (memory) {
-            errno = target().missing();
+        Target t = target;
+        if (memory && t == null) {
+            reason = "the owner of the shared receive queue does not answer: is it stopped?";
+        } else if (memory && t != null) {
+            errno = t.missing();
             PooledSends p = pooled;
             if (errno == 0 && p != null) {
                 errno = p.receives().missing();
@@ -469,7 +503,8 @@ final class SendExecutor {
     }
 
     private boolean fail(Remote r, WorkRequest w, long number, int status) {
-        int errno = target().takeErrno();
+        Target t = target;
+        int errno = t == null ? 0 : t.takeErrno();
         if (unreliable && !isLocal(status)) {
             return lose(w, number);
         }
@@ -571,9 +606,17 @@ final class SendExecutor {
         }
     }
 
+    /** Gives up what reaches others than the peer. */
+    void leave() {
+        giveBack();
+        if (xrc != null) {
+            xrc.clear();
+        }
+    }
+
     /** Forgets the connection. */
     void reset() {
-        giveBack();
+        leave();
         pooled = null;
         room = 0;
         remote = null;

@@ -38,9 +38,10 @@ final class Session {
     private final PeerFiles peer;
     private final SessionMemories memories;
     private final SessionPools pools;
+    private final SessionReceivers receivers;
     private final PeerBells bells;
 
-    private final List<ShmQueuePair> queuePairs = new CopyOnWriteArrayList<>();
+    private final List<Connected> queuePairs = new CopyOnWriteArrayList<>();
     private final Map<Long, OwnLane> ownLanes = new HashMap<>();
     private final ArrayDeque<Outgoing> outbox = new ArrayDeque<>();
     /** Where messages are put for the kernel; used under the outbox's lock. */
@@ -76,6 +77,7 @@ final class Session {
         this.peer = peer;
         memories = new SessionMemories(context, this);
         pools = new SessionPools(context, this);
+        receivers = new SessionReceivers(context, this);
         bells = new PeerBells(this);
         rings = new DatagramRings(context, this);
     }
@@ -128,6 +130,11 @@ final class Session {
         return pools;
     }
 
+    /** Queue pairs of type XRC_RECV that either side has open and the other has made. */
+    SessionReceivers receivers() {
+        return receivers;
+    }
+
     PeerBells bells() {
         return bells;
     }
@@ -147,11 +154,11 @@ final class Session {
 
     // ---- queue pairs and lanes
 
-    void add(ShmQueuePair qp) {
+    void add(Connected qp) {
         queuePairs.add(qp);
     }
 
-    void remove(ShmQueuePair qp) {
+    void remove(Connected qp) {
         queuePairs.remove(qp);
         for (int pd : qp.pds()) {
             memories.unshare(pd);
@@ -338,14 +345,15 @@ final class Session {
                 if (event != AsyncEventType.QP_ACCESS_ERR && event != AsyncEventType.QP_REQ_ERR) {
                     throw new ProtocolException("event " + event + " is not the peer's to raise");
                 }
-                for (ShmQueuePair qp : queuePairs) {
+                for (Connected qp : queuePairs) {
                     if (qp.isLinkedAs(link)) {
                         qp.enterError(text, event);
                     }
                 }
             }
             default -> {
-                return memories.receive(m, fds, fdCount) || pools.receive(m) || rings.receive(m);
+                return memories.receive(m, fds, fdCount) || pools.receive(m) || rings.receive(m)
+                        || receivers.receive(m);
             }
         }
         return true;
@@ -360,10 +368,11 @@ final class Session {
             dead = true;
             outbox.clear();
         }
-        for (ShmQueuePair qp : queuePairs) {
+        for (Connected qp : queuePairs) {
             qp.peerDied(reason);
         }
         pools.end();
+        receivers.end();
         if (socket != null) {
             context.engine().forget(socket.fd());
             socket.close();

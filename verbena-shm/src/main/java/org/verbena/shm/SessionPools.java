@@ -5,10 +5,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * Receives taken out of a pool with an inbox by queue pairs that are not connected to one of the pool's process: who of
- * the peer takes from us, and what we may take from the peer. A queue pair asks once for each pool, so that the owner
- * gives its process the memory and knows whose {@link Hazard} to look at.
+ * Receives taken out of shared receive queues of type XRC, by queue pairs that are not connected to one of the queue's
+ * process: who of the peer takes from us, and what we may take from the peer. A queue pair asks once for each queue, so
+ * that the owner gives its process the memory and knows whose {@link Hazard} to look at.
  */
 final class SessionPools {
     private final ShmContext context;
@@ -25,11 +27,16 @@ final class SessionPools {
 
     // ---- what we take
 
-    /** The way of one of our queue pairs to a pool of the peer, asked for now if this is the first time. Any thread. */
-    PoolAccess access(int pool, int queuePair) {
-        return accesses.computeIfAbsent(key(pool, queuePair), k -> {
+    /**
+     * The way of one of our queue pairs to a queue of the peer, asked for now if this is the first time. Any thread.
+     *
+     * @param domain which the queue has to belong to
+     */
+    PoolAccess access(int queue, int queuePair, XrcDomains.Key domain) {
+        return accesses.computeIfAbsent(key(queue, queuePair), k -> {
             PoolAccess a = new PoolAccess();
-            session.send(message(ControlMessage.POOL_ATTACH, pool, queuePair), null);
+            session.send(message(ControlMessage.POOL_ATTACH, queue, queuePair).putLong(domain.high()).putLong(domain
+                    .low()), null);
             return a;
         });
     }
@@ -45,12 +52,12 @@ final class SessionPools {
         });
     }
 
-    private static long key(int pool, int queuePair) {
-        return (long) pool << 32 | queuePair & 0xffffffffL;
+    private static long key(int queue, int queuePair) {
+        return (long) queue << 32 | queuePair & 0xffffffffL;
     }
 
-    private static ControlMessage.Writer message(int type, int pool, int queuePair) {
-        return new ControlMessage.Writer(type).putInt(pool).putInt(queuePair);
+    private static ControlMessage.Writer message(int type, int queue, int queuePair) {
+        return new ControlMessage.Writer(type).putInt(queue).putInt(queuePair);
     }
 
     // ---- what the peer takes
@@ -64,24 +71,26 @@ final class SessionPools {
         return seats.stream().anyMatch(s -> s.pool.pd() == pd && !s.pool.isClosed());
     }
 
-    private boolean seat(int number, int queuePair) {
-        OwnPool p = context.commons().pool(number);
-        if (p == null || p.reader() == null) {
-            return false;
+    /** Lets a queue pair of the peer in; answers the pool, or null if there is none for it. */
+    private @Nullable OwnPool seat(int queue, int queuePair, XrcDomains.Key domain) {
+        ShmSharedReceiveQueue q = context.xrc().queue(queue);
+        if (q == null || !q.isOfDomain(domain) || q.pool().isClosed()) {
+            return null;
         }
-        Seat s = new Seat(p, new PoolGuest(session, ReadySet.index(queuePair)));
+        OwnPool p = q.pool();
+        Seat s = new Seat(p, new PoolGuest(session, queue, ReadySet.index(queuePair)));
         if (!seats.contains(s)) {
             seats.removeIf(o -> o.pool.isClosed());
             seats.add(s);
             p.add(s.guest);
             session.memories().share(p.pd()); // after the seat was taken, see unshare
         }
-        return true;
+        return p;
     }
 
-    private void unseat(int number, int queuePair) {
-        PoolGuest g = new PoolGuest(session, ReadySet.index(queuePair));
-        List<Seat> its = seats.stream().filter(s -> s.pool.number() == number && s.guest.equals(g)).toList();
+    private void unseat(int queue, int queuePair) {
+        PoolGuest g = new PoolGuest(session, queue, ReadySet.index(queuePair));
+        List<Seat> its = seats.stream().filter(s -> s.guest.equals(g)).toList();
         seats.removeAll(its);
         for (Seat s : its) {
             s.pool.remove(g);
@@ -93,24 +102,26 @@ final class SessionPools {
     boolean receive(ControlMessage.Reader m) throws ProtocolException {
         switch (m.type()) {
             case ControlMessage.POOL_ATTACH -> {
-                int pool = m.getInt();
+                int queue = m.getInt();
                 int qp = m.getInt();
+                XrcDomains.Key domain = new XrcDomains.Key(m.getLong(), m.getLong());
                 m.end();
-                session.send(message(ControlMessage.POOL_ATTACHED, pool, qp).putInt(seat(pool, qp) ? 1 : 0), null);
+                OwnPool p = seat(queue, qp, domain);
+                session.send(message(ControlMessage.POOL_ATTACHED, queue, qp).putInt(p == null ? 0 : p.number()), null);
             }
             case ControlMessage.POOL_ATTACHED -> {
                 PoolAccess a = accesses.get(key(m.getInt(), m.getInt()));
-                boolean granted = m.getInt() == 1;
+                int pool = m.getInt();
                 m.end();
                 if (a != null) {
-                    a.answer(granted);
+                    a.answer(pool);
                 }
             }
             case ControlMessage.POOL_DETACH -> {
-                int pool = m.getInt();
+                int queue = m.getInt();
                 int qp = m.getInt();
                 m.end();
-                unseat(pool, qp);
+                unseat(queue, qp);
             }
             default -> {
                 return false;
@@ -125,6 +136,6 @@ final class SessionPools {
             s.pool.remove(s.guest);
         }
         seats.clear();
-        accesses.values().forEach(a -> a.answer(false));
+        accesses.values().forEach(a -> a.answer(0));
     }
 }

@@ -48,6 +48,10 @@ final class ShmCompletionQueue extends CompletionQueue {
     private final boolean withRawTimestamps;
     private final @Nullable WallClock wallClock;
     private volatile ShmQueuePair[] sources = {};
+    /** Those of shared receive queues of type XRC; null if there are none, as is usual. */
+    private volatile PoolCompletions @Nullable [] pools;
+    private boolean poolsFirst;
+    private int nextPool;
     private int next;
     /** Null until there are many queue pairs. */
     private volatile @Nullable ReadySet ready;
@@ -176,6 +180,22 @@ final class ShmCompletionQueue extends CompletionQueue {
         }
     }
 
+    /** Completions of a shared receive queue are found here from now on. */
+    synchronized void add(PoolCompletions pool) {
+        PoolCompletions[] old = pools;
+        PoolCompletions[] more = old == null ? new PoolCompletions[1] : Arrays.copyOf(old, old.length + 1);
+        more[more.length - 1] = pool;
+        pools = more;
+    }
+
+    synchronized void remove(PoolCompletions pool) {
+        PoolCompletions[] old = pools;
+        if (old != null) {
+            PoolCompletions[] less = Arrays.stream(old).filter(p -> p != pool).toArray(PoolCompletions[]::new);
+            pools = less.length == 0 ? null : less;
+        }
+    }
+
     @Override
     public int cqe() {
         return cqe;
@@ -189,6 +209,10 @@ final class ShmCompletionQueue extends CompletionQueue {
         for (ShmQueuePair qp : sources) {
             waiting += qp.source().waiting(this);
         }
+        PoolCompletions[] p = pools;
+        for (int i = 0; p != null && i < p.length; i++) {
+            waiting += p[i].waiting();
+        }
         if (waiting > entries) {
             throw new VerbsException("resize " + describe(), Errno.EINVAL, waiting + " completions wait to be polled, "
                     + entries + (entries == 1 ? " entry is" : " entries are") + " too few");
@@ -201,6 +225,10 @@ final class ShmCompletionQueue extends CompletionQueue {
         long n = 0;
         for (ShmQueuePair qp : sources) {
             n += qp.source().completions(this);
+        }
+        PoolCompletions[] p = pools;
+        for (int i = 0; p != null && i < p.length; i++) {
+            n += p[i].completions();
         }
         return n;
     }
@@ -251,6 +279,31 @@ final class ShmCompletionQueue extends CompletionQueue {
 
     @Override
     public int nextPoll() {
+        PoolCompletions[] p = pools;
+        return p == null ? pollQueuePairs() : pollBoth(p);
+    }
+
+    /** In turn, so that neither kind hides the other. */
+    private int pollBoth(PoolCompletions[] p) {
+        poolsFirst = !poolsFirst;
+        if (poolsFirst) {
+            return pollPools(p) ? 0 : pollQueuePairs();
+        }
+        return pollQueuePairs() == 0 || pollPools(p) ? 0 : Errno.ENOENT;
+    }
+
+    private boolean pollPools(PoolCompletions[] p) {
+        for (int k = 0; k < p.length; k++) {
+            int at = nextPool < p.length ? nextPool : 0;
+            nextPool = at + 1;
+            if (p[at].poll(this)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private int pollQueuePairs() {
         ShmQueuePair[] s = sources;
         int n = s.length;
         if (n == 1) {
@@ -325,6 +378,15 @@ final class ShmCompletionQueue extends CompletionQueue {
         // numbers, not the queue pair: the store of a reference may cost a fence, depending on the garbage collector
         queuePairNumber = qp.number();
         sourceQueuePair = qp.peerNumber();
+        wrId = id;
+        word = what;
+        byteLength = length;
+    }
+
+    /** Puts the cursor on a completion that came through a queue pair which is perhaps that of another process. */
+    void set(int queuePair, int source, long id, long what, long length) {
+        queuePairNumber = queuePair;
+        sourceQueuePair = source;
         wrId = id;
         word = what;
         byteLength = length;
@@ -518,6 +580,12 @@ final class ShmCompletionQueue extends CompletionQueue {
         }
         for (ShmQueuePair qp : sources) {
             if (qp.receiveCompletionQueue() == this && qp.source().isNotified(word)) {
+                return true;
+            }
+        }
+        PoolCompletions[] p = pools;
+        for (int i = 0; p != null && i < p.length; i++) {
+            if (p[i].isNotified(word)) {
                 return true;
             }
         }

@@ -29,6 +29,8 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.ThreadDomain;
 import org.verbena.verbs.Values;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.XrcDomain;
+import org.verbena.verbs.XrcDomainAttributes;
 
 /** An open {@code shm0}: the adapter, its engine thread, and the tables of what was made from it. */
 final class ShmContext extends Context {
@@ -50,6 +52,8 @@ final class ShmContext extends Context {
     private final ShmConnectionManager connectionManager = new ShmConnectionManager(this);
     private final PortDirectory ports = new PortDirectory(this);
     private final Multicast multicast = new Multicast(this);
+    private final XrcDomains domains = new XrcDomains(this);
+    private final XrcDirectory xrc = new XrcDirectory(this);
     private final Adapter.Slots pds = new Adapter.Slots(AdapterLayout.MAX_PD);
     private final Adapter.Slots queuePairNumbers = new Adapter.Slots(AdapterLayout.MAX_QP);
     private final int[] queuePairGenerations = new int[AdapterLayout.MAX_QP];
@@ -139,6 +143,14 @@ final class ShmContext extends Context {
         return multicast;
     }
 
+    XrcDomains domains() {
+        return domains;
+    }
+
+    XrcDirectory xrc() {
+        return xrc;
+    }
+
     void requireOpen(String verb) throws VerbsException {
         checkOpen(verb);
     }
@@ -210,7 +222,7 @@ final class ShmContext extends Context {
                     Feature.ON_DEMAND, Feature.ADVISE, Feature.REREGISTER, Feature.NULL_REGION,
                     Feature.MEMORY_WINDOW_TYPE_1, Feature.MEMORY_WINDOW_TYPE_2, Feature.SEND_INVALIDATE,
                     Feature.DEVICE_MEMORY, Feature.FLUSH, Feature.ATOMIC_WRITE,
-                    Feature.SHARED_RECEIVE_QUEUE, Feature.SHARED_RECEIVE_QUEUE_RESIZE ->
+                    Feature.XRC, Feature.SHARED_RECEIVE_QUEUE, Feature.SHARED_RECEIVE_QUEUE_RESIZE ->
                 true;
             default -> false;
         };
@@ -235,6 +247,18 @@ final class ShmContext extends Context {
         }
         adopt(pd);
         return pd;
+    }
+
+    @Override
+    protected XrcDomain implOpenXrcDomain(XrcDomainAttributes attributes) throws VerbsException {
+        ShmXrcDomain d = ShmXrcDomain.open(this, attributes);
+        adopt(d);
+        return d;
+    }
+
+    @Override
+    protected int supportedXrcDomainMask() {
+        return XrcDomainAttributes.FD | XrcDomainAttributes.OFLAGS;
     }
 
     void givePd(int index) {
@@ -376,6 +400,8 @@ final class ShmContext extends Context {
         CountDownLatch done = new CountDownLatch(1);
         engine.submit(() -> {
             multicast.close();
+            xrc.close();
+            domains.close();
             control.close();
             done.countDown();
         });

@@ -40,7 +40,8 @@ final class ShmDevice extends Device {
             .gidTableLength(1).pkeyTableLength(1).maxMessageSize(MAX_MESSAGE).linkLayer("shared memory").build();
 
     private static final long CAPABILITIES = DeviceCapabilityFlags.CURR_QP_STATE_MOD | DeviceCapabilityFlags.SRQ_RESIZE
-            | DeviceCapabilityFlags.MEM_WINDOW | DeviceCapabilityFlags.MEM_WINDOW_TYPE_2B;
+            | DeviceCapabilityFlags.MEM_WINDOW | DeviceCapabilityFlags.MEM_WINDOW_TYPE_2B
+            | DeviceCapabilityFlags.XRC;
     private static final long GUID = 0x0200_0073_686d_0000L; // locally administered, "shm"
 
     private ShmDevice() {}
@@ -57,7 +58,7 @@ final class ShmDevice extends Device {
                 .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).cqModeration(0xffff, 0xffff)
                 .maxMw(AdapterLayout.MAX_KEYS).maxDeviceMemory(MAX_DEVICE_MEMORY)
                 .odpCapabilities(OdpCapabilities.of(OdpCapabilities.SUPPORT, ODP_RC, ODP_UC,
-                        ODP_UD, 0)).build();
+                        ODP_UD, ODP_RC)).build();
     }
 
     @Override

@@ -160,7 +160,7 @@ final class ShmProtectionDomain extends ProtectionDomain {
     @Override
     protected QueuePair implCreateQueuePair(QueuePairInitAttributes attributes) throws VerbsException {
         switch (attributes.type()) {
-            case QueuePairType.RC, QueuePairType.UC, QueuePairType.UD -> {}
+            case QueuePairType.RC, QueuePairType.UC, QueuePairType.UD, QueuePairType.XRC_SEND -> {}
             default -> throw new VerbsException("create QP on " + describe(), Errno.EOPNOTSUPP,
                     "shm0 has no queue pairs of type " + QueuePairType.toString(attributes.type()));
         }
@@ -191,6 +191,12 @@ final class ShmProtectionDomain extends ProtectionDomain {
         ShmAddressHandle ah = new ShmAddressHandle(context, this, path, group);
         context.adopt(ah);
         return ah;
+    }
+
+    @Override
+    protected int supportedSharedReceiveQueueMask() {
+        return SharedReceiveQueueAttributes.TYPE | SharedReceiveQueueAttributes.XRCD
+                | SharedReceiveQueueAttributes.CQ;
     }
 
     @Override

@@ -21,7 +21,7 @@ import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 
 /** A queue pair: its state, its directory entry, and the life of its connection. */
-final class ShmQueuePair extends QueuePair {
+final class ShmQueuePair extends QueuePair implements Connected {
     private final ShmContext context;
     private final ShmProtectionDomain pd;
     private final int number;
@@ -59,7 +59,7 @@ final class ShmQueuePair extends QueuePair {
         this.context = context;
         this.pd = pd;
         sendCq = (ShmCompletionQueue) init.sendCq();
-        receiveCq = (ShmCompletionQueue) init.receiveCq();
+        receiveCq = init.type() == QueuePairType.XRC_SEND ? sendCq : (ShmCompletionQueue) init.receiveCq();
         srq = (ShmSharedReceiveQueue) init.sharedReceiveQueue();
         try {
             parts = new QueuePairParts(context, pd, init);
@@ -226,12 +226,8 @@ final class ShmQueuePair extends QueuePair {
         return sendQueue.bindWindow(wrId, flags, ((ShmMemoryWindow) window).window(), region, address, length, access);
     }
 
-    /**
-     * Moves to ERR, whatever the cause; any thread may call. Does nothing unless the queue pair is in use.
-     *
-     * @param event the asynchronous event to raise, or -1
-     */
-    void enterError(String reason, int event) {
+    @Override
+    public void enterError(String reason, int event) {
         synchronized (stateLock) {
             if (state == QueuePairState.ERR || state == QueuePairState.RESET) {
                 return;
@@ -269,7 +265,8 @@ final class ShmQueuePair extends QueuePair {
         enterError("a receive completed with " + org.verbena.verbs.WcStatus.toString(status), -1);
     }
 
-    void peerDied(String reason) {
+    @Override
+    public void peerDied(String reason) {
         departure.peerDied();
         receiveQueue.peerDied();
         if (type() == QueuePairType.UC) {
@@ -340,8 +337,8 @@ final class ShmQueuePair extends QueuePair {
         boolean left = departure.await();
         if (datagramReceiver != null) {
             context.multicast().detachAll(this);
-            sendQueue.close();
         }
+        sendQueue.close();
         Session s = session;
         if (!left && s != null) {
             context.memories().linger(Revocation.Inside.peerOf(this, s));
@@ -349,7 +346,6 @@ final class ShmQueuePair extends QueuePair {
         sendCq.remove(this);
         receiveCq.remove(this);
         context.remove(this);
-        sendQueue.giveBack();
         leave(left);
         own.free();
         if (left) {
@@ -384,14 +380,18 @@ final class ShmQueuePair extends QueuePair {
         return pd.index();
     }
 
-    /** The protection domains whose memory the peer may have to reach. */
-    int[] pds() {
+    /** With XRC the peer has no memory to reach here. */
+    @Override
+    public int[] pds() {
+        if (type() == QueuePairType.XRC_SEND) {
+            return new int[0];
+        }
         return srq == null ? new int[] {pd.index()} : new int[] {pd.index(), srq.pool().pd()};
     }
 
-    /** True if memory of that protection domain is sent, received or reached here. */
-    boolean uses(int pdIndex) {
-        return pd.index() == pdIndex || srq != null && srq.pool().pd() == pdIndex;
+    @Override
+    public boolean uses(int pdIndex) {
+        return type() != QueuePairType.XRC_SEND && pd.index() == pdIndex || srq != null && srq.pool().pd() == pdIndex;
     }
 
     ShmCompletionQueue sendCompletionQueue() {
@@ -407,8 +407,8 @@ final class ShmQueuePair extends QueuePair {
         return session;
     }
 
-    /** True if {@code peerView} is the connection that this queue pair is in. */
-    boolean isLinkedAs(long peerView) {
+    @Override
+    public boolean isLinkedAs(long peerView) {
         return link != 0 && linkIdentity() == peerView;
     }
 
@@ -459,6 +459,10 @@ final class ShmQueuePair extends QueuePair {
 
     long instance() {
         return context.instance();
+    }
+
+    ShmContext shmContext() {
+        return context;
     }
 
     @Override

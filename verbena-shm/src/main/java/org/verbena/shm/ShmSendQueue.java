@@ -12,6 +12,7 @@ import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 
@@ -62,6 +63,8 @@ final class ShmSendQueue extends SendQueue {
     private final SendExecutor executor;
     /** For type UD; null for those that are connected. */
     private final @Nullable DatagramExecutor datagrams;
+    /** Each request says where it goes: of type UD or XRC_SEND. */
+    private final boolean addressed;
     /** A bit for each {@link Opcode} that may be posted. */
     private final int operations;
     /** All operations that the short ways post may be posted. */
@@ -84,7 +87,7 @@ final class ShmSendQueue extends SendQueue {
     /** How far slots are known to be free; read anew when used up. */
     private long room;
     private WorkRequest current;
-    /** The datagram that was staged last has not been given its destination. */
+    /** The request that was staged last has not been given its destination. */
     private boolean needsDestination;
     /** Polls and posts while something waited, counted without care. */
     private int calls;
@@ -104,7 +107,8 @@ final class ShmSendQueue extends SendQueue {
         this.datagrams = datagrams;
         this.operations = operations;
         int quickly = 1 << Opcode.SEND | 1 << Opcode.WRITE;
-        this.quick = (operations & quickly) == quickly;
+        this.addressed = datagrams != null || qp.type() == QueuePairType.XRC_SEND;
+        this.quick = (operations & quickly) == quickly && !addressed;
         this.completions = completions;
         this.depth = depth;
         this.current = slots[0];
@@ -250,9 +254,9 @@ final class ShmSendQueue extends SendQueue {
             w.set(opcode, wrId, flags, rkey, remoteAddress, immediate);
             current = w;
             staged = k + 1;
-            if (datagrams != null) {
+            if (addressed) {
                 error = needsDestination ? Errno.EINVAL : 0;
-                needsDestination = true;
+                needsDestination = !Opcode.isLocal(opcode);
             }
         }
         return this;
@@ -270,6 +274,19 @@ final class ShmSendQueue extends SendQueue {
             current.destination = h;
             current.remoteAddress = remoteQueuePair;
             current.rkey = remoteQkey;
+            needsDestination = false;
+        }
+        return this;
+    }
+
+    @Override
+    public SendQueue remoteSharedReceiveQueue(int number) {
+        if (error == 0) {
+            if (!addressed || datagrams != null || !open || staged == tail || (number & ~0xffffff) != 0) {
+                error = Errno.EINVAL;
+                return this;
+            }
+            current.sharedReceiveQueue = number;
             needsDestination = false;
         }
         return this;
@@ -378,15 +395,6 @@ final class ShmSendQueue extends SendQueue {
         boolean changed = now != looksSeen;
         looksSeen = now;
         return changed;
-    }
-
-    /** A receive of the peer's shared queue that is kept for the next try goes back. */
-    void giveBack() {
-        while (!BUSY.compareAndSet(this, 0, 1)) {
-            Thread.onSpinWait(); // somebody is about to use it
-        }
-        executor.giveBack();
-        BUSY.setVolatile(this, 0);
     }
 
     void setPoolStarving() {
@@ -538,14 +546,15 @@ final class ShmSendQueue extends SendQueue {
 
     /** The queue pair is closed: gives up what reaches others, when nobody executes any more. */
     void close() {
+        while (!BUSY.compareAndSet(this, 0, 1)) {
+            Thread.onSpinWait(); // somebody is about to use it
+        }
+        executor.leave();
         DatagramExecutor d = datagrams;
         if (d != null) {
-            while (!BUSY.compareAndSet(this, 0, 1)) {
-                Thread.onSpinWait();
-            }
             d.close();
-            BUSY.setVolatile(this, 0);
         }
+        BUSY.setVolatile(this, 0);
     }
 
     /** Forgets everything; nobody posts, polls or executes meanwhile. */

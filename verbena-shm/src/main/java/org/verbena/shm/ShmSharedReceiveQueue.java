@@ -1,5 +1,7 @@
 package org.verbena.shm;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
@@ -8,25 +10,55 @@ import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 
-/** A shared receive queue: a pool that the peers of all queue pairs on it take receives from. */
+/**
+ * A shared receive queue: a pool that the peers of all queue pairs on it take receives from or, of type XRC, all who are
+ * connected to a queue pair of its domain.
+ */
 final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.Owner {
     private final ShmContext context;
     private final OwnPool pool;
     private final PoolReceiveQueue receives;
+    /** Of type XRC: its completions and where they are polled; else null. */
+    private final @Nullable PoolCompletions completions;
+    private final @Nullable ShmCompletionQueue reader;
+    private final int number;
 
     ShmSharedReceiveQueue(ShmContext context, ShmProtectionDomain pd, SharedReceiveQueueAttributes a)
             throws VerbsException {
         super(pd, a);
         this.context = context;
+        reader = (ShmCompletionQueue) a.completionQueue();
         try {
             pool = new OwnPool(context, "create SRQ", new OwnPool.Shape(pd.index(), a.maxWr(), ShmDevice.MAX_WR,
-                    a.maxSge(), null), this);
+                    a.maxSge(), reader), this);
         } catch (VerbsException e) {
             abandon();
             throw e;
         }
         receives = new PoolReceiveQueue(pool, context.keys());
+        InboxReader inbox = pool.reader();
+        completions = inbox == null ? null : new PoolCompletions(pool, inbox, context.keys());
+        try {
+            number = inbox == null ? 0 : context.xrc().add("create SRQ", this);
+        } catch (VerbsException e) {
+            pool.close(true);
+            abandon();
+            throw e;
+        }
+        if (reader != null && completions != null) {
+            reader.add(completions);
+        }
         opened();
+    }
+
+    /** True if it is of type XRC and belongs to that domain. */
+    boolean isOfDomain(XrcDomains.Key domain) {
+        return xrcDomain() instanceof ShmXrcDomain d && d.key().equals(domain);
+    }
+
+    @Override
+    protected int implNumber() {
+        return number;
     }
 
     OwnPool pool() {
@@ -86,6 +118,11 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
 
     @Override
     protected void implClose() {
+        if (reader != null && completions != null) {
+            context.xrc().remove(number);
+            reader.remove(completions);
+            completions.close();
+        }
         pool.close(true);
     }
 }

@@ -34,6 +34,8 @@ final class WorkRequest {
     long swap;
     /** Where a datagram goes; its queue pair's number is {@link #remoteAddress}, its Q_Key {@link #rkey}. */
     @Nullable ShmAddressHandle destination;
+    /** Number of the shared receive queue that it goes to, with XRC. */
+    int sharedReceiveQueue;
     /** Bytes of all buffers. */
     long total;
 

@@ -183,23 +183,6 @@ class ReceivePoolTest {
         assertThat(reader.next()).isEqualTo(c[5]);
     }
 
-    @Test
-    void whatIsLeftIsFlushedInOrder() {
-        pool.setCapacity(8);
-        post(5);
-        PoolClaims claims = claims();
-        claims.claim();
-        claims.claim();
-        assertThat(reader.next()).isEqualTo(Claim.NONE);
-        pool.claimAll();
-        assertThat(claims.claim()).isEqualTo(Claim.NONE);
-        for (int i = 0; i < 5; i++) {
-            assertThat(Claim.position(reader.flush())).isEqualTo(i);
-        }
-        assertThat(reader.flush()).isEqualTo(Claim.NONE);
-        assertThat(pool.outstanding()).isEmpty();
-    }
-
     /** Some senders are slow, some die; receives are used once each, in the order of each sender, and none is lost. */
     @Test
     void noReceiveIsLostOrUsedTwice() {

@@ -1,0 +1,84 @@
+package org.verbena.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.UnixSocket;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The question who is behind an abstract Unix name, and the answer: the instance of the context that has bound it. The
+ * kernel gives a name to one process of the network namespace and takes it back when that process ends.
+ */
+final class Inquiry {
+    private static final int BACKLOG = 1024;
+
+    private Inquiry() {}
+
+    /**
+     * Takes a name and answers all who ask, until it is closed.
+     *
+     * @throws LinuxException {@code EADDRINUSE} if somebody has it
+     */
+    static Acceptor answer(ShmContext context, String name) throws LinuxException {
+        return new Acceptor(context.engine(), UnixSocket.listen(name, BACKLOG), asker -> {
+            MemorySegment m = new ControlMessage.Writer(ControlMessage.IDENTITY).putLong(context.instance()).segment();
+            asker.send(m, 0, m.byteSize(), new int[0]);
+            asker.close();
+        });
+    }
+
+    /**
+     * Asks; {@code who} is what fails to answer, for messages. The socket is closed when there is an answer, or by
+     * {@link #giveUp}.
+     */
+    static CompletableFuture<Long> ask(ShmContext context, UnixSocket s, String verb, String who)
+            throws VerbsException {
+        CompletableFuture<Long> f = new CompletableFuture<>();
+        try {
+            s.setNonBlocking(true);
+            Control.checkUser(verb, s.peerCredentials());
+            context.engine().watch(s.fd(), Epoll.IN, events -> answered(context, s, f, verb, who));
+        } catch (LinuxException e) {
+            giveUp(context, s);
+            throw new VerbsException(verb, e);
+        } catch (VerbsException e) {
+            giveUp(context, s);
+            throw e;
+        }
+        return f;
+    }
+
+    /** Closes the socket of a question; twice is no harm. */
+    static void giveUp(ShmContext context, UnixSocket s) {
+        context.engine().forget(s.fd());
+        s.close();
+    }
+
+    private static void answered(ShmContext context, UnixSocket s, CompletableFuture<Long> f, String verb, String who) {
+        MemorySegment buffer = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
+        try {
+            int n = s.receive(buffer, new int[0]);
+            if (n == -Errno.EAGAIN) {
+                return;
+            }
+            if (n <= 0) {
+                throw new ProtocolException(who + " has gone");
+            }
+            ControlMessage.Reader m = new ControlMessage.Reader(buffer.asSlice(0, n));
+            long instance = m.getLong();
+            m.end();
+            if (m.type() != ControlMessage.IDENTITY || instance == 0) {
+                throw new ProtocolException(who + " is no Verbena of this version");
+            }
+            f.complete(instance);
+        } catch (ProtocolException | IllegalStateException e) {
+            f.completeExceptionally(new VerbsException(verb, Errno.ECONNREFUSED, String.valueOf(e.getMessage())));
+        }
+        giveUp(context, s);
+    }
+}

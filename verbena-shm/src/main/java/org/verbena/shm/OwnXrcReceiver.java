@@ -1,0 +1,229 @@
+package org.verbena.shm;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * A queue pair of type XRC_RECV of this context: a state and a directory entry. It moves no data: initiators read from it
+ * whether they are connected, with what rights and to which domain, and turn to the shared receive queues themselves. It
+ * lives until the last one has closed it who had it open, in this process or another.
+ */
+final class OwnXrcReceiver implements XrcReceiver, Connected {
+    private final ShmContext context;
+    private final XrcDomains.Key domain;
+    private final int taken;
+    private final int number;
+    private final OwnEntry own;
+    private final List<Observer> observers = new CopyOnWriteArrayList<>();
+    /** One change at a time. */
+    private final Object modifyLock = new Object();
+    /** Guards the state against what happens while it is changed. */
+    private final Object stateLock = new Object();
+    private volatile QueuePairState state = QueuePairState.RESET;
+    private volatile String errorReason = "";
+    private QueuePairAttributes attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
+    private @Nullable Session session;
+    private volatile long link;
+    private int peerNumber;
+    private int epoch;
+    private boolean closed;
+
+    OwnXrcReceiver(ShmContext context, String verb, XrcDomains.Key domain, Observer first) throws VerbsException {
+        this.context = context;
+        this.domain = domain;
+        taken = context.takeQueuePairNumber();
+        try {
+            number = context.xrc().number(verb, ReadySet.index(taken));
+            own = new OwnEntry(context.adapter().qpEntry(number));
+        } catch (VerbsException e) {
+            context.giveQueuePairNumber(taken);
+            throw e;
+        }
+        own.describeXrcReceiver(number, domain);
+        observers.add(first);
+        context.domains().retain(domain);
+        context.xrc().add(this);
+    }
+
+    int number() {
+        return number;
+    }
+
+    /** Lets somebody open it who has named the domain; false if that is another one, or it is just being destroyed. */
+    boolean open(XrcDomains.Key of, Observer observer) {
+        synchronized (modifyLock) {
+            return !closed && of.equals(domain) && observers.add(observer);
+        }
+    }
+
+    @Override
+    public void close(Observer observer) {
+        synchronized (modifyLock) {
+            if (!observers.remove(observer) || !observers.isEmpty() || closed) {
+                return;
+            }
+            closed = true;
+            synchronized (stateLock) {
+                state = QueuePairState.ERR;
+                own.setLink(0);
+            }
+            leave();
+        }
+        context.xrc().remove(this);
+        own.free();
+        context.giveQueuePairNumber(taken);
+        context.domains().release(domain);
+    }
+
+    @Override
+    public QueuePairState state() {
+        return state;
+    }
+
+    @Override
+    public String errorReason() {
+        return errorReason;
+    }
+
+    @Override
+    public QueuePairAttributes query(String verb) {
+        synchronized (stateLock) {
+            return attributes.toBuilder().state(state).build();
+        }
+    }
+
+    private String describe() {
+        return "QP 0x" + Integer.toHexString(number) + " of shm0";
+    }
+
+    @Override
+    public void modify(String verb, QueuePairState from, QueuePairAttributes a) throws VerbsException {
+        QueuePairState wanted = a.state();
+        QueuePairState to = wanted == null ? from : wanted;
+        // outside the lock, which the engine may need before it can make the session
+        Session s = from == QueuePairState.INIT && to == QueuePairState.RTR
+                ? context.session(verb, QueuePairValues.destination(describe(), a).low())
+                : null;
+        synchronized (modifyLock) {
+            if (closed || state != from || to.receives() && from == QueuePairState.RESET) {
+                throw new VerbsException(verb, Errno.EINVAL, closed
+                        ? "it has just been destroyed"
+                        : "it is in " + state + " by now" + (errorReason.isEmpty() ? "" : ": " + errorReason));
+            }
+            QueuePairValues.check(describe(), a);
+            switch (to) {
+                case RESET -> reset();
+                case ERR -> enterError("moved to ERR by an application", -1);
+                default -> move(verb, from, to, a, s);
+            }
+        }
+    }
+
+    private void move(String verb, QueuePairState from, QueuePairState to, QueuePairAttributes a,
+            @Nullable Session peer) throws VerbsException {
+        if (peer != null) {
+            connect(peer, a.destinationQueuePair());
+        }
+        Session s;
+        synchronized (stateLock) {
+            if (state != from) {
+                throw new VerbsException(verb, Errno.EINVAL, "it has failed meanwhile: " + errorReason);
+            }
+            attributes = attributes.with(a);
+            own.setRnrTimer(attributes.minRnrTimer());
+            state = to;
+            s = session;
+            if (to.receives() && s != null) {
+                link = Link.of(number, peerNumber, attributes.accessFlags(), epoch);
+                own.setLink(link);
+            }
+        }
+        if (s != null && s.isDead()) {
+            peerDied("the peer has ended");
+        }
+        if (to == QueuePairState.SQD && from != QueuePairState.SQD && a.sqdAsyncNotify()) {
+            raise(AsyncEventType.SQ_DRAINED, ""); // it sends nothing
+        }
+    }
+
+    private void connect(Session s, int peer) {
+        leave();
+        synchronized (stateLock) {
+            session = s;
+            peerNumber = peer;
+            epoch++;
+            errorReason = "";
+            own.setPeer(s.peerInstance());
+        }
+        s.add(this);
+    }
+
+    private void reset() {
+        synchronized (stateLock) {
+            own.setLink(0);
+            state = QueuePairState.RESET;
+            errorReason = "";
+            attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
+        }
+        leave();
+    }
+
+    private void leave() {
+        Session s = session;
+        if (s != null) {
+            s.remove(this);
+            session = null;
+            link = 0;
+        }
+    }
+
+    private void raise(int event, String detail) {
+        observers.forEach(o -> o.raise(event, detail));
+    }
+
+    // ---- for the session
+
+    @Override
+    public boolean isLinkedAs(long peerView) {
+        return link != 0 && (link & Link.IDENTITY) == peerView;
+    }
+
+    @Override
+    public void enterError(String reason, int event) {
+        synchronized (stateLock) {
+            if (state == QueuePairState.ERR || state == QueuePairState.RESET) {
+                return;
+            }
+            errorReason = reason;
+            state = QueuePairState.ERR;
+            own.setLink(0);
+        }
+        if (event >= 0) {
+            raise(event, reason);
+        }
+    }
+
+    @Override
+    public void peerDied(String reason) {
+        enterError(reason, AsyncEventType.QP_FATAL);
+    }
+
+    /** None: memory is reached through the shared receive queues. */
+    @Override
+    public int[] pds() {
+        return new int[0];
+    }
+
+    @Override
+    public boolean uses(int pd) {
+        return false;
+    }
+}

@@ -1,0 +1,112 @@
+package org.verbena.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.verbena.linux.Membarrier;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * The completions of a shared receive queue of type XRC, for its completion queue: what initiators committed into the
+ * inbox. One thread polls; any thread closes.
+ */
+final class PoolCompletions {
+    private static final VarHandle CONSUMED;
+    private static final VarHandle POLLING;
+
+    static {
+        try {
+            MethodHandles.Lookup l = MethodHandles.lookup();
+            CONSUMED = l.findVarHandle(PoolCompletions.class, "consumed", long.class);
+            POLLING = l.findVarHandle(PoolCompletions.class, "polling", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final OwnPool own;
+    private final ReceivePool pool;
+    private final InboxReader reader;
+    private final MemorySegment scratch = Arena.ofAuto().allocate(LaneLayout.INLINE, 64);
+    private final Delivery delivery;
+    private long consumed;
+    /** Somebody is inside {@link #poll}, and looks at memory that is given back after the queue was closed. */
+    @SuppressWarnings("unused") // POLLING
+    private boolean polling;
+    private volatile boolean closed;
+
+    PoolCompletions(OwnPool own, InboxReader reader, KeyTable keys) {
+        this.own = own;
+        this.pool = own.receives();
+        this.reader = reader;
+        this.delivery = new Delivery(keys, own.pd(), scratch.address());
+    }
+
+    /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
+    boolean poll(ShmCompletionQueue cq) {
+        POLLING.setOpaque(this, true);
+        // no instruction on x86, but the look at the flag stays behind the store: see close
+        VarHandle.releaseFence();
+        boolean found = !closed && take(cq);
+        POLLING.setRelease(this, false);
+        KeepAlive.until(this);
+        return found;
+    }
+
+    private boolean take(ShmCompletionQueue cq) {
+        long claim = reader.next();
+        if (claim == Claim.NONE) {
+            return false;
+        }
+        int slot = Claim.slot(claim);
+        PostedReceive p = pool.receive(slot);
+        long entry = reader.entry(claim);
+        long commit = LaneReader.commit(entry); // once more, and only this one is believed
+        int flags = LaneLayout.flags(commit) & LaneLayout.KNOWN_FLAGS & ~LaneLayout.HAS_INVALIDATE;
+        long length = LaneReader.length(entry, commit);
+        int status = LaneLayout.status(commit);
+        int opcode = LaneLayout.opcode(commit);
+        if (opcode != WcOpcode.RECV_RDMA_WITH_IMM) {
+            opcode = WcOpcode.RECV;
+            if (status == WcStatus.SUCCESS) {
+                status = delivery.deliver(entry, commit, length, pool.wqe(slot), p);
+            }
+        }
+        if (!cq.hasTimestamps()) {
+            flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer says
+        }
+        cq.set(Inbox.destinationQueuePair(entry), Inbox.sourceQueuePair(entry), p.wrId,
+                LaneLayout.commit(Claim.position(claim), opcode, status, flags), length);
+        cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
+        CONSUMED.setRelease(this, consumed + 1);
+        pool.free(slot);
+        return true;
+    }
+
+    /** How many completions there have been, polled or not; any thread. */
+    long completions() {
+        return (long) CONSUMED.getAcquire(this) + waiting();
+    }
+
+    /** How many completions wait to be polled; any thread, and only a hint while others poll. */
+    long waiting() {
+        return closed ? 0 : reader.waiting();
+    }
+
+    /** True if an initiator has signalled this arm word last. */
+    boolean isNotified(long armWord) {
+        return ArmWord.isSame(own.notified(), armWord);
+    }
+
+    /** Nothing is found any more, and nobody looks at the pool's memory when this returns. */
+    void close() {
+        closed = true;
+        Membarrier.globalExpedited(); // who polls from here on sees the flag, or is seen
+        while ((boolean) POLLING.getAcquire(this)) {
+            Thread.onSpinWait();
+        }
+    }
+}

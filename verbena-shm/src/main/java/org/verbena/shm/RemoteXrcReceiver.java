@@ -1,0 +1,87 @@
+package org.verbena.shm;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
+
+/** A queue pair of type XRC_RECV of another context that we have open: every call asks that context. */
+final class RemoteXrcReceiver implements XrcReceiver {
+    private final Session session;
+    private final int number;
+    private final Observer observer;
+    private volatile QueuePairState state = QueuePairState.RESET;
+    private volatile String errorReason = "";
+
+    /** Is told of events as soon as {@link SessionReceivers} has let us open it. */
+    RemoteXrcReceiver(Session session, int number, Observer observer) {
+        this.session = session;
+        this.number = number;
+        this.observer = observer;
+    }
+
+    int number() {
+        return number;
+    }
+
+    @Override
+    public QueuePairState state() {
+        try {
+            query("query the state of QP 0x" + Integer.toHexString(number));
+        } catch (VerbsException e) {
+            // then it is what it was
+        }
+        return state;
+    }
+
+    @Override
+    public String errorReason() {
+        state();
+        return errorReason;
+    }
+
+    @Override
+    public QueuePairAttributes query(String verb) throws VerbsException {
+        SessionReceivers.Answer a = session.receivers().ask(verb, ControlMessage.XRC_QUERY, w -> w.putInt(number));
+        return learn(a);
+    }
+
+    @Override
+    public void modify(String verb, QueuePairState from, QueuePairAttributes a) throws VerbsException {
+        learn(session.receivers().ask(verb, ControlMessage.XRC_MODIFY,
+                w -> AttributesMessage.write(w.putInt(number).putInt(AttributesMessage.number(from)), a)));
+    }
+
+    private QueuePairAttributes learn(SessionReceivers.Answer a) {
+        QueuePairState s = a.attributes().state();
+        if (s != null) {
+            errorReason = a.text();
+            state = s;
+        }
+        return a.attributes();
+    }
+
+    void raise(int event, String detail) {
+        observer.raise(event, detail);
+    }
+
+    /** Its process has ended. */
+    void died() {
+        if (state != QueuePairState.ERR) {
+            errorReason = session.peerName() + ", which made the queue pair, has ended";
+            state = QueuePairState.ERR;
+            observer.raise(AsyncEventType.QP_FATAL, errorReason);
+        }
+    }
+
+    /** Why it cannot be asked any more. */
+    static VerbsException gone(String verb, Session s) {
+        return new VerbsException(verb, Errno.ECONNRESET, s.peerName() + ", which made the queue pair, has ended");
+    }
+
+    @Override
+    public void close(Observer who) {
+        session.receivers().close(this);
+    }
+}

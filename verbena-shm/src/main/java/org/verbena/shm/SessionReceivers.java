@@ -1,0 +1,229 @@
+package org.verbena.shm;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * Queue pairs of type XRC_RECV that one side of a session has made and the other has open: questions, answers and events.
+ * Questions are asked by any thread, messages are handled on the engine's, changes of a queue pair are carried out on a
+ * thread of their own, for they may wait for the engine.
+ */
+final class SessionReceivers {
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+    /** Changes that a peer may have under way, and queue pairs that it may have open. */
+    private static final int MAX_CHANGES = 256;
+    private static final int MAX_OPEN = AdapterLayout.MAX_QP;
+
+    private final ShmContext context;
+    private final Session session;
+    private final AtomicLong tokens = new AtomicLong();
+    private final Map<Long, CompletableFuture<Answer>> questions = new ConcurrentHashMap<>();
+    /** The peer's, which we have open. */
+    private final List<RemoteXrcReceiver> remote = new CopyOnWriteArrayList<>();
+    /** Ours, which the peer has open; engine's thread only. */
+    private final List<Guest> guests = new ArrayList<>();
+    private final AtomicInteger changes = new AtomicInteger();
+
+    /**
+     * What the owner says: how the queue pair is after what it was asked for.
+     *
+     * @param text what is wrong; if nothing is, why the queue pair went to ERR
+     */
+    record Answer(int errno, String text, QueuePairAttributes attributes) {}
+
+    /** The peer has one of our queue pairs open. */
+    private final class Guest implements XrcReceiver.Observer {
+        final OwnXrcReceiver receiver;
+
+        Guest(OwnXrcReceiver receiver) {
+            this.receiver = receiver;
+        }
+
+        @Override
+        public void raise(int event, String detail) {
+            session.send(new ControlMessage.Writer(ControlMessage.XRC_EVENT).putInt(receiver.number()).putInt(event)
+                    .putText(detail), null);
+        }
+    }
+
+    SessionReceivers(ShmContext context, Session session) {
+        this.context = context;
+        this.session = session;
+    }
+
+    // ---- those of the peer
+
+    /** Opens a queue pair of the peer. */
+    RemoteXrcReceiver open(String verb, int number, XrcDomains.Key domain, XrcReceiver.Observer observer)
+            throws VerbsException {
+        RemoteXrcReceiver r = new RemoteXrcReceiver(session, number, observer);
+        remote.add(r); // first, so that no event is missed
+        try {
+            ask(verb, ControlMessage.XRC_OPEN, w -> w.putInt(number).putLong(domain.high()).putLong(domain.low()));
+            return r;
+        } catch (VerbsException e) {
+            remote.remove(r);
+            throw e;
+        }
+    }
+
+    void close(RemoteXrcReceiver r) {
+        if (remote.remove(r)) {
+            session.send(new ControlMessage.Writer(ControlMessage.XRC_CLOSE).putInt(r.number()), null);
+        }
+    }
+
+    /** Asks the peer and waits for the answer; throws what the peer says is wrong. */
+    Answer ask(String verb, int type, UnaryOperator<ControlMessage.Writer> fields) throws VerbsException {
+        long token = tokens.incrementAndGet();
+        CompletableFuture<Answer> f = new CompletableFuture<>();
+        questions.put(token, f);
+        try {
+            session.send(fields.apply(new ControlMessage.Writer(type).putLong(token)), null);
+            if (session.isDead()) {
+                throw RemoteXrcReceiver.gone(verb, session);
+            }
+            Answer a = Control.get(verb, f, TIMEOUT, () -> session.peerName() + " does not answer: is it stopped?");
+            if (a.errno != 0) {
+                throw new VerbsException(verb, a.errno, a.text);
+            }
+            return a;
+        } finally {
+            questions.remove(token);
+        }
+    }
+
+    // ---- messages, on the engine's thread
+
+    /** Handles a message; answers false if it is none of these. */
+    boolean receive(ControlMessage.Reader m) throws ProtocolException {
+        switch (m.type()) {
+            case ControlMessage.XRC_OPEN -> {
+                long token = m.getLong();
+                int number = m.getInt();
+                XrcDomains.Key domain = new XrcDomains.Key(m.getLong(), m.getLong());
+                m.end();
+                open(token, number, domain);
+            }
+            case ControlMessage.XRC_QUERY -> {
+                long token = m.getLong();
+                int number = m.getInt();
+                m.end();
+                answer(token, guest(number).receiver);
+            }
+            case ControlMessage.XRC_MODIFY -> {
+                long token = m.getLong();
+                int number = m.getInt();
+                QueuePairState from = AttributesMessage.state(m.getInt());
+                QueuePairAttributes a = AttributesMessage.read(m);
+                m.end();
+                change(token, guest(number).receiver, from, a);
+            }
+            case ControlMessage.XRC_CLOSE -> {
+                int number = m.getInt();
+                m.end();
+                Guest g = guest(number);
+                guests.remove(g);
+                g.receiver.close(g);
+            }
+            case ControlMessage.XRC_ANSWER -> {
+                long token = m.getLong();
+                Answer a = new Answer(m.getInt(), m.getText(), AttributesMessage.read(m));
+                m.end();
+                CompletableFuture<Answer> f = questions.get(token);
+                if (f != null) {
+                    f.complete(a);
+                }
+            }
+            case ControlMessage.XRC_EVENT -> {
+                int number = m.getInt();
+                int event = m.getInt();
+                String text = m.getText();
+                m.end();
+                if (!isEvent(event)) {
+                    throw new ProtocolException("event " + event + " does not happen to a queue pair");
+                }
+                remote.stream().filter(r -> r.number() == number).forEach(r -> r.raise(event, text));
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isEvent(int event) {
+        return event == AsyncEventType.QP_FATAL || event == AsyncEventType.QP_REQ_ERR
+                || event == AsyncEventType.QP_ACCESS_ERR || event == AsyncEventType.SQ_DRAINED;
+    }
+
+    private void open(long token, int number, XrcDomains.Key domain) throws ProtocolException {
+        OwnXrcReceiver r = context.xrc().receiver(number);
+        if (guests.size() >= MAX_OPEN) {
+            throw new ProtocolException("too many queue pairs are open");
+        }
+        Guest g = r == null ? null : new Guest(r);
+        if (g != null && g.receiver.open(domain, g)) {
+            guests.add(g);
+            answer(token, g.receiver);
+        } else {
+            session.send(AttributesMessage.write(new ControlMessage.Writer(ControlMessage.XRC_ANSWER).putLong(token)
+                    .putInt(Errno.EINVAL).putText("the domain has no queue pair of that number"),
+                    QueuePairAttributes.builder().build()), null);
+        }
+    }
+
+    private Guest guest(int number) throws ProtocolException {
+        return guests.stream().filter(g -> g.receiver.number() == number).findFirst()
+                .orElseThrow(() -> new ProtocolException("it has no queue pair open of that number"));
+    }
+
+    private void change(long token, OwnXrcReceiver r, QueuePairState from, QueuePairAttributes a)
+            throws ProtocolException {
+        if (changes.incrementAndGet() > MAX_CHANGES) {
+            throw new ProtocolException("too many changes of queue pairs at once");
+        }
+        Thread.ofVirtual().start(() -> {
+            try {
+                r.modify("modify QP 0x" + Integer.toHexString(r.number()) + " for " + session.peerName(), from, a);
+                answer(token, r);
+            } catch (VerbsException e) {
+                answer(token, r, e.errno(), String.valueOf(e.getMessage()));
+            } finally {
+                changes.decrementAndGet();
+            }
+        });
+    }
+
+    private void answer(long token, OwnXrcReceiver r) {
+        answer(token, r, 0, r.errorReason());
+    }
+
+    private void answer(long token, OwnXrcReceiver r, int errno, String text) {
+        session.send(AttributesMessage.write(new ControlMessage.Writer(ControlMessage.XRC_ANSWER).putLong(token)
+                .putInt(errno).putText(text), r.query("")), null);
+    }
+
+    /** The peer is dead. */
+    void end() {
+        guests.forEach(g -> g.receiver.close(g));
+        guests.clear();
+        remote.forEach(RemoteXrcReceiver::died);
+        questions.values().forEach(f -> f.completeExceptionally(RemoteXrcReceiver.gone("ask " + session.peerName(),
+                session)));
+    }
+}

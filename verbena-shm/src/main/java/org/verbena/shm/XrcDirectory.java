@@ -1,0 +1,151 @@
+package org.verbena.shm;
+
+import java.security.SecureRandom;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Sys;
+import org.verbena.linux.UnixSocket;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * Numbers that say which context of this user they belong to: those of shared receive queues of type XRC, and of queue
+ * pairs of type XRC_RECV. The upper 12 bits are an abstract Unix name that the context takes when it needs its first such
+ * number, so whoever knows a number finds the context. Safe for use by several threads.
+ */
+final class XrcDirectory {
+    /** Contexts of one user that can have such numbers, and numbers of each. */
+    private static final int CONTEXTS = 1 << 12;
+    private static final int NUMBERS = 1 << 12;
+
+    private final ShmContext context;
+    private final Adapter.Slots numbers = new Adapter.Slots(NUMBERS);
+    private final Map<Integer, ShmSharedReceiveQueue> queues = new ConcurrentHashMap<>();
+    private final Map<Integer, OwnXrcReceiver> receivers = new ConcurrentHashMap<>();
+    /** Questions on their way, by the part of the number that names the context. */
+    private final Map<Integer, CompletableFuture<Session>> asked = new ConcurrentHashMap<>();
+    private @Nullable Acceptor name;
+    private volatile int id;
+
+    XrcDirectory(ShmContext context) {
+        this.context = context;
+    }
+
+    private static String name(int id) {
+        return "verbena-xrc/" + Sys.uid() + "/" + id;
+    }
+
+    /** A number of this context, from one of its own of 12 bits. */
+    int number(String verb, int index) throws VerbsException {
+        return id(verb) << 12 | index;
+    }
+
+    private synchronized int id(String verb) throws VerbsException {
+        if (id != 0) {
+            return id;
+        }
+        int first = new SecureRandom().nextInt(CONTEXTS);
+        for (int i = 0; i < CONTEXTS; i++) {
+            int candidate = first + i & CONTEXTS - 1;
+            try {
+                if (candidate != 0) {
+                    name = Inquiry.answer(context, name(candidate));
+                    id = candidate;
+                    return candidate;
+                }
+            } catch (LinuxException e) {
+                if (e.errno() != Errno.EADDRINUSE) {
+                    throw new VerbsException(verb, e);
+                }
+            }
+        }
+        throw new VerbsException(verb, Errno.ENOMEM, "there are " + (CONTEXTS - 1)
+                + " contexts with XRC already, the most there can be");
+    }
+
+    // ---- shared receive queues of this context
+
+    /** Gives a queue a number by which it is found from now on. */
+    int add(String verb, ShmSharedReceiveQueue queue) throws VerbsException {
+        int index = numbers.take(verb, "shared receive queues of type XRC");
+        try {
+            int number = number(verb, index);
+            queues.put(number, queue);
+            return number;
+        } catch (VerbsException e) {
+            numbers.give(index);
+            throw e;
+        }
+    }
+
+    void remove(int number) {
+        queues.remove(number);
+        numbers.give(number & NUMBERS - 1);
+    }
+
+    /** The queue of this context that has a number; null if there is none, or no more. */
+    @Nullable
+    ShmSharedReceiveQueue queue(int number) {
+        return queues.get(number);
+    }
+
+    // ---- queue pairs of type XRC_RECV of this context
+
+    void add(OwnXrcReceiver receiver) {
+        receivers.put(receiver.number(), receiver);
+    }
+
+    void remove(OwnXrcReceiver receiver) {
+        receivers.remove(receiver.number(), receiver);
+    }
+
+    /** The queue pair of this context that has a number; null if there is none, or no more. */
+    @Nullable
+    OwnXrcReceiver receiver(int number) {
+        return receivers.get(number);
+    }
+
+    // ---- whose numbers these are
+
+    /** True if this context gave the number. */
+    boolean isOwn(int number) {
+        return id != 0 && number >>> 12 == id;
+    }
+
+    /** The session with the context that gave a number, made if there is none yet; for those who do not wait. */
+    CompletableFuture<Session> owner(int number) {
+        int who = number >>> 12;
+        if (isOwn(number)) {
+            return context.control().ask(context.instance());
+        }
+        CompletableFuture<Session> f = asked.computeIfAbsent(who, this::ask);
+        return f.whenComplete((s, e) -> asked.remove(who, f));
+    }
+
+    private CompletableFuture<Session> ask(int who) {
+        String verb = "ask who has numbers 0x" + Integer.toHexString(who << 12);
+        try {
+            return Inquiry.ask(context, UnixSocket.connect(name(who)), verb, "their owner")
+                    .thenCompose(instance -> context.control().ask(instance));
+        } catch (VerbsException e) {
+            return CompletableFuture.failedFuture(e);
+        } catch (LinuxException e) {
+            return CompletableFuture.failedFuture(e.errno() == Errno.ECONNREFUSED
+                    ? new VerbsException(verb, Errno.EINVAL, "no context of this user has them, or no more")
+                    : new VerbsException(verb, e));
+        }
+    }
+
+    /** The context closes. */
+    synchronized void close() {
+        Acceptor a = name;
+        if (a != null) {
+            a.close();
+        }
+    }
+}

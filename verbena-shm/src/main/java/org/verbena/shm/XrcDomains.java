@@ -1,0 +1,198 @@
+package org.verbena.shm;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Sys;
+import org.verbena.linux.UnixSocket;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The XRC domains that a context has open. A domain is known by its {@link Key}, and exists as long as some context of
+ * this user has bound an abstract Unix name for it; the kernel takes the names of a process back that ends. Safe for use
+ * by several threads.
+ */
+final class XrcDomains {
+    private static final String NAMES = "verbena-xrcd/";
+    /** So long another process may take to open or create the domain; it does nothing else meanwhile. */
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final ShmContext context;
+    /** Guarded by itself. */
+    private final Map<Key, Open> domains = new HashMap<>();
+    private long privateDomains;
+
+    /**
+     * Names a domain: device and inode of a file, or a context and a number for one that no other process can open.
+     */
+    record Key(long high, long low) {
+        private static final long PRIVATE = Long.MIN_VALUE;
+
+        static Key ofFile(long device, long inode) {
+            return new Key(device & ~PRIVATE, inode);
+        }
+
+        boolean isPrivate() {
+            return high < 0;
+        }
+
+        private String name() {
+            return NAMES + Sys.uid() + "/" + Long.toHexString(high) + "-" + Long.toHexString(low) + "/";
+        }
+    }
+
+    private static final class Open {
+        final UnixSocket name;
+        /** Keeps the inode from being used for another file; null of a private domain. */
+        final @Nullable Fd file;
+        int count = 1;
+
+        Open(UnixSocket name, @Nullable Fd file) {
+            this.name = name;
+            this.file = file;
+        }
+
+        void close() {
+            name.close();
+            if (file != null) {
+                file.close();
+            }
+        }
+    }
+
+    XrcDomains(ShmContext context) {
+        this.context = context;
+    }
+
+    /** Opens a domain that nobody else can open. */
+    Key openPrivate(String verb) throws VerbsException {
+        synchronized (domains) {
+            Key key = new Key(Key.PRIVATE | ++privateDomains, context.instance());
+            domains.put(key, new Open(bind(verb, key), null));
+            return key;
+        }
+    }
+
+    /**
+     * Opens a domain, or opens it once more.
+     *
+     * @param descriptor of the file that the key names
+     * @param create if it does not exist; else that is {@code EAGAIN}
+     * @param exclusive it must not exist, {@code EINVAL}
+     */
+    void open(String verb, Key key, int descriptor, boolean create, boolean exclusive) throws VerbsException {
+        synchronized (domains) {
+            Open o = domains.get(key);
+            if (o != null) {
+                require(verb, true, create, exclusive);
+                o.count++;
+                return;
+            }
+            Fd file = null;
+            UnixSocket lock = lock(verb, key);
+            try {
+                require(verb, exists(verb, key), create, exclusive);
+                file = Fd.duplicate(descriptor);
+                domains.put(key, new Open(bind(verb, key), file));
+                file = null;
+            } catch (LinuxException e) {
+                throw new VerbsException(verb, e);
+            } finally {
+                lock.close();
+                if (file != null) {
+                    file.close();
+                }
+            }
+        }
+    }
+
+    private static void require(String verb, boolean exists, boolean create, boolean exclusive)
+            throws VerbsException {
+        if (!exists && !create) {
+            throw new VerbsException(verb, Errno.EAGAIN, "the file has no XRC domain: open it with CREATE");
+        }
+        if (exists && exclusive) {
+            throw new VerbsException(verb, Errno.EINVAL, "the file has an XRC domain already, and EXCLUSIVE was asked");
+        }
+    }
+
+    /** Somebody uses a domain that is open. */
+    void retain(Key key) {
+        synchronized (domains) {
+            Open o = domains.get(key);
+            if (o == null) {
+                throw new IllegalStateException("the domain is not open");
+            }
+            o.count++;
+        }
+    }
+
+    /** Undoes {@link #open} or {@link #retain}. */
+    void release(Key key) {
+        synchronized (domains) {
+            Open o = domains.get(key);
+            if (o != null && --o.count == 0) {
+                domains.remove(key);
+                o.close();
+            }
+        }
+    }
+
+    /** Keeps others from opening the domain for the first time until it is closed. */
+    private static UnixSocket lock(String verb, Key key) throws VerbsException {
+        long end = System.nanoTime() + PATIENCE_NANOS;
+        while (true) {
+            try {
+                return UnixSocket.listen(key.name() + "lock", 1);
+            } catch (LinuxException e) {
+                if (e.errno() != Errno.EADDRINUSE) {
+                    throw new VerbsException(verb, e);
+                }
+                if (System.nanoTime() - end > 0) {
+                    throw new VerbsException(verb, Errno.ETIMEDOUT,
+                            "another process is about to open the domain and does not go on: is it stopped?");
+                }
+                LockSupport.parkNanos(1_000_000);
+            }
+        }
+    }
+
+    private UnixSocket bind(String verb, Key key) throws VerbsException {
+        try {
+            return UnixSocket.listen(key.name() + Long.toHexString(context.instance()), 1);
+        } catch (LinuxException e) {
+            throw new VerbsException(verb, e);
+        }
+    }
+
+    /** True if some context has it open, as the kernel's list of Unix sockets has it. */
+    private static boolean exists(String verb, Key key) throws VerbsException {
+        String member = " @" + key.name();
+        try (Stream<String> sockets = Files.lines(Path.of("/proc/net/unix"), StandardCharsets.ISO_8859_1)) {
+            return sockets.anyMatch(l -> l.contains(member) && !l.endsWith("/lock"));
+        } catch (IOException | UncheckedIOException e) {
+            throw new VerbsException(verb, Errno.EIO, "/proc/net/unix cannot be read: " + e.getMessage());
+        }
+    }
+
+    /** The context closes. */
+    void close() {
+        synchronized (domains) {
+            domains.values().forEach(Open::close);
+            domains.clear();
+        }
+    }
+}

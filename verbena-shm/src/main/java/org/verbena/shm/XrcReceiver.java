@@ -1,0 +1,32 @@
+package org.verbena.shm;
+
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
+
+/** A queue pair of type XRC_RECV, of this process or another, as those see it who have it open. Any thread may call. */
+interface XrcReceiver {
+    /** Somebody who has it open. */
+    interface Observer {
+        /** An asynchronous event happened to it. */
+        void raise(int event, String detail);
+    }
+
+    QueuePairState state();
+
+    /** Why it went to ERR; empty if it did not. */
+    String errorReason();
+
+    QueuePairAttributes query(String verb) throws VerbsException;
+
+    /**
+     * Carries out a transition that the state machine allows.
+     *
+     * @param from the state that this was found allowed in
+     * @throws VerbsException {@code EINVAL} if it is in another state by now
+     */
+    void modify(String verb, QueuePairState from, QueuePairAttributes a) throws VerbsException;
+
+    /** One who had it open has closed it; with the last one it is destroyed. */
+    void close(Observer observer);
+}

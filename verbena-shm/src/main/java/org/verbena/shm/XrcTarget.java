@@ -1,0 +1,120 @@
+package org.verbena.shm;
+
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * A shared receive queue that a queue pair of type XRC_SEND names in its requests: finds it, and keeps the way to it and
+ * to the memory of its protection domain. The session with its context is made on demand, by the engine, and nobody is
+ * blocked meanwhile. Used by one thread at a time, inside a {@link Hazard}.
+ */
+final class XrcTarget {
+    /** 24 bits. */
+    final int number;
+    private final XrcTargets all;
+    private @Nullable CompletableFuture<Session> asked;
+    private @Nullable Session session;
+    private @Nullable PoolAccess access;
+    private @Nullable InboxSends sends;
+    private @Nullable Target memory;
+
+    XrcTarget(XrcTargets all, int number) {
+        this.all = all;
+        this.number = number;
+    }
+
+    /**
+     * Makes ready for a request; to be called after the {@link Hazard} was entered.
+     *
+     * @return {@link Target#OK}, {@link Target#WAIT} while the way is being made, {@link WcStatus#REM_INV_REQ_ERR} if there
+     *         is no such queue in the domain, or no more
+     */
+    int prepare(Remote receiver) {
+        InboxSends s = sends;
+        if (s != null) {
+            return s.pool.isOpen() && !s.pool.session.isDead() ? Target.OK : WcStatus.REM_INV_REQ_ERR;
+        }
+        try {
+            return find(receiver);
+        } catch (ProtocolException e) {
+            all.complain(e);
+            return WcStatus.FATAL_ERR;
+        }
+    }
+
+    private int find(Remote receiver) throws ProtocolException {
+        Session s = session;
+        if (s == null) {
+            CompletableFuture<Session> f = asked;
+            if (f == null) {
+                f = all.context().xrc().owner(number);
+                asked = f;
+            }
+            if (!f.isDone()) {
+                return Target.WAIT;
+            }
+            if (f.isCompletedExceptionally()) {
+                return WcStatus.REM_INV_REQ_ERR;
+            }
+            s = f.join();
+            session = s;
+        }
+        PoolAccess a = access;
+        if (a == null) {
+            a = s.pools().access(number, all.queuePair().number(), receiver.domain());
+            access = a;
+        }
+        if (!a.isAnswered()) {
+            return s.isDead() ? WcStatus.REM_INV_REQ_ERR : Target.WAIT;
+        }
+        return a.pool() == 0 || s.isDead() ? WcStatus.REM_INV_REQ_ERR : open(s, a.pool(), receiver);
+    }
+
+    private int open(Session s, int poolNumber, Remote receiver) throws ProtocolException {
+        RemotePool pool = RemotePool.at(s, Commons.index(poolNumber));
+        if (pool.number != poolNumber) {
+            return WcStatus.REM_INV_REQ_ERR; // closed since it answered
+        }
+        if (!pool.hasInbox()) {
+            throw new ProtocolException("a shared receive queue of type XRC has no inbox");
+        }
+        try {
+            pool.reachBell();
+        } catch (VerbsException e) {
+            return Target.WAIT; // out of descriptors: as if the owner did not answer
+        }
+        memory = new Target(s, pool.pd);
+        sends = all.sends(pool, receiver);
+        return Target.OK;
+    }
+
+    /** The way to its receives; only after {@link #prepare} has succeeded. */
+    InboxSends sends() {
+        InboxSends s = sends;
+        if (s == null) {
+            throw new IllegalStateException("not prepared");
+        }
+        return s;
+    }
+
+    /** The memory of its protection domain; only after {@link #prepare} has succeeded. */
+    Target memory() {
+        Target m = memory;
+        if (m == null) {
+            throw new IllegalStateException("not prepared");
+        }
+        return m;
+    }
+
+    /** Nothing is sent to it any more. */
+    void leave() {
+        Session s = session;
+        if (s != null) {
+            s.pools().leave(all.queuePair().number());
+        }
+    }
+}

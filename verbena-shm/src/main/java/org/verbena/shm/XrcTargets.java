@@ -1,0 +1,109 @@
+package org.verbena.shm;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.spi.RawMemory;
+
+/**
+ * The shared receive queues that one queue pair of type XRC_SEND has named in requests, by number: an open hash table, for
+ * looking one up must not allocate. Used by one thread at a time.
+ */
+final class XrcTargets {
+    private static final int SMALLEST = 16;
+
+    private final ShmQueuePair qp;
+    private final LocalBuffers buffers;
+    private final RemoteAccess remoteAccess;
+    private final ReceiveCopy receiveCopy;
+    /** Address of the queue pair's directory entry. */
+    private final long entry;
+    private @Nullable XrcTarget[] table = new XrcTarget[SMALLEST];
+    private int size;
+    private @Nullable XrcTarget last;
+
+    XrcTargets(ShmQueuePair qp, LocalBuffers buffers, RemoteAccess remoteAccess,
+            ReceiveCopy receiveCopy, long entry) {
+        this.qp = qp;
+        this.buffers = buffers;
+        this.remoteAccess = remoteAccess;
+        this.receiveCopy = receiveCopy;
+        this.entry = entry;
+    }
+
+    ShmContext context() {
+        return qp.shmContext();
+    }
+
+    ShmQueuePair queuePair() {
+        return qp;
+    }
+
+    /** A peer's memory makes no sense. */
+    void complain(ProtocolException e) {
+        qp.fatal(e);
+    }
+
+    InboxSends sends(RemotePool pool, Remote receiver) {
+        return new InboxSends(pool, buffers, remoteAccess, receiveCopy, entry + AdapterLayout.QP_HELD,
+                qp.instance(), qp.number(), Link.number(receiver.link));
+    }
+
+    /** The queue of that number, which becomes the one that is sent to. */
+    XrcTarget get(int number) {
+        XrcTarget t = last;
+        if (t != null && t.number == number) {
+            return t;
+        }
+        int i = slot(table, number);
+        t = table[i];
+        if (t == null) {
+            t = add(number);
+        }
+        last = t;
+        // before a receive of it can be held
+        RawMemory.putIntRelease(entry + AdapterLayout.QP_HELD_QUEUE, number);
+        return t;
+    }
+
+    /** The queue that the last request went to; null if there was none. */
+    @Nullable
+    XrcTarget last() {
+        return last;
+    }
+
+    private static int slot(@Nullable XrcTarget[] table, int number) {
+        int i = number * 0x9e37_79b1 >>> 8 & table.length - 1;
+        for (XrcTarget t = table[i]; t != null && t.number != number; t = table[i]) {
+            i = i + 1 & table.length - 1;
+        }
+        return i;
+    }
+
+    private XrcTarget add(int number) {
+        if (2 * (size + 1) > table.length) {
+            XrcTarget[] larger = new XrcTarget[2 * table.length];
+            for (XrcTarget t : table) {
+                if (t != null) {
+                    larger[slot(larger, t.number)] = t;
+                }
+            }
+            table = larger;
+        }
+        XrcTarget t = new XrcTarget(this, number);
+        table[slot(table, number)] = t;
+        size++;
+        return t;
+    }
+
+    /** The connection is over. */
+    void clear() {
+        for (XrcTarget t : table) {
+            if (t != null) {
+                t.leave();
+            }
+        }
+        table = new XrcTarget[SMALLEST];
+        size = 0;
+        last = null;
+    }
+}
