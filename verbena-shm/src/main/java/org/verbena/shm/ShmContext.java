@@ -222,7 +222,8 @@ final class ShmContext extends Context {
                     Feature.ON_DEMAND, Feature.ADVISE, Feature.REREGISTER, Feature.NULL_REGION,
                     Feature.MEMORY_WINDOW_TYPE_1, Feature.MEMORY_WINDOW_TYPE_2, Feature.SEND_INVALIDATE,
                     Feature.DEVICE_MEMORY, Feature.FLUSH, Feature.ATOMIC_WRITE,
-                    Feature.XRC, Feature.SHARED_RECEIVE_QUEUE, Feature.SHARED_RECEIVE_QUEUE_RESIZE ->
+                    Feature.XRC, Feature.SHARED_RECEIVE_QUEUE, Feature.SHARED_RECEIVE_QUEUE_RESIZE,
+                    Feature.BLOCK_SELF_MULTICAST ->
                 true;
             default -> false;
         };

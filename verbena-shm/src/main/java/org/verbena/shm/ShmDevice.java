@@ -39,8 +39,10 @@ final class ShmDevice extends Device {
     static final PortAttributes PORT = PortAttributes.builder().state(PortAttributes.STATE_ACTIVE).mtu(MTU, MTU)
             .gidTableLength(1).pkeyTableLength(1).maxMessageSize(MAX_MESSAGE).linkLayer("shared memory").build();
 
-    private static final long CAPABILITIES = DeviceCapabilityFlags.CURR_QP_STATE_MOD | DeviceCapabilityFlags.SRQ_RESIZE
-            | DeviceCapabilityFlags.MEM_WINDOW | DeviceCapabilityFlags.MEM_WINDOW_TYPE_2B
+    private static final long CAPABILITIES = DeviceCapabilityFlags.UD_AV_PORT_ENFORCE
+            | DeviceCapabilityFlags.CURR_QP_STATE_MOD | DeviceCapabilityFlags.RC_RNR_NAK_GEN
+            | DeviceCapabilityFlags.SRQ_RESIZE | DeviceCapabilityFlags.MEM_WINDOW
+            | DeviceCapabilityFlags.MEM_MGT_EXTENSIONS | DeviceCapabilityFlags.MEM_WINDOW_TYPE_2B
             | DeviceCapabilityFlags.XRC;
     private static final long GUID = 0x0200_0073_686d_0000L; // locally administered, "shm"
 

@@ -81,13 +81,37 @@ public final class Feature {
     /** {@link SendQueue#atomicWrite}. */
     public static final String ATOMIC_WRITE = "atomic_write";
 
-    private static final Set<String> KNOWN = all();
     /** {@link ProtectionDomain#createSharedReceiveQueue}. */
     public static final String SHARED_RECEIVE_QUEUE = "srq";
     /** {@link SharedReceiveQueue#modify} of the capacity. */
     public static final String SHARED_RECEIVE_QUEUE_RESIZE = "srq.resize";
     /** {@link Context#openXrcDomain}, queue pairs and shared receive queues of the XRC types. */
     public static final String XRC = "xrc";
+
+    /** {@link QueuePairCreateFlags#BLOCK_SELF_MCAST_LB}. */
+    public static final String BLOCK_SELF_MULTICAST = "qp.block_self_multicast";
+    /** {@link QueuePairCreateFlags#SOURCE_QPN}. */
+    public static final String SOURCE_QPN = "qp.source_qpn";
+    /** {@link QueuePairAttributes#ALT_PATH} and {@link QueuePairAttributes#PATH_MIG_STATE}. */
+    public static final String ALTERNATE_PATH = "qp.alternate_path";
+    /** {@link QueuePair#modifyRateLimit}. */
+    public static final String RATE_LIMIT = "qp.rate_limit";
+    /** {@link QueuePair#queryEnhancedConnection} and {@link QueuePair#setEnhancedConnection}. */
+    public static final String ENHANCED_CONNECTION = "qp.ece";
+    /** {@link QueuePair#queryDataInOrder} promises something. */
+    public static final String DATA_IN_ORDER = "qp.data_in_order";
+    /** {@link CompletionQueue#flowTag()}. */
+    public static final String FLOW_TAG = "cq.flow_tag";
+    /** {@link CompletionQueue#tmTag()} and {@link CompletionQueue#tmPrivate()}. */
+    public static final String TAG_MATCHING = "cq.tm_info";
+    /** {@link ParentDomainAttributes.Builder#allocator}. */
+    public static final String PARENT_DOMAIN_ALLOCATOR = "pd.parent.allocator";
+    /** {@link AccessFlags#ON_DEMAND} of the whole address space, {@link OdpCapabilities#SUPPORT_IMPLICIT}. */
+    public static final String ON_DEMAND_IMPLICIT = "mr.on_demand.implicit";
+    /** {@link AccessFlags#FLUSH_PERSISTENT}. */
+    public static final String FLUSH_PERSISTENT = "flush.persistent";
+
+    private static final Set<String> KNOWN = all();
 
     private Feature() {}
 

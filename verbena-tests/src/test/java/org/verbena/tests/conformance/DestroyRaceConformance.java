@@ -2,6 +2,7 @@ package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -12,15 +13,27 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.CompletionQueueModification;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.DeviceMemory;
+import org.verbena.verbs.Feature;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.MemoryWindow;
+import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SharedReceiveQueue;
+import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
 
@@ -33,6 +46,9 @@ abstract class DestroyRaceConformance extends Conformance {
     private static final Set<Integer> EXPECTED = Set.of(Errno.EINVAL, Errno.EBUSY, Errno.ENOMEM, Errno.ENOENT,
             Errno.EOPNOTSUPP);
 
+    private static final Gid GROUP = Gid.parse("ff12::4:711");
+    private static final int KEY = 17;
+
     DestroyRaceConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
     }
@@ -40,34 +56,105 @@ abstract class DestroyRaceConformance extends Conformance {
     /** One call of the application's. */
     @FunctionalInterface
     private interface Use {
-        void run(Pair p, End e) throws VerbsException;
+        void run(Things t, End e) throws VerbsException;
     }
 
     private static final List<Use> CONTROL = List.of(
-            (p, e) -> e.qp.modify(QueuePairAttributes.to(QueuePairState.RESET).build()),
-            (p, e) -> e.qp.modify(QueuePairAttributes.to(QueuePairState.ERR).build()), (p, e) -> e.qp.query(),
-            (p, e) -> e.pd.allocate(4096, AccessFlags.ALL).close(),
-            (p, e) -> e.pd.createQueuePair(QueuePairInitAttributes.builder(e.sendCq, e.receiveCq).build()).close(),
-            (p, e) -> e.context.createCompletionQueue(4).close(),
-            (p, e) -> e.context.allocateProtectionDomain().close(),
-            (p, e) -> e.context.createCompletionChannel().close(), (p, e) -> e.sendCq.resize(100),
-            (p, e) -> e.receiveCq.modify(CompletionQueueModification.moderate(3, 100)),
-            (p, e) -> e.context.queryGid(1, 0), (p, e) -> e.context.awaitAsyncEvent(Duration.ZERO),
-            (p, e) -> {
+            (t, e) -> e.qp.modify(QueuePairAttributes.to(QueuePairState.RESET).build()),
+            (t, e) -> e.qp.modify(QueuePairAttributes.to(QueuePairState.ERR).build()), (t, e) -> e.qp.query(),
+            (t, e) -> e.pd.allocate(4096, AccessFlags.ALL).close(),
+            (t, e) -> e.pd.createQueuePair(QueuePairInitAttributes.builder(e.sendCq, e.receiveCq).build()).close(),
+            (t, e) -> e.context.createCompletionQueue(4).close(),
+            (t, e) -> e.context.allocateProtectionDomain().close(),
+            (t, e) -> e.context.createCompletionChannel().close(), (t, e) -> e.sendCq.resize(100),
+            (t, e) -> e.receiveCq.modify(CompletionQueueModification.moderate(3, 100)),
+            (t, e) -> e.context.queryGid(1, 0), (t, e) -> e.context.awaitAsyncEvent(Duration.ZERO),
+            (t, e) -> {
                 if (e.channel != null) {
                     e.channel.await(Duration.ZERO);
                 }
-            });
+            }, (t, e) -> t.shared.modify(SharedReceiveQueueAttributes.builder().limit(1).build()),
+            (t, e) -> t.shared.modify(SharedReceiveQueueAttributes.builder().maxWr(32).build()),
+            (t, e) -> t.shared.query(),
+            (t, e) -> e.pd.createQueuePair(e.initAttributes().toBuilder().sharedReceiveQueue(t.shared).build()).close(),
+            (t, e) -> t.datagrams.attachMulticast(GROUP, 0), (t, e) -> t.datagrams.detachMulticast(GROUP, 0),
+            (t, e) -> t.datagrams.modify(QueuePairAttributes.to(QueuePairState.ERR).build()),
+            (t, e) -> e.pd.createAddressHandle(t.handle.vector()).close(),
+            (t, e) -> e.pd.allocateMemoryWindow(MemoryWindow.TYPE_2).close(),
+            (t, e) -> t.onDevice.copyFrom(MemorySegment.ofArray(new byte[64]), 0),
+            (t, e) -> t.onDevice.copyTo(MemorySegment.ofArray(new byte[64]), 8),
+            (t, e) -> e.pd.registerDeviceMemory(t.onDevice, 0, 64, AccessFlags.LOCAL_WRITE | AccessFlags.ZERO_BASED)
+                    .close(),
+            (t, e) -> e.region.reregister(MemoryRegion.CHANGE_ACCESS, null, null, AccessFlags.ALL));
 
     private static final List<Use> DATA = List.of(
-            (p, e) -> e.qp.sendQueue().postWrite(1, SendFlags.SIGNALED, e.region, 0, 4096, p.farAddress.rkey(),
-                    p.farAddress.address()),
-            (p, e) -> e.qp.sendQueue().postSend(2, SendFlags.SIGNALED, e.region, 0, 100),
-            (p, e) -> e.qp.receiveQueue().post(3, e.region, 0, 4096), (p, e) -> End.poll(e.sendCq, 16),
-            (p, e) -> End.poll(e.receiveCq, 16), (p, e) -> e.receiveCq.requestNotify(false));
+            (t, e) -> e.qp.sendQueue().postWrite(1, SendFlags.SIGNALED, e.region, 0, 4096, t.farAddress.rkey(),
+                    t.farAddress.address()),
+            (t, e) -> e.qp.sendQueue().postSend(2, SendFlags.SIGNALED, e.region, 0, 100),
+            (t, e) -> e.qp.receiveQueue().post(3, e.region, 0, 4096), (t, e) -> End.poll(e.sendCq, 16),
+            (t, e) -> End.poll(e.receiveCq, 16), (t, e) -> e.receiveCq.requestNotify(false),
+            (t, e) -> e.postTo(t.datagrams, t.handle, t.datagrams.number(), KEY, Op.send(4).on(0, 100)),
+            (t, e) -> t.datagrams.receiveQueue().post(5, e.region, 0, 4096),
+            (t, e) -> t.shared.receiveQueue().post(6, e.region, 0, 4096),
+            (t, e) -> t.fed.sendQueue().postSend(7, SendFlags.SIGNALED, e.region, 0, 3000),
+            (t, e) -> t.fed.sendQueue().start()
+                    .write(8, SendFlags.SIGNALED, t.window.rkey(), e.region.address()).sge(t.deviceRegion, 0, 32)
+                    .complete(),
+            (t, e) -> t.fed.bindMemoryWindow(t.window, 9, SendFlags.SIGNALED, e.region, e.region.address(), 64,
+                    AccessFlags.REMOTE_WRITE),
+            (t, e) -> t.fed.sendQueue().start().sendInvalidate(10, SendFlags.SIGNALED, t.window.rkey())
+                    .sge(e.region, 0, 8).complete());
+
+    /** One of each kind of object, in use with each other. */
+    private static final class Things {
+        final EndAddress farAddress;
+        final SharedReceiveQueue shared;
+        /** On the shared receive queue, connected to itself. */
+        final QueuePair fed;
+        final QueuePair datagrams;
+        final AddressHandle handle;
+        final MemoryWindow window;
+        final DeviceMemory onDevice;
+        final MemoryRegion deviceRegion;
+        final List<VerbsObject> objects;
+
+        Things(Pair p) throws VerbsException {
+            farAddress = p.farAddress;
+            End e = p.near;
+            shared = e.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(16).maxSge(1).build());
+            QueuePairInitAttributes.Builder like = e.initAttributes().toBuilder();
+            datagrams = e.pd.createQueuePair(like.type(QueuePairType.UD).build());
+            datagrams.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).qkey(KEY).build());
+            datagrams.modify(QueuePairAttributes.to(QueuePairState.RTR).build());
+            datagrams.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build());
+            handle = e.pd.createAddressHandle(p.nearAddress.vector());
+            fed = e.pd.createQueuePair(like.type(QueuePairType.RC).sharedReceiveQueue(shared).build());
+            e.toInit(fed);
+            e.toRtr(fed, e.address(fed));
+            e.toRts(fed);
+            window = e.pd.allocateMemoryWindow(MemoryWindow.TYPE_1);
+            onDevice = e.context.allocateDeviceMemory(4096, 3);
+            deviceRegion = e.pd.registerDeviceMemory(onDevice, 0, 4096,
+                    AccessFlags.LOCAL_WRITE | AccessFlags.ZERO_BASED);
+            objects = new ArrayList<>(List.of(e.qp, e.region, e.sendCq, e.receiveCq, e.pd, shared, fed, datagrams,
+                    handle, window, onDevice, deviceRegion));
+            if (e.channel != null) {
+                objects.add(e.channel);
+            }
+        }
+    }
+
+    @BeforeEach
+    void needsAllKinds() throws Exception {
+        Context c = open();
+        for (String kind : List.of(Feature.UD, Feature.SHARED_RECEIVE_QUEUE, Feature.MEMORY_WINDOW_TYPE_1,
+                Feature.DEVICE_MEMORY)) {
+            needs(c, kind);
+        }
+    }
 
     /** Uses a thing until the other thread has closed all; answers the errnos that are not expected. */
-    private static List<String> use(List<Use> calls, Pair p, Random random, CountDownLatch started,
+    private static List<String> use(List<Use> calls, Things t, End e, Random random, CountDownLatch started,
             CountDownLatch ended) {
         List<String> wrong = new ArrayList<>();
         for (int i = 0; i < 50 || ended.getCount() > 0; i++) {
@@ -75,10 +162,10 @@ abstract class DestroyRaceConformance extends Conformance {
                 started.countDown();
             }
             try {
-                calls.get(random.nextInt(calls.size())).run(p, p.near);
-            } catch (VerbsException e) {
-                if (!EXPECTED.contains(e.errno())) {
-                    wrong.add(e.getMessage());
+                calls.get(random.nextInt(calls.size())).run(t, e);
+            } catch (VerbsException x) {
+                if (!EXPECTED.contains(x.errno())) {
+                    wrong.add(x.getMessage());
                 }
             }
         }
@@ -91,15 +178,13 @@ abstract class DestroyRaceConformance extends Conformance {
         for (int round = 0; round < ROUNDS; round++) {
             Pair p = connected(EndOptions.defaults().channel(), EndOptions.defaults());
             End e = p.near;
-            List<VerbsObject> objects = new ArrayList<>(List.of(e.qp, e.region, e.sendCq, e.receiveCq, e.pd));
-            if (e.channel != null) {
-                objects.add(e.channel);
-            }
+            Things t = new Things(p);
+            List<VerbsObject> objects = t.objects;
             Collections.shuffle(objects, random);
             CountDownLatch started = new CountDownLatch(1);
             CountDownLatch ended = new CountDownLatch(1);
             Random other = new Random(random.nextLong());
-            FutureTask<List<String>> user = new FutureTask<>(() -> use(calls, p, other, started, ended));
+            FutureTask<List<String>> user = new FutureTask<>(() -> use(calls, t, e, other, started, ended));
             Thread.ofPlatform().daemon().name("uses").start(user);
             assertThat(started.await(20, TimeUnit.SECONDS)).as("seed %d round %d", seed, round).isTrue();
             for (VerbsObject o : objects) {
@@ -110,7 +195,7 @@ abstract class DestroyRaceConformance extends Conformance {
             }
             ended.countDown();
             assertThat(user.get(20, TimeUnit.SECONDS)).as("seed %d round %d", seed, round).isEmpty();
-            for (int again = 0; again < 3; again++) {
+            for (int again = 0; again < 4; again++) {
                 objects.forEach(DestroyRaceConformance::closeQuietly); // what was busy is not any more
             }
             assertThat(objects).as("seed %d round %d", seed, round).allMatch(VerbsObject::isClosed);

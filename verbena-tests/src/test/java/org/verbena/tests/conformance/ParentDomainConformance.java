@@ -3,26 +3,38 @@ package org.verbena.tests.conformance;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.AddressHandle;
+import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Feature;
+import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.ParentDomainAllocator;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.ThreadDomain;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.VerbsObject;
 import org.verbena.verbs.WcOpcode;
 
 /** Parent domains and thread domains. */
@@ -85,6 +97,103 @@ abstract class ParentDomainConformance extends Conformance {
             assertPosted(p.near.post(Op.write(1, p.farAddress, 0).onKey(r.lkey(), r.address(), 64)));
             assertDone(WcOpcode.RDMA_WRITE, 1, p.near.awaitSend());
         }
+    }
+
+    /** Handles made on the one domain serve queue pairs of the other. */
+    @Test
+    void addressHandlesOfAParentDomain() throws Exception {
+        needs(open(), Feature.UD);
+        Pair p = connected(EndOptions.datagrams().parentDomain(), EndOptions.datagrams());
+        ProtectionDomain parent = p.near.pd;
+        QueuePair plain = p.near.keep(parent.underlying().createQueuePair(p.near.initAttributes()));
+        p.near.toReady(plain);
+        assertPosted(p.far.postReceives(Op.receives(4, 100, 100)));
+        int n = 0;
+        for (ProtectionDomain of : List.of(parent, parent.underlying())) {
+            AddressHandle h = p.near.keep(of.createAddressHandle(p.farAddress.vector()));
+            assertThat(h.protectionDomain()).isSameAs(of);
+            for (QueuePair q : List.of(p.near.qp, plain)) {
+                p.near.setLong(0, 70 + n);
+                assertPosted(p.near.postTo(q, h, p.farAddress.queuePairNumber(), EndOptions.datagrams().qkey,
+                        Op.send(n).on(0, 8)));
+                assertDone(WcOpcode.SEND, n, p.near.awaitSend());
+                assertReceived(n, GlobalRoutingHeader.BYTES + 8, p.far.awaitReceive());
+                assertThat(p.far.getLong(100L * n + GlobalRoutingHeader.BYTES)).isEqualTo(70 + n);
+                n++;
+            }
+        }
+    }
+
+    /** A window made on the one domain is bound, by queue pairs of either, to regions of either. */
+    @ParameterizedTest
+    @ValueSource(ints = {MemoryWindow.TYPE_1, MemoryWindow.TYPE_2})
+    void memoryWindowsOfAParentDomain(int type) throws Exception {
+        needs(open(), type == MemoryWindow.TYPE_1 ? Feature.MEMORY_WINDOW_TYPE_1 : Feature.MEMORY_WINDOW_TYPE_2);
+        Pair p = connected(EndOptions.defaults(), EndOptions.defaults().parentDomain()
+                .access(AccessFlags.ALL | AccessFlags.MW_BIND));
+        for (boolean windowOfParent : List.of(true, false)) {
+            for (boolean regionOfParent : List.of(true, false)) {
+                long[] keyAndAddress = p.far.run(end -> bind(end, type, windowOfParent, regionOfParent));
+                p.near.setLong(0, 4711);
+                assertPosted(p.near.post(Op.write(1, p.farAddress, 0).at((int) keyAndAddress[0], keyAndAddress[1])
+                        .on(0, 8)));
+                assertDone(WcOpcode.RDMA_WRITE, 1, p.near.awaitSend());
+                long written = p.far.run(end -> ((MemoryRegion) Objects.requireNonNull(end.later)).segment()
+                        .get(ValueLayout.JAVA_LONG, 64));
+                assertThat(written).isEqualTo(4711);
+            }
+        }
+    }
+
+    private static long[] bind(End end, int type, boolean windowOfParent, boolean regionOfParent)
+            throws VerbsException {
+        ProtectionDomain plain = end.pd.underlying();
+        MemoryRegion r = end.keep((regionOfParent ? end.pd : plain).allocate(4096, AccessFlags.ALL
+                | AccessFlags.MW_BIND));
+        MemoryWindow w = end.keep((windowOfParent ? end.pd : plain).allocateMemoryWindow(type));
+        assertThat(w.protectionDomain()).isSameAs(windowOfParent ? end.pd : plain);
+        long at = r.address() + 64;
+        assertPosted(type == MemoryWindow.TYPE_1
+                ? end.qp.bindMemoryWindow(w, 9, SendFlags.SIGNALED, r, at, 8, AccessFlags.REMOTE_WRITE)
+                : end.qp.sendQueue().start().bindMemoryWindow(9, SendFlags.SIGNALED, w,
+                        MemoryWindow.incrementRkey(w.rkey()), r, at, 8, AccessFlags.REMOTE_WRITE).complete());
+        assertDone(WcOpcode.BIND_MW, 9, end.awaitSend());
+        end.later = r;
+        return new long[] {w.rkey(), at};
+    }
+
+    /** Handles and windows keep their parent domain in use as regions do, and those of another domain are refused. */
+    @Test
+    void whatWasMadeOnItKeepsItInUse() throws Exception {
+        Context c = open();
+        ProtectionDomain pd = c.allocateProtectionDomain();
+        ProtectionDomain parent = c.allocateParentDomain(of(pd).build());
+        List<VerbsObject> made = new ArrayList<>();
+        if (c.supports(Feature.UD)) {
+            made.add(parent.createAddressHandle(AddressVector.to(c.queryGid(1, 0))));
+        }
+        for (String type : List.of(Feature.MEMORY_WINDOW_TYPE_1, Feature.MEMORY_WINDOW_TYPE_2)) {
+            if (c.supports(type)) {
+                made.add(parent.allocateMemoryWindow(type.equals(Feature.MEMORY_WINDOW_TYPE_1)
+                        ? MemoryWindow.TYPE_1
+                        : MemoryWindow.TYPE_2));
+            }
+        }
+        if (c.supports(Feature.SHARED_RECEIVE_QUEUE)) {
+            made.add(parent.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(4).maxSge(1)
+                    .build()));
+        }
+        for (VerbsObject o : made) {
+            assertErrno(Errno.EBUSY, parent::close);
+            assertErrno(Errno.EBUSY, pd::close);
+            o.close();
+        }
+        parent.close();
+        for (int type : new int[] {MemoryWindow.TYPE_1, MemoryWindow.TYPE_2}) {
+            assertErrno(Errno.EINVAL, () -> parent.allocateMemoryWindow(type), "closed");
+        }
+        assertErrno(Errno.EINVAL, () -> parent.createAddressHandle(AddressVector.to(c.queryGid(1, 0))), "closed");
+        pd.close();
     }
 
     @Test

@@ -33,6 +33,20 @@ public abstract class VerbsConformance {
     }
 
     @Nested
+    class Features extends FeatureConformance {
+        Features() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    class Capabilities extends CapabilityConformance {
+        Capabilities() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
     class Objects extends ObjectsConformance {
         Objects() {
             super(VerbsConformance.this.fixture());
