@@ -2,24 +2,19 @@ package org.verbena.shm;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.verbs.AsyncEvent;
-import org.verbena.verbs.AsyncEventType;
-import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
  * The receive side of a connected queue pair on a shared receive queue: what its peer committed into the lane, for
- * receives that the peer claimed from the pool. Nothing is posted here. The lane has room for as many entries as the pool
+ * receives that the peer claimed from the pool. The lane has room for as many entries as the pool
  * had slots when the queue pair was made; how many may be used is what {@code posted} says of a queue of its own.
  */
-final class AttachedReceives extends ReceiveSide implements PoolUser {
+final class AttachedReceives extends SharedReceiveSide {
     private static final VarHandle COMPLETED;
 
     static {
@@ -30,15 +25,7 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
         }
     }
 
-    private final ShmQueuePair qp;
-    private final ShmContext context;
-    private final ShmSharedReceiveQueue srq;
-    private final OwnPool own;
-    private final ReceivePool pool;
     private final KeyTable keys;
-    private final Delivery delivery;
-    /** It has been said that no more of the shared queue is taken. */
-    private final AtomicBoolean lastSaid = new AtomicBoolean();
     private final int entries;
     private final long postedAddress;
     /** Lane entries read; written by the poller only. */
@@ -49,41 +36,10 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
 
     AttachedReceives(ShmQueuePair qp, ShmContext context, ShmSharedReceiveQueue srq, int entries, long postedAddress,
             long scratch) {
-        this.qp = qp;
-        this.context = context;
-        this.srq = srq;
-        this.own = srq.pool();
-        this.pool = own.receives();
+        super(qp, context, srq, scratch);
         this.keys = context.keys();
-        this.delivery = new Delivery(keys, own.pd(), scratch);
         this.entries = entries;
         this.postedAddress = postedAddress;
-    }
-
-    ShmQueuePair queuePair() {
-        return qp;
-    }
-
-    // ---- posting is for the shared queue
-
-    @Override
-    public ReceiveQueue start() {
-        return this;
-    }
-
-    @Override
-    public ReceiveQueue receive(long wrId) {
-        return this;
-    }
-
-    @Override
-    public ReceiveQueue sge(int lkey, long address, long length) {
-        return this;
-    }
-
-    @Override
-    public int complete() {
-        return Errno.EINVAL;
     }
 
     // ---- the life of a connection
@@ -91,17 +47,8 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
     @Override
     void connect(long peerDirectoryEntry) {
         RawMemory.putLongRelease(postedAddress, Posted.of(entries, 0));
-        lastSaid.set(false);
         peerEntry = peerDirectoryEntry;
-        own.add(this);
-    }
-
-    @Override
-    void leftForGood() {
-        if (lastSaid.compareAndSet(false, true)) {
-            context.raise(AsyncEvent.builder(AsyncEventType.QP_LAST_WQE_REACHED, qp)
-                    .detail("it takes no more receives of " + srq.describe()).build());
-        }
+        attach();
     }
 
     @Override
@@ -133,7 +80,7 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
     boolean poll(ShmCompletionQueue cq) {
         LaneReader l = lane;
         if (l == null) {
-            l = peerEntry == 0 ? null : attach();
+            l = peerEntry == 0 ? null : findLane();
             if (l == null) {
                 return false;
             }
@@ -161,7 +108,7 @@ final class AttachedReceives extends ReceiveSide implements PoolUser {
         return l == null && peerEntry != 0 ? qp.peer().peekLane(entries) : l;
     }
 
-    private @Nullable LaneReader attach() {
+    private @Nullable LaneReader findLane() {
         try {
             LaneReader l = qp.peer().findLane(entries);
             lane = l;

@@ -8,7 +8,7 @@ import org.verbena.verbs.Gid;
 
 /**
  * The receive side of a queue pair of type UD: takes datagrams from the rings of all who send to it, in turn, and brings
- * them into its posted receives. A datagram gets the receives only that were posted when it was sent, as if it had been
+ * them into receives. A datagram gets the receives only that were posted when it was sent, as if it had been
  * put there by its sender; one that finds none, or has a wrong Q_Key, is lost.
  */
 final class DatagramReceiver {
@@ -123,7 +123,7 @@ final class DatagramReceiver {
     // ---- the data path
 
     /** Completes a receive with the next datagram; answers false if there is none. */
-    boolean poll(ShmCompletionQueue cq, ShmReceiveQueue receives) {
+    boolean poll(ShmCompletionQueue cq, DatagramTaker receives) {
         DatagramReader[] all = rings;
         for (int i = all.length; i > 0; i--) {
             int at = next < all.length ? next : 0;
@@ -135,7 +135,7 @@ final class DatagramReceiver {
         return false;
     }
 
-    private boolean poll(DatagramReader r, ShmCompletionQueue cq, ShmReceiveQueue receives) {
+    private boolean poll(DatagramReader r, ShmCompletionQueue cq, DatagramTaker receives) {
         // no further than once around, however fast the peer is
         for (long left = r.size(); left > 0;) {
             long record = r.record();
@@ -166,7 +166,7 @@ final class DatagramReceiver {
         return high == ShmContext.GID_PREFIX && low == qp.instance() || isAttached(high, low);
     }
 
-    private static boolean take(long record, int length, ShmCompletionQueue cq, ShmReceiveQueue receives) {
+    private static boolean take(long record, int length, ShmCompletionQueue cq, DatagramTaker receives) {
         int flags = RawMemory.getInt(record + DatagramLayout.FLAGS) & ALLOWED_FLAGS;
         return receives.takeDatagram(cq, record + DatagramLayout.GRH, length + DatagramLayout.GRH_BYTES,
                 RawMemory.getInt(record + DatagramLayout.IMMEDIATE), flags | LaneLayout.HAS_GRH,

@@ -66,6 +66,22 @@ final class Delivery {
         return WcStatus.SUCCESS;
     }
 
+    /** Brings a datagram of our own memory into the elements of a receive that is long enough; answers the status. */
+    int scatterDatagram(long data, long firstSge, int length) {
+        int done = 0;
+        for (long a = firstSge; done < length; a += AdapterLayout.WQE_SGE) {
+            long address = RawMemory.getLong(a);
+            long keyAndLength = RawMemory.getLong(a + 8);
+            int n = (int) Math.min(length - done, keyAndLength >>> 32);
+            Region r = n == 0 ? null : region((int) keyAndLength, address, n);
+            if (n > 0 && (r == null || !r.copyIn(data + done, address, n))) {
+                return WcStatus.LOC_PROT_ERR;
+            }
+            done += n;
+        }
+        return WcStatus.SUCCESS;
+    }
+
     /** The region that a buffer of a receive lies in; null if there is none, or it may not be written. */
     @Nullable
     Region region(int key, long at, long bytes) {

@@ -41,6 +41,9 @@ final class Destination {
     private long armWord;
     private long hint;
     private int channel;
+    /** Address of the word that says how many receives are posted, and by how many bits it is shifted. */
+    private long posted;
+    private int postedShift;
     private boolean timestamps;
     private long lastNotified;
 
@@ -117,7 +120,9 @@ final class Destination {
         }
         int receives = RawMemory.getInt(entry + AdapterLayout.QP_RING_ENTRIES);
         int arm = RawMemory.getInt(entry + AdapterLayout.QP_ARM);
-        if (receives < 0 || receives > ShmDevice.MAX_WR || arm < 0 || arm >= AdapterLayout.MAX_CQ) {
+        int pool = RawMemory.getInt(entry + AdapterLayout.QP_POOL);
+        if (receives < 0 || receives > ShmDevice.MAX_WR || arm < 0 || arm >= AdapterLayout.MAX_CQ || pool < 0
+                || pool > CommonsLayout.MAX_POOLS) {
             return LOST;
         }
         try {
@@ -131,6 +136,10 @@ final class Destination {
             return pause();
         }
         link = l & Link.IDENTITY;
+        posted = pool == 0
+                ? entry + AdapterLayout.QP_POSTED
+                : s.peerBase() + AdapterLayout.poolEntry(pool - 1) + AdapterLayout.POOL_POSTED;
+        postedShift = pool == 0 ? Posted.COUNT_SHIFT : 0;
         armWord = s.peerBase() + AdapterLayout.armWord(arm);
         hint = s.hint(number);
         timestamps = (RawMemory.getInt(entry + AdapterLayout.QP_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
@@ -144,9 +153,9 @@ final class Destination {
         return w == null ? 0 : w.begin(message);
     }
 
-    /** Receives that the destination has posted up to now. */
+    /** Receives that the destination, or the shared receive queue that it is on, has posted up to now. */
     long posted() {
-        return Posted.count(RawMemory.getLongAcquire(entry + AdapterLayout.QP_POSTED));
+        return RawMemory.getLongAcquire(posted) >>> postedShift;
     }
 
     /** True if completions there are to carry time stamps. */

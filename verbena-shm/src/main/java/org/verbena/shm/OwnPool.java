@@ -187,7 +187,12 @@ final class OwnPool {
     }
 
     int limit() {
-        return (int) RawMemory.getLong(entry + AdapterLayout.POOL_LIMIT);
+        return (int) limitWord();
+    }
+
+    /** {@code sequence:32 | limit:32}. */
+    long limitWord() {
+        return RawMemory.getLong(entry + AdapterLayout.POOL_LIMIT);
     }
 
     /** True, once, if fewer receives are left than the limit. */

@@ -6,14 +6,17 @@ package org.verbena.shm;
  * without a look at the receive itself.
  */
 final class Posted {
+    /** The bits behind the count. */
+    static final int COUNT_SHIFT = 8;
+
     private Posted() {}
 
     static long of(long count, long shortest) {
-        return count << 8 | Math.min(shortest, 255);
+        return count << COUNT_SHIFT | Math.min(shortest, 255);
     }
 
     static long count(long word) {
-        return word >>> 8;
+        return word >>> COUNT_SHIFT;
     }
 
     static int shortest(long word) {

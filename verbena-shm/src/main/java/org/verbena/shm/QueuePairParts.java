@@ -99,9 +99,13 @@ final class QueuePairParts {
         if (init.type() == QueuePairType.XRC_SEND) {
             return new NoReceives();
         }
-        return srq == null
-                ? new ShmReceiveQueue(qp, context.keys(), pd.index(), init.maxReceiveWr(), receiveEntries,
-                        init.maxReceiveSge(), context.adapter().base() + ring, posted, scratch)
+        if (srq == null) {
+            return new ShmReceiveQueue(qp, context.keys(), pd.index(), init.maxReceiveWr(), receiveEntries,
+                    init.maxReceiveSge(), context.adapter().base() + ring, posted, scratch);
+        }
+        DatagramReceiver datagrams = qp.datagramReceiver();
+        return datagrams != null
+                ? new PooledDatagrams(qp, datagrams, context, srq, scratch)
                 : new AttachedReceives(qp, context, srq, receiveEntries, posted, scratch);
     }
 

@@ -21,6 +21,8 @@ final class ReceivePool {
     private static final VarHandle BUSY;
     /** One post in so many compares the peers' word with our own; one less than a power of two. */
     private static final int CHECK = 15;
+    /** A peer that writes without end does not keep us from going on. */
+    private static final int TRIES = 64;
     private static final int END = -1;
 
     static {
@@ -223,6 +225,34 @@ final class ReceivePool {
         int s = Claim.slot(claim);
         return claim != Claim.NONE && s < outstanding.length && OUTSTANDING.compareAndSet(outstanding, s, claim,
                 Claim.NONE);
+    }
+
+    /**
+     * Takes the oldest receive that nobody has claimed, for ourselves, and finishes it; answers {@link Claim#NONE} if
+     * there is none, or if it is too short. Any thread.
+     *
+     * @param limit only of a position before this one
+     * @param length how long it has to be
+     */
+    long takeOldest(long limit, long length) {
+        long a = line + CommonsLayout.NEXT;
+        for (int i = 0; i < TRIES && !broken; i++) {
+            long n = RawMemory.getLongAcquire(a);
+            if (n < 0 || n >= posted || n >= limit) {
+                break;
+            }
+            long c = at(n);
+            boolean fits = length <= RawMemory.getLong(wqe(Claim.slot(c)) + AdapterLayout.WQE_LENGTH);
+            // what was read is of this position if nobody has claimed that meanwhile
+            if (!fits && RawMemory.getLongAcquire(a) == n) {
+                break;
+            }
+            // a claim that was seen by the engine before it was finished may have been brought back
+            if (fits && RawMemory.compareAndSetLong(a, n, n + 1) && finish(c)) {
+                return c;
+            }
+        }
+        return Claim.NONE;
     }
 
     /** The slot of a finished receive may be used again. */

@@ -171,10 +171,6 @@ final class ShmProtectionDomain extends ProtectionDomain {
                     + QueuePairType.toString(attributes.type()) + " of shm0 has no "
                     + (flags != 0 ? QueuePairCreateFlags.toString(flags) : SendOperations.toString(operations)));
         }
-        if (attributes.sharedReceiveQueue() != null && attributes.type() == QueuePairType.UD) {
-            throw new VerbsException("create QP on " + describe(), Errno.EOPNOTSUPP,
-                    "shm0 has no shared receive queues for datagrams");
-        }
         if (attributes.sharedReceiveQueue() instanceof ShmSharedReceiveQueue s && s.pool().receives().isBroken()) {
             throw new VerbsException("create QP on " + describe(), Errno.EINVAL, s.describe() + " has failed");
         }

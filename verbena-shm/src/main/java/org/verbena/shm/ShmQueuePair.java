@@ -149,6 +149,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
             } else {
                 epoch++;
                 errorReason = "";
+                receiveQueue.connect(0);
             }
         }
         synchronized (stateLock) {
@@ -311,6 +312,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
     private void leave(boolean left) {
         if (datagramReceiver != null) {
             datagramReceiver.close();
+            receiveQueue.disconnect(true);
             receiveCq.connectionsChanged();
         }
         Session s = session;

@@ -19,7 +19,7 @@ import org.verbena.verbs.WcStatus;
  * completions. One thread posts, one polls. The ring is ours alone to write, so it is also where the poller reads what
  * was posted.
  */
-final class ShmReceiveQueue extends ReceiveSide {
+final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
     private static final VarHandle COMPLETED;
 
     static {
@@ -392,13 +392,8 @@ final class ShmReceiveQueue extends ReceiveSide {
         return k < known;
     }
 
-    /**
-     * Completes the oldest receive with a datagram, unless there is none for it or it is too short: then nothing happens.
-     *
-     * @param data the datagram with its header, {@code length} bytes
-     * @param limit how many receives had been posted when the datagram was sent
-     */
-    boolean takeDatagram(ShmCompletionQueue cq, long data, int length, int immediate, int flags, long timestamp,
+    @Override
+    public boolean takeDatagram(ShmCompletionQueue cq, long data, int length, int immediate, int flags, long timestamp,
             long limit, int source) {
         long k = completed;
         if (k >= limit || k >= known && !isPosted(k)) {
@@ -409,7 +404,7 @@ final class ShmReceiveQueue extends ReceiveSide {
         if (length > room(wqe)) {
             return false;
         }
-        int status = scatterDatagram(data, wqe + AdapterLayout.WQE_HEADER, length);
+        int status = delivery.scatterDatagram(data, wqe + AdapterLayout.WQE_HEADER, length);
         if (status != WcStatus.SUCCESS) {
             qp.receiveFailed(status);
         }
@@ -429,21 +424,6 @@ final class ShmReceiveQueue extends ReceiveSide {
             sum += RawMemory.getInt(a + 12) & 0xffffffffL;
         }
         return sum;
-    }
-
-    private int scatterDatagram(long data, long firstSge, int length) {
-        int done = 0;
-        for (long a = firstSge; done < length; a += AdapterLayout.WQE_SGE) {
-            long address = RawMemory.getLong(a);
-            long keyAndLength = RawMemory.getLong(a + 8);
-            int n = (int) Math.min(length - done, keyAndLength >>> 32);
-            Region r = n == 0 ? null : delivery.region((int) keyAndLength, address, n);
-            if (n > 0 && (r == null || !r.copyIn(data + done, address, n))) {
-                return WcStatus.LOC_PROT_ERR;
-            }
-            done += n;
-        }
-        return WcStatus.SUCCESS;
     }
 
     /** In state ERR: what is posted and not completed is flushed, once the peer has left this queue pair. */

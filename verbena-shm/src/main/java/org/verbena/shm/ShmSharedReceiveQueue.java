@@ -105,8 +105,8 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         String reason = "a peer has damaged " + describe();
         context.raise(AsyncEvent.builder(AsyncEventType.SRQ_ERR, this).detail(reason).build());
         for (PoolUser u : pool.users()) {
-            if (u instanceof AttachedReceives a) {
-                a.queuePair().enterError(reason, AsyncEventType.QP_FATAL);
+            if (u instanceof SharedReceiveSide side) {
+                side.queuePair().enterError(reason, AsyncEventType.QP_FATAL);
             }
         }
     }

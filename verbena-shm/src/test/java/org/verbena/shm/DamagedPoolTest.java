@@ -24,6 +24,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
@@ -74,6 +75,16 @@ class DamagedPoolTest {
                     .maxReadAtomic(1).build());
         }
 
+        /** A queue pair of type UD on the shared queue, in use. */
+        QueuePair datagramReceiver() throws VerbsException {
+            QueuePair q = srq.protectionDomain().createQueuePair(QueuePairInitAttributes.builder(received, received)
+                    .type(QueuePairType.UD).sharedReceiveQueue(srq).build());
+            q.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).qkey(1).build());
+            q.modify(QueuePairAttributes.to(QueuePairState.RTR).build());
+            q.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build());
+            return q;
+        }
+
         void post(int n) {
             for (int i = 0; i < n; i++) {
                 assertThat(srq.receiveQueue().post(i, to, 64L * i, 64)).isZero();
@@ -111,10 +122,13 @@ class DamagedPoolTest {
             e.post(RECEIVES);
             assertThat(e.send()).isZero();
             assertThat(e.srq.pool().receives().check()).isTrue();
+            QueuePair datagrams = e.datagramReceiver();
             RawMemory.putLong(e.line() + CommonsLayout.NEXT, nonsense);
             e.owner.engine().lookAgain();
             assertThat(e.events()).contains(AsyncEventType.SRQ_ERR, AsyncEventType.QP_FATAL);
             assertThat(e.receiver.state()).isEqualTo(QueuePairState.ERR);
+            assertThat(datagrams.state()).isEqualTo(QueuePairState.ERR);
+            datagrams.close();
             assertThat(e.srq.receiveQueue().post(1, e.to, 0, 8)).isEqualTo(Errno.EINVAL);
             assertThatThrownBy(() -> e.srq.modify(SharedReceiveQueueAttributes.builder().maxWr(9).build()))
                     .hasMessageContaining("failed");

@@ -157,6 +157,55 @@ class ReceivePoolTest {
     }
 
     @Test
+    void theOwnerTakesWhatIsLongEnoughAndWasThereInTime() {
+        pool.setCapacity(4);
+        for (int i = 0; i < 4; i++) {
+            int s = pool.take();
+            RawMemory.putLong(pool.wqe(s) + AdapterLayout.WQE_LENGTH, i == 2 ? 10 : 100);
+            pool.post(s, 1);
+        }
+        assertThat(pool.takeOldest(0, 50)).as("posted later").isEqualTo(Claim.NONE);
+        long first = pool.takeOldest(4, 100);
+        assertThat(Claim.position(first)).isZero();
+        assertThat(pool.isOutstanding(first)).isFalse();
+        assertThat(Claim.position(claims().claim())).isEqualTo(1);
+        assertThat(pool.takeOldest(2, 5)).as("posted later").isEqualTo(Claim.NONE);
+        assertThat(pool.takeOldest(4, 11)).as("too short").isEqualTo(Claim.NONE);
+        assertThat(Claim.position(pool.takeOldest(4, 10))).isEqualTo(2);
+        assertThat(Claim.position(pool.takeOldest(9, 100))).isEqualTo(3);
+        assertThat(pool.takeOldest(9, 0)).isEqualTo(Claim.NONE);
+        assertThat(pool.available()).isZero();
+    }
+
+    /** What the engine brings back between the two steps of the owner's thread is passed over and comes later. */
+    @Test
+    void theOwnerDoesNotTakeWhatIsFinished() {
+        pool.setCapacity(2);
+        post(2);
+        long first = pool.at(0);
+        assertThat(pool.finish(first)).isTrue();
+        pool.repost(Claim.slot(first));
+        assertThat(Claim.position(pool.takeOldest(9, 0))).isEqualTo(1);
+        assertThat(Claim.position(pool.takeOldest(9, 0))).isEqualTo(2);
+        assertThat(pool.outstanding()).isEmpty();
+    }
+
+    @Test
+    void aPositionThatGoesBackGivesTheOwnerNothingTwice() {
+        pool.setCapacity(4);
+        post(2);
+        assertThat(pool.takeOldest(9, 0)).isNotEqualTo(Claim.NONE);
+        RawMemory.putLong(all + 128 + CommonsLayout.NEXT, 0);
+        assertThat(Claim.position(pool.takeOldest(9, 0))).isEqualTo(1);
+        RawMemory.putLong(all + 128 + CommonsLayout.NEXT, -5);
+        assertThat(pool.takeOldest(9, 0)).isEqualTo(Claim.NONE);
+        assertThat(pool.check()).isFalse();
+        post(1);
+        RawMemory.putLong(all + 128 + CommonsLayout.NEXT, 2);
+        assertThat(pool.takeOldest(9, 0)).as("of a broken pool").isEqualTo(Claim.NONE);
+    }
+
+    @Test
     void theInboxIsReadInOrderAndPastWhatIsNotCommitted() {
         pool.setCapacity(8);
         post(6);

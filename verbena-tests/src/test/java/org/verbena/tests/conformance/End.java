@@ -185,6 +185,13 @@ final class End implements AutoCloseable {
         return keep(pd.createQueuePair(initAttributes(receives)));
     }
 
+    /** One more queue pair on the same queues, of another type. */
+    QueuePair queuePairOfType(int type) throws VerbsException {
+        QueuePair q = keep(pd.createQueuePair(initAttributes().toBuilder().type(type).build()));
+        queuePairs.put(q.number(), q);
+        return q;
+    }
+
     /** Where receives for a queue pair are posted. */
     ReceiveQueue receiveQueue(QueuePair q) {
         return srq == null ? q.receiveQueue() : srq.receiveQueue();
@@ -209,7 +216,7 @@ final class End implements AutoCloseable {
 
     void toInit(QueuePair q) throws VerbsException {
         var b = QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1);
-        q.modify((isDatagram() ? b.qkey(options.qkey) : b.accessFlags(options.queuePairAccess)).build());
+        q.modify((isDatagram(q) ? b.qkey(options.qkey) : b.accessFlags(options.queuePairAccess)).build());
     }
 
     void toRtr(EndAddress peer) throws VerbsException {
@@ -217,20 +224,24 @@ final class End implements AutoCloseable {
     }
 
     boolean isDatagram() {
-        return options.type == QueuePairType.UD;
+        return isDatagram(qp);
     }
 
-    private boolean isReliable() {
-        return options.type == QueuePairType.RC;
+    private static boolean isDatagram(QueuePair q) {
+        return q.type() == QueuePairType.UD;
+    }
+
+    private static boolean isReliable(QueuePair q) {
+        return q.type() == QueuePairType.RC;
     }
 
     void toRtr(QueuePair q, EndAddress peer) throws VerbsException {
         var b = QueuePairAttributes.to(QueuePairState.RTR);
-        if (!isDatagram()) {
+        if (!isDatagram(q)) {
             b.addressVector(peer.vector()).pathMtu(context.queryPort(1).activeMtu())
                     .destinationQueuePair(peer.queuePairNumber()).rqPsn(peer.psn());
         }
-        if (isReliable()) {
+        if (isReliable(q)) {
             b.maxDestReadAtomic(reads()).minRnrTimer(options.minRnrTimer);
         }
         q.modify(b.build());
@@ -286,7 +297,7 @@ final class End implements AutoCloseable {
 
     void toRts(QueuePair q) throws VerbsException {
         var b = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(psn(q));
-        if (isReliable()) {
+        if (isReliable(q)) {
             b.timeout(options.timeout).retryCount(options.retryCount).rnrRetry(options.rnrRetry)
                     .maxReadAtomic(reads());
         }

@@ -324,6 +324,43 @@ public abstract class VerbsConformance {
     }
 
     @Nested
+    @ParameterizedClass
+    @EnumSource
+    class DatagramsOnSharedQueues extends DatagramConformance {
+        DatagramsOnSharedQueues(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return options.sharedReceives();
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class MulticastOnSharedQueues extends MulticastConformance {
+        MulticastOnSharedQueues(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return options.sharedReceives();
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class SharedReceiveQueuesOfDatagrams extends SharedDatagramConformance {
+        SharedReceiveQueuesOfDatagrams(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
     class PeerDeath extends PeerDeathConformance {
         PeerDeath() {
             super(VerbsConformance.this.fixture());

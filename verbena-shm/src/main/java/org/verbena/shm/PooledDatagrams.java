@@ -1,0 +1,142 @@
+package org.verbena.shm;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.verbena.linux.Membarrier;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * The receive side of a queue pair of type UD on a shared receive queue: a datagram that has arrived takes a receive out
+ * of the pool when it is polled. The poller is an initiator here, of this process: while it is inside it says so in a word,
+ * as peers do in their {@link Hazard}.
+ */
+final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
+    private static final VarHandle COMPLETED;
+    private static final VarHandle INSIDE;
+
+    static {
+        try {
+            MethodHandles.Lookup l = MethodHandles.lookup();
+            COMPLETED = l.findVarHandle(PooledDatagrams.class, "completed", long.class);
+            INSIDE = l.findVarHandle(PooledDatagrams.class, "inside", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final DatagramReceiver datagrams;
+    /** Written by the poller only. */
+    private long completed;
+    /** A number that is another one each time while the poller takes a receive, else 0. */
+    @SuppressWarnings("unused") // INSIDE
+    private long inside;
+    private long sequence;
+    /** The limit of the queue whose owner was told last that it is reached. */
+    private long limitSaid;
+
+    PooledDatagrams(ShmQueuePair qp, DatagramReceiver datagrams, ShmContext context, ShmSharedReceiveQueue srq,
+            long scratch) {
+        super(qp, context, srq, scratch);
+        this.datagrams = datagrams;
+    }
+
+    // ---- life
+
+    @Override
+    void connect(long peerDirectoryEntry) {
+        attach();
+    }
+
+    /** The state takes nothing any more, and who polls finds that out or shows that it is inside. */
+    @Override
+    void disconnect(boolean left) {
+        Membarrier.globalExpedited();
+        long h = hazard();
+        while (h != 0 && hazard() == h) {
+            Thread.onSpinWait();
+        }
+        own.remove(this);
+    }
+
+    @Override
+    void reset() {
+        COMPLETED.setRelease(this, 0L);
+        delivery.reset();
+    }
+
+    // ---- completions
+
+    @Override
+    boolean poll(ShmCompletionQueue cq) {
+        return datagrams.poll(cq, this);
+    }
+
+    @Override
+    long completions() {
+        return (long) COMPLETED.getAcquire(this);
+    }
+
+    @Override
+    long completionsWaiting() {
+        return qp.state().receives() ? datagrams.waiting((int) pool.available()) : 0;
+    }
+
+    @Override
+    public boolean takeDatagram(ShmCompletionQueue cq, long data, int length, int immediate, int flags, long timestamp,
+            long limit, int source) {
+        INSIDE.setOpaque(this, ++sequence);
+        VarHandle.releaseFence(); // as in Hazard
+        // a queue pair that is closed or reset leaves this state first, and then waits for who is inside
+        long claim = qp.state().receives() ? pool.takeOldest(limit, length) : Claim.NONE;
+        int status = WcStatus.SUCCESS;
+        if (claim != Claim.NONE) {
+            int slot = Claim.slot(claim);
+            status = delivery.scatterDatagram(data, pool.wqe(slot) + AdapterLayout.WQE_HEADER, length);
+            int shown = cq.hasTimestamps() ? flags : flags & ~LaneLayout.HAS_TIMESTAMP;
+            cq.set(qp, pool.receive(slot).wrId, LaneLayout.commit(completed, WcOpcode.RECV, status, shown), length);
+            cq.setSource(source);
+            cq.setMore(immediate, timestamp, 0);
+            COMPLETED.setRelease(this, completed + 1);
+            pool.free(slot);
+            long l = own.limitWord();
+            if (l != limitSaid && pool.available() < (int) l) {
+                limitSaid = l;
+                own.lookAgain();
+            }
+        }
+        INSIDE.setRelease(this, 0L);
+        if (status != WcStatus.SUCCESS) {
+            qp.receiveFailed(status);
+        }
+        return claim != Claim.NONE;
+    }
+
+    // ---- for the pool
+
+    @Override
+    public long hazard() {
+        return (long) INSIDE.getAcquire(this);
+    }
+
+    @Override
+    public long held() {
+        return Claim.NONE;
+    }
+
+    @Override
+    public boolean hasCommitted(long claim) {
+        return false;
+    }
+
+    @Override
+    public boolean isStarving() {
+        return false;
+    }
+
+    @Override
+    public void wake() {
+        // it waits for nothing
+    }
+}

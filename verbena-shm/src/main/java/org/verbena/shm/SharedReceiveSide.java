@@ -1,0 +1,46 @@
+package org.verbena.shm;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.verbena.verbs.AsyncEvent;
+import org.verbena.verbs.AsyncEventType;
+
+/** The receive side of a queue pair on a shared receive queue. */
+abstract class SharedReceiveSide extends UnpostedReceives implements PoolUser {
+    final ShmQueuePair qp;
+    final OwnPool own;
+    final ReceivePool pool;
+    /** The poller's. */
+    final Delivery delivery;
+    private final ShmContext context;
+    private final ShmSharedReceiveQueue srq;
+    /** It has been said that no more of the shared queue is taken. */
+    private final AtomicBoolean lastSaid = new AtomicBoolean();
+
+    SharedReceiveSide(ShmQueuePair qp, ShmContext context, ShmSharedReceiveQueue srq, long scratch) {
+        this.qp = qp;
+        this.context = context;
+        this.srq = srq;
+        own = srq.pool();
+        pool = own.receives();
+        delivery = new Delivery(context.keys(), own.pd(), scratch);
+    }
+
+    final ShmQueuePair queuePair() {
+        return qp;
+    }
+
+    /** From now on receives are taken for this queue pair. */
+    final void attach() {
+        lastSaid.set(false);
+        own.add(this);
+    }
+
+    @Override
+    final void leftForGood() {
+        if (lastSaid.compareAndSet(false, true)) {
+            context.raise(AsyncEvent.builder(AsyncEventType.QP_LAST_WQE_REACHED, qp)
+                    .detail("it takes no more receives of " + srq.describe()).build());
+        }
+    }
+}
