@@ -1,6 +1,7 @@
 package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
@@ -41,7 +43,19 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     void needsSharedReceiveQueues() throws VerbsException {
         try (Context c = fixture.open()) {
             needs(c, Feature.SHARED_RECEIVE_QUEUE);
+            if (!isReliable()) {
+                needs(c, Feature.UC);
+            }
         }
+    }
+
+    /** Of type RC, not UC. */
+    private boolean isReliable() {
+        return adapted(EndOptions.defaults()).type == QueuePairType.RC;
+    }
+
+    private void onlyReliable() {
+        assumeTrue(isReliable(), "who sends does not wait");
     }
 
     private static SharedReceiveQueueAttributes.Builder attributes() {
@@ -262,6 +276,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
 
     @Test
     void aMessageWaitsForAReceive() throws VerbsException {
+        onlyReliable();
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
         int sender = oneMore(p, second);
@@ -283,6 +298,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
 
     @Test
     void retriesForAReceiveEnd() throws VerbsException {
+        onlyReliable();
         Pair p = sharing(EndOptions.defaults(), EndOptions.defaults().rnrRetry(1));
         assertPosted(p.far.post(Op.send(1).on(0, 8)));
         assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 1, p.far.awaitSend());
@@ -291,6 +307,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     /** Nothing is polled, so that receives and places for messages run out together. */
     @Test
     void retriesEndWhenAllReceivesAreTaken() throws VerbsException {
+        onlyReliable();
         Pair p = sharing(EndOptions.defaults(), EndOptions.defaults().rnrRetry(1));
         postReceives(p.near, 0, CAPACITY);
         for (int i = 0; i < CAPACITY; i++) {
@@ -304,6 +321,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
 
     @Test
     void moreUnpolledMessagesThanTheQueueHadWhenItWasConnected() throws VerbsException {
+        onlyReliable();
         Pair p = connected(EndOptions.defaults().sharedReceives().queues(4), EndOptions.defaults());
         SharedReceiveQueue q = srq(p.near);
         q.modify(attributes().maxWr(40).build());
@@ -316,6 +334,30 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         assertThat(got.stream().map(Completion::byteLength))
                 .containsExactlyElementsOf(LongStream.range(0, 40).boxed().toList());
         assertAllSent(p.far.run(end -> end.await(end.sendCq, 40)));
+    }
+
+    /** What finds no place for its message is lost and takes no receive. */
+    @Test
+    void unreliableMessagesWithoutAPlaceAreLostAndLeaveTheirReceives() throws VerbsException {
+        assumeTrue(!isReliable(), "who sends waits");
+        Pair p = connected(EndOptions.defaults().sharedReceives().queues(4), EndOptions.defaults());
+        srq(p.near).modify(attributes().maxWr(40).build());
+        postReceives(p.near, 0, 40);
+        int sender = p.farAddress.queuePairNumber();
+        assertAllSent(send(p.far, sender, LongStream.range(0, 30).toArray()));
+        List<Completion> got = new ArrayList<>(p.near.awaitReceives(4));
+        got.addAll(End.poll(p.near.receiveCq, 40));
+        assertThat(got.stream().map(Completion::byteLength)).isSorted().doesNotHaveDuplicates();
+        while (got.size() < 40) {
+            assertAllSent(send(p.far, sender, 200));
+            got.add(p.near.awaitReceive());
+        }
+        assertThat(got.stream().map(Completion::wrId)).doesNotHaveDuplicates();
+        assertAllSent(send(p.far, sender, 8));
+        p.near.expectNoCompletion();
+        postReceives(p.near, 0, 1);
+        assertAllSent(send(p.far, sender, 9));
+        assertThat(p.near.awaitReceive().byteLength()).isEqualTo(9);
     }
 
     // ---- events
@@ -368,11 +410,15 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         int sender = oneMore(p, second);
         postReceives(p.near, 0, 4);
         List<Completion> sent = send(p.far, p.farAddress.queuePairNumber(), SLOT + 1);
-        assertThat(sent.getFirst().statusName()).isEqualTo("REM_INV_REQ_ERR");
+        assertThat(sent.getFirst().statusName()).isEqualTo(isReliable() ? "REM_INV_REQ_ERR" : "SUCCESS");
         Completion c = p.near.awaitReceive();
         assertThat(c.statusName()).isEqualTo("LOC_LEN_ERR");
         p.near.awaitState(QueuePairState.ERR);
-        p.far.awaitState(QueuePairState.ERR);
+        if (isReliable()) {
+            p.far.awaitState(QueuePairState.ERR);
+        } else {
+            assertThat(p.far.state()).isEqualTo(QueuePairState.RTS);
+        }
         assertAllSent(send(p.far, sender, 1, 2, 3));
         List<Completion> rest = p.near.awaitReceives(3);
         assertThat(rest.stream().mapToLong(Completion::wrId).filter(id -> id != c.wrId())).hasSize(3);
@@ -387,7 +433,17 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         postReceives(p.near, 0, 8);
         assertAllSent(send(p.far, sender, 1, 1, 1));
         second.close();
-        assertAllSent(send(p.far, p.farAddress.queuePairNumber(), 2, 2, 2, 2, 2, 2, 2, 2));
-        assertThat(p.near.awaitReceives(8).stream().map(Completion::wrId).distinct()).hasSize(8);
+        List<Completion> got = new ArrayList<>();
+        if (isReliable()) {
+            assertAllSent(send(p.far, p.farAddress.queuePairNumber(), 2, 2, 2, 2, 2, 2, 2, 2));
+            got.addAll(p.near.awaitReceives(8));
+        } else {
+            Await.until("8 messages", () -> { // which do not wait until the receives are back
+                assertAllSent(send(p.far, p.farAddress.queuePairNumber(), 2));
+                got.addAll(End.poll(p.near.receiveCq, 8));
+                return got.size() >= 8;
+            }, got::toString);
+        }
+        assertThat(got.stream().map(Completion::wrId)).hasSize(8).doesNotHaveDuplicates();
     }
 }

@@ -4,6 +4,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.verbena.verbs.QueuePairType;
+
 /**
  * The conformance suite: what every provider of verbs has to do. A provider is added by one class:
  *
@@ -373,6 +375,58 @@ public abstract class VerbsConformance {
     class SharedReceiveQueues extends SharedReceiveQueueConformance {
         SharedReceiveQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class SharedReceiveQueuesOfUnreliable extends SharedReceiveQueueConformance {
+        SharedReceiveQueuesOfUnreliable(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return options.type(QueuePairType.UC);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class UnreliableConnectionOnSharedQueues extends UnreliableConnectionConformance {
+        UnreliableConnectionOnSharedQueues(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return options.sharedReceives();
+        }
+    }
+
+    @Nested
+    class UnreliableFaultsOnSharedQueues extends UnreliableFaultConformance {
+        UnreliableFaultsOnSharedQueues() {
+            super(VerbsConformance.this.fixture());
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return options.sharedReceives();
+        }
+    }
+
+    @Nested
+    class SharedReceiveQueueFaultsOfUnreliable extends SharedReceiveQueueFaultConformance {
+        SharedReceiveQueueFaultsOfUnreliable() {
+            super(VerbsConformance.this.fixture());
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return options.type(QueuePairType.UC);
         }
     }
 
