@@ -60,17 +60,17 @@ final class ControlMessage {
     static final int MULTICAST_SYNC = 30;
     /** {token}. */
     static final int MULTICAST_SYNCED = 31;
-    /** A queue pair of type XRC_RECV is to be opened: {token, QP number, domain: two longs}. */
+    /** A queue pair of type XRC_RECV is to be opened: {token, handle, QP number, domain: two longs}. */
     static final int XRC_OPEN = 32;
-    /** It was closed: {QP number}. */
+    /** It was closed: {handle}. */
     static final int XRC_CLOSE = 33;
-    /** How is it? {token, QP number}. */
+    /** How is it? {token, handle}. */
     static final int XRC_QUERY = 34;
-    /** It is to be changed: {token, QP number, the state it is in, attributes}. */
+    /** It is to be changed: {token, handle, the state it is in, attributes}. */
     static final int XRC_MODIFY = 35;
     /** {token, errno, text, attributes}. */
     static final int XRC_ANSWER = 36;
-    /** Something happened to it: {QP number, event type, text}. */
+    /** Something happened to it: {handle, event type, text}. */
     static final int XRC_EVENT = 37;
     /** Connection manager: {connection, port, QP number, private data}. */
     static final int CM_REQUEST = 16;

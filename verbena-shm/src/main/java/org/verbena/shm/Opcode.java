@@ -38,7 +38,6 @@ final class Opcode {
         int keys = SendOperations.LOCAL_INVALIDATE | SendOperations.BIND_WINDOW | SendOperations.SEND_INVALIDATE;
         return switch (type) {
             case QueuePairType.UD -> messages;
-            case QueuePairType.XRC_RECV -> 0;
             case QueuePairType.UC -> messages | writes | keys;
             default -> messages | writes | keys | SendOperations.READ | SendOperations.COMPARE_AND_SWAP
                     | SendOperations.FETCH_AND_ADD | SendOperations.FLUSH | SendOperations.ATOMIC_WRITE;

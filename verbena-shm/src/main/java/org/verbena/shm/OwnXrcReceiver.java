@@ -113,7 +113,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
                 ? context.session(verb, QueuePairValues.destination(describe(), a).low())
                 : null;
         synchronized (modifyLock) {
-            if (closed || state != from || to.receives() && from == QueuePairState.RESET) {
+            if (closed || state != from || to.receives() && s == null && !from.receives()) {
                 throw new VerbsException(verb, Errno.EINVAL, closed
                         ? "it has just been destroyed"
                         : "it is in " + state + " by now" + (errorReason.isEmpty() ? "" : ": " + errorReason));

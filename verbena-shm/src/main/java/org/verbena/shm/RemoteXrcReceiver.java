@@ -9,26 +9,27 @@ import org.verbena.verbs.VerbsException;
 /** A queue pair of type XRC_RECV of another context that we have open: every call asks that context. */
 final class RemoteXrcReceiver implements XrcReceiver {
     private final Session session;
-    private final int number;
+    private final long handle;
     private final Observer observer;
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile String errorReason = "";
 
     /** Is told of events as soon as {@link SessionReceivers} has let us open it. */
-    RemoteXrcReceiver(Session session, int number, Observer observer) {
+    RemoteXrcReceiver(Session session, long handle, Observer observer) {
         this.session = session;
-        this.number = number;
+        this.handle = handle;
         this.observer = observer;
     }
 
-    int number() {
-        return number;
+    /** By which both sides know that we have it open. */
+    long handle() {
+        return handle;
     }
 
     @Override
     public QueuePairState state() {
         try {
-            query("query the state of QP 0x" + Integer.toHexString(number));
+            query("query the state of a queue pair of " + session.peerName());
         } catch (VerbsException e) {
             // then it is what it was
         }
@@ -43,14 +44,14 @@ final class RemoteXrcReceiver implements XrcReceiver {
 
     @Override
     public QueuePairAttributes query(String verb) throws VerbsException {
-        SessionReceivers.Answer a = session.receivers().ask(verb, ControlMessage.XRC_QUERY, w -> w.putInt(number));
+        SessionReceivers.Answer a = session.receivers().ask(verb, ControlMessage.XRC_QUERY, w -> w.putLong(handle));
         return learn(a);
     }
 
     @Override
     public void modify(String verb, QueuePairState from, QueuePairAttributes a) throws VerbsException {
         learn(session.receivers().ask(verb, ControlMessage.XRC_MODIFY,
-                w -> AttributesMessage.write(w.putInt(number).putInt(AttributesMessage.number(from)), a)));
+                w -> AttributesMessage.write(w.putLong(handle).putInt(AttributesMessage.number(from)), a)));
     }
 
     private QueuePairAttributes learn(SessionReceivers.Answer a) {

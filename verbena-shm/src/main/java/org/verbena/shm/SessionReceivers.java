@@ -11,6 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairAttributes;
@@ -30,6 +32,7 @@ final class SessionReceivers {
 
     private final ShmContext context;
     private final Session session;
+    /** For questions, and handles of what we have open. */
     private final AtomicLong tokens = new AtomicLong();
     private final Map<Long, CompletableFuture<Answer>> questions = new ConcurrentHashMap<>();
     /** The peer's, which we have open. */
@@ -48,14 +51,16 @@ final class SessionReceivers {
     /** The peer has one of our queue pairs open. */
     private final class Guest implements XrcReceiver.Observer {
         final OwnXrcReceiver receiver;
+        final long handle;
 
-        Guest(OwnXrcReceiver receiver) {
+        Guest(OwnXrcReceiver receiver, long handle) {
             this.receiver = receiver;
+            this.handle = handle;
         }
 
         @Override
         public void raise(int event, String detail) {
-            session.send(new ControlMessage.Writer(ControlMessage.XRC_EVENT).putInt(receiver.number()).putInt(event)
+            session.send(new ControlMessage.Writer(ControlMessage.XRC_EVENT).putLong(handle).putInt(event)
                     .putText(detail), null);
         }
     }
@@ -70,10 +75,11 @@ final class SessionReceivers {
     /** Opens a queue pair of the peer. */
     RemoteXrcReceiver open(String verb, int number, XrcDomains.Key domain, XrcReceiver.Observer observer)
             throws VerbsException {
-        RemoteXrcReceiver r = new RemoteXrcReceiver(session, number, observer);
+        RemoteXrcReceiver r = new RemoteXrcReceiver(session, tokens.incrementAndGet(), observer);
         remote.add(r); // first, so that no event is missed
         try {
-            ask(verb, ControlMessage.XRC_OPEN, w -> w.putInt(number).putLong(domain.high()).putLong(domain.low()));
+            ask(verb, ControlMessage.XRC_OPEN, w -> w.putLong(r.handle()).putInt(number).putLong(domain.high())
+                    .putLong(domain.low()));
             return r;
         } catch (VerbsException e) {
             remote.remove(r);
@@ -83,7 +89,7 @@ final class SessionReceivers {
 
     void close(RemoteXrcReceiver r) {
         if (remote.remove(r)) {
-            session.send(new ControlMessage.Writer(ControlMessage.XRC_CLOSE).putInt(r.number()), null);
+            session.send(new ControlMessage.Writer(ControlMessage.XRC_CLOSE).putLong(r.handle()), null);
         }
     }
 
@@ -114,31 +120,41 @@ final class SessionReceivers {
         switch (m.type()) {
             case ControlMessage.XRC_OPEN -> {
                 long token = m.getLong();
+                long handle = m.getLong();
                 int number = m.getInt();
                 XrcDomains.Key domain = new XrcDomains.Key(m.getLong(), m.getLong());
                 m.end();
-                open(token, number, domain);
+                open(token, handle, number, domain);
             }
             case ControlMessage.XRC_QUERY -> {
                 long token = m.getLong();
-                int number = m.getInt();
+                Guest g = guest(m.getLong());
                 m.end();
-                answer(token, guest(number).receiver);
+                if (g == null) {
+                    refuse(token);
+                } else {
+                    answer(token, g.receiver);
+                }
             }
             case ControlMessage.XRC_MODIFY -> {
                 long token = m.getLong();
-                int number = m.getInt();
+                Guest g = guest(m.getLong());
                 QueuePairState from = AttributesMessage.state(m.getInt());
                 QueuePairAttributes a = AttributesMessage.read(m);
                 m.end();
-                change(token, guest(number).receiver, from, a);
+                if (g == null) {
+                    refuse(token);
+                } else {
+                    change(token, g.receiver, from, a);
+                }
             }
             case ControlMessage.XRC_CLOSE -> {
-                int number = m.getInt();
+                Guest g = guest(m.getLong());
                 m.end();
-                Guest g = guest(number);
-                guests.remove(g);
-                g.receiver.close(g);
+                if (g != null) {
+                    guests.remove(g);
+                    g.receiver.close(g);
+                }
             }
             case ControlMessage.XRC_ANSWER -> {
                 long token = m.getLong();
@@ -150,14 +166,14 @@ final class SessionReceivers {
                 }
             }
             case ControlMessage.XRC_EVENT -> {
-                int number = m.getInt();
+                long handle = m.getLong();
                 int event = m.getInt();
                 String text = m.getText();
                 m.end();
                 if (!isEvent(event)) {
                     throw new ProtocolException("event " + event + " does not happen to a queue pair");
                 }
-                remote.stream().filter(r -> r.number() == number).forEach(r -> r.raise(event, text));
+                remote.stream().filter(r -> r.handle() == handle).forEach(r -> r.raise(event, text));
             }
             default -> {
                 return false;
@@ -171,25 +187,29 @@ final class SessionReceivers {
                 || event == AsyncEventType.QP_ACCESS_ERR || event == AsyncEventType.SQ_DRAINED;
     }
 
-    private void open(long token, int number, XrcDomains.Key domain) throws ProtocolException {
-        OwnXrcReceiver r = context.xrc().receiver(number);
-        if (guests.size() >= MAX_OPEN) {
-            throw new ProtocolException("too many queue pairs are open");
+    private void open(long token, long handle, int number, XrcDomains.Key domain) throws ProtocolException {
+        if (guests.size() >= MAX_OPEN || guest(handle) != null) {
+            throw new ProtocolException("too many queue pairs are open, or one by the same handle twice");
         }
-        Guest g = r == null ? null : new Guest(r);
+        OwnXrcReceiver r = context.xrc().receiver(number);
+        Guest g = r == null ? null : new Guest(r, handle);
         if (g != null && g.receiver.open(domain, g)) {
             guests.add(g);
             answer(token, g.receiver);
         } else {
-            session.send(AttributesMessage.write(new ControlMessage.Writer(ControlMessage.XRC_ANSWER).putLong(token)
-                    .putInt(Errno.EINVAL).putText("the domain has no queue pair of that number"),
-                    QueuePairAttributes.builder().build()), null);
+            refuse(token);
         }
     }
 
-    private Guest guest(int number) throws ProtocolException {
-        return guests.stream().filter(g -> g.receiver.number() == number).findFirst()
-                .orElseThrow(() -> new ProtocolException("it has no queue pair open of that number"));
+    /** What the peer has open by a handle; null if nothing, or no more. */
+    private @Nullable Guest guest(long handle) {
+        return guests.stream().filter(g -> g.handle == handle).findFirst().orElse(null);
+    }
+
+    private void refuse(long token) {
+        session.send(AttributesMessage.write(new ControlMessage.Writer(ControlMessage.XRC_ANSWER).putLong(token)
+                .putInt(Errno.EINVAL).putText("the domain has no queue pair of that number"),
+                QueuePairAttributes.builder().build()), null);
     }
 
     private void change(long token, OwnXrcReceiver r, QueuePairState from, QueuePairAttributes a)

@@ -358,7 +358,7 @@ class GarbageTest {
     @Test
     void randomMessagesAreTakenOrRefusedAndNothingElse() {
         Seeds.each(5000, random -> {
-            ControlMessage.Writer m = new ControlMessage.Writer(random.nextInt(33));
+            ControlMessage.Writer m = new ControlMessage.Writer(random.nextInt(40));
             for (int i = random.nextInt(8); i > 0; i--) {
                 m.putInt((int) Seeds.odd(random));
             }

@@ -206,7 +206,7 @@ final class HostilePeer {
 
     /** Of the right form as often as not, so that what is behind the form is reached too. */
     private MemorySegment message() {
-        return switch (random.nextInt(10)) {
+        return switch (random.nextInt(12)) {
             case 0 -> new ControlMessage.Writer(ControlMessage.MEMORY).putLong(random.nextInt(3)).putLong(odd(4096))
                     .segment();
             case 1 -> new ControlMessage.Writer(ControlMessage.MEMORY).putLong(random.nextLong()).putLong(8192)
@@ -224,7 +224,11 @@ final class HostilePeer {
             case 7 -> new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(random.nextInt(3)).segment();
             case 8 -> new ControlMessage.Writer(ControlMessage.DATAGRAM_RING + random.nextInt(4)).putLong(odd(2))
                     .putLong(odd(2)).putLong(odd(4096)).putLong(odd(69632)).segment();
-            default -> nonsense(random.nextInt(34));
+            case 9 -> new ControlMessage.Writer(ControlMessage.POOL_ATTACH + random.nextInt(3)).putInt(random.nextInt())
+                    .putInt(random.nextInt(3)).putLong(odd(0)).putLong(odd(0)).segment();
+            case 10 -> new ControlMessage.Writer(ControlMessage.XRC_OPEN + random.nextInt(6)).putLong(odd(1)).putLong(
+                    random.nextInt(3)).putInt(random.nextInt(8)).putInt(random.nextInt(2)).segment();
+            default -> nonsense(random.nextInt(40));
         };
     }
 
