@@ -482,7 +482,7 @@ final class SendExecutor {
             }
             reason = errno == 0
                     ? "memory of the peer has not arrived here yet"
-                    : "memory of the peer could not be mapped here, " + hint(errno);
+                    : "memory of the peer could not be mapped here, " + SendFailure.hint(errno);
         } else if (remote == null && e != null) {
             reason = String.valueOf(e.getMessage());
             errno = e.errno();
@@ -505,14 +505,18 @@ final class SendExecutor {
     private boolean fail(Remote r, WorkRequest w, long number, int status) {
         Target t = target;
         int errno = t == null ? 0 : t.takeErrno();
-        if (unreliable && !isLocal(status)) {
+        if (unreliable && !SendFailure.isLocal(status)) {
             return lose(w, number);
         }
         PooledSends p = pooled;
         if (errno == 0 && p != null) {
             errno = p.receives().takeErrno();
         }
-        String reason = WcStatus.toString(status) + " for wrId " + w.wrId + (errno == 0 ? "" : ", " + hint(errno));
+        String reason = WcStatus.toString(status) + " for wrId " + w.wrId + (xrc == null
+                ? ""
+                : " to SRQ 0x" + Integer.toHexString(w.sharedReceiveQueue)) + (errno == 0
+                        ? ""
+                        : ", " + SendFailure.hint(errno));
         if (unreliable) {
             return stop(w, number, status, reason, errno);
         }
@@ -532,23 +536,6 @@ final class SendExecutor {
         qp.sendFailed(reason);
         complete(w, number, status, errno);
         return true;
-    }
-
-    private static boolean isLocal(int status) {
-        return status == WcStatus.LOC_LEN_ERR || status == WcStatus.LOC_PROT_ERR || status == WcStatus.LOC_QP_OP_ERR
-                || status == WcStatus.MW_BIND_ERR
-                || status == WcStatus.FATAL_ERR;
-    }
-
-    private static String hint(int errno) {
-        return Errno.describe(errno) + switch (errno) {
-            case Errno.EPERM ->
-                ": this process may not reach the peer's registered memory (ptrace rights, see docs/shm.md); "
-                        + "memory from ProtectionDomain.allocate needs none";
-            case Errno.EMFILE -> ": this process is out of descriptors (ulimit -n)";
-            case Errno.ENOMEM -> ": too many mappings or too little address space (vm.max_map_count, ulimit -v)";
-            default -> "";
-        };
     }
 
     private boolean failLocally(WorkRequest w, long number, int status, String reason, int errno) {

@@ -49,9 +49,8 @@ final class ShmCompletionQueue extends CompletionQueue {
     private final @Nullable WallClock wallClock;
     private volatile ShmQueuePair[] sources = {};
     /** Those of shared receive queues of type XRC; null if there are none, as is usual. */
-    private volatile PoolCompletions @Nullable [] pools;
+    private volatile @Nullable PoolSources pools;
     private boolean poolsFirst;
-    private int nextPool;
     private int next;
     /** Null until there are many queue pairs. */
     private volatile @Nullable ReadySet ready;
@@ -182,18 +181,11 @@ final class ShmCompletionQueue extends CompletionQueue {
 
     /** Completions of a shared receive queue are found here from now on. */
     synchronized void add(PoolCompletions pool) {
-        PoolCompletions[] old = pools;
-        PoolCompletions[] more = old == null ? new PoolCompletions[1] : Arrays.copyOf(old, old.length + 1);
-        more[more.length - 1] = pool;
-        pools = more;
+        pools = PoolSources.with(pools, pool);
     }
 
     synchronized void remove(PoolCompletions pool) {
-        PoolCompletions[] old = pools;
-        if (old != null) {
-            PoolCompletions[] less = Arrays.stream(old).filter(p -> p != pool).toArray(PoolCompletions[]::new);
-            pools = less.length == 0 ? null : less;
-        }
+        pools = PoolSources.without(pools, pool);
     }
 
     @Override
@@ -209,10 +201,8 @@ final class ShmCompletionQueue extends CompletionQueue {
         for (ShmQueuePair qp : sources) {
             waiting += qp.source().waiting(this);
         }
-        PoolCompletions[] p = pools;
-        for (int i = 0; p != null && i < p.length; i++) {
-            waiting += p[i].waiting();
-        }
+        PoolSources p = pools;
+        waiting += p == null ? 0 : p.waiting();
         if (waiting > entries) {
             throw new VerbsException("resize " + describe(), Errno.EINVAL, waiting + " completions wait to be polled, "
                     + entries + (entries == 1 ? " entry is" : " entries are") + " too few");
@@ -226,11 +216,8 @@ final class ShmCompletionQueue extends CompletionQueue {
         for (ShmQueuePair qp : sources) {
             n += qp.source().completions(this);
         }
-        PoolCompletions[] p = pools;
-        for (int i = 0; p != null && i < p.length; i++) {
-            n += p[i].completions();
-        }
-        return n;
+        PoolSources p = pools;
+        return p == null ? n : n + p.completions();
     }
 
     @Override
@@ -279,28 +266,17 @@ final class ShmCompletionQueue extends CompletionQueue {
 
     @Override
     public int nextPoll() {
-        PoolCompletions[] p = pools;
+        PoolSources p = pools;
         return p == null ? pollQueuePairs() : pollBoth(p);
     }
 
     /** In turn, so that neither kind hides the other. */
-    private int pollBoth(PoolCompletions[] p) {
+    private int pollBoth(PoolSources p) {
         poolsFirst = !poolsFirst;
         if (poolsFirst) {
-            return pollPools(p) ? 0 : pollQueuePairs();
+            return p.poll(this) ? 0 : pollQueuePairs();
         }
-        return pollQueuePairs() == 0 || pollPools(p) ? 0 : Errno.ENOENT;
-    }
-
-    private boolean pollPools(PoolCompletions[] p) {
-        for (int k = 0; k < p.length; k++) {
-            int at = nextPool < p.length ? nextPool : 0;
-            nextPool = at + 1;
-            if (p[at].poll(this)) {
-                return true;
-            }
-        }
-        return false;
+        return pollQueuePairs() == 0 || p.poll(this) ? 0 : Errno.ENOENT;
     }
 
     private int pollQueuePairs() {
@@ -583,13 +559,8 @@ final class ShmCompletionQueue extends CompletionQueue {
                 return true;
             }
         }
-        PoolCompletions[] p = pools;
-        for (int i = 0; p != null && i < p.length; i++) {
-            if (p[i].isNotified(word)) {
-                return true;
-            }
-        }
-        return false;
+        PoolSources p = pools;
+        return p != null && p.isNotified(word);
     }
 
     @Override

@@ -17,8 +17,8 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Proves that no call of the data path allocates: runs {@link DataPath} and {@link ManyQueuePairs} for a short time with
- * JMH's GC profiler and fails if a benchmark allocates more than {@value #LIMIT} bytes per operation. What fails, for instance because the
+ * Proves that no call of the data path allocates: runs {@link DataPath}, {@link QueuePairKinds} and
+ * {@link ManyQueuePairs} for a short time with JMH's GC profiler and fails if a benchmark allocates more than {@value #LIMIT} bytes per operation. What fails, for instance because the
  * machine was too busy to compile in time, gets a second and longer chance.
  *
  * <pre>
@@ -34,7 +34,7 @@ public final class AllocationCheck {
     /** Exit code 0: nothing allocates. */
     public static void main(String[] args) throws RunnerException {
         Collection<RunResult> results = run(List.of(DataPath.class.getName() + "\\..*", ManyQueuePairs.class.getName()
-                + "\\..*"),
+                + "\\..*", QueuePairKinds.class.getName() + "\\..*"),
                 200, 100);
         List<String> suspects = results.stream().filter(r -> !(bytes(r) <= LIMIT)).map(AllocationCheck::pattern)
                 .distinct()
@@ -87,6 +87,9 @@ public final class AllocationCheck {
     private static String name(RunResult r) {
         String b = r.getParams().getBenchmark();
         String queuePairs = r.getParams().getParam("queuePairs");
-        return b.substring(b.lastIndexOf('.') + 1) + (queuePairs == null ? "" : " of " + queuePairs);
+        String kind = r.getParams().getParam("kind");
+        return b.substring(b.lastIndexOf('.') + 1) + (queuePairs == null ? "" : " of " + queuePairs) + (kind == null
+                ? ""
+                : " " + kind);
     }
 }

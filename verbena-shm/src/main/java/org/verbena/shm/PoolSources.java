@@ -1,0 +1,71 @@
+package org.verbena.shm;
+
+import java.util.Arrays;
+
+import org.jspecify.annotations.Nullable;
+
+/** The shared receive queues of type XRC whose completions one completion queue has. One thread at a time polls. */
+final class PoolSources {
+    private final PoolCompletions[] all;
+    private int next;
+
+    private PoolSources(PoolCompletions[] all) {
+        this.all = all;
+    }
+
+    /** These and one more. */
+    static PoolSources with(@Nullable PoolSources old, PoolCompletions more) {
+        PoolCompletions[] all = old == null ? new PoolCompletions[1] : Arrays.copyOf(old.all, old.all.length + 1);
+        all[all.length - 1] = more;
+        return new PoolSources(all);
+    }
+
+    /** These without one of them; null if there is none left. */
+    static @Nullable PoolSources without(@Nullable PoolSources old, PoolCompletions gone) {
+        if (old == null) {
+            return null;
+        }
+        PoolCompletions[] all = Arrays.stream(old.all).filter(p -> p != gone).toArray(PoolCompletions[]::new);
+        return all.length == 0 ? null : new PoolSources(all);
+    }
+
+    /** Moves a completion into the cursor of {@code cq}, one of each in turn; false if there is none. */
+    boolean poll(ShmCompletionQueue cq) {
+        for (int k = 0; k < all.length; k++) {
+            PoolCompletions p = all[next];
+            next = next + 1 < all.length ? next + 1 : 0;
+            if (p.poll(cq)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** How many completions wait to be polled; any thread. */
+    long waiting() {
+        long n = 0;
+        for (PoolCompletions p : all) {
+            n += p.waiting();
+        }
+        return n;
+    }
+
+    /** How many completions there have been, polled or not; any thread. */
+    long completions() {
+        long n = 0;
+        for (PoolCompletions p : all) {
+            n += p.completions();
+        }
+        return n;
+    }
+
+    /** True if an initiator has signalled this arm word last; any thread. */
+    boolean isNotified(long armWord) {
+        for (PoolCompletions p : all) {
+            if (p.isNotified(armWord)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,28 @@
+package org.verbena.shm;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.WcStatus;
+
+/** What is to be said of requests that fail. */
+final class SendFailure {
+    private SendFailure() {}
+
+    /** True for a status whose cause is on this side, and of which the peer knows nothing. */
+    static boolean isLocal(int status) {
+        return status == WcStatus.LOC_LEN_ERR || status == WcStatus.LOC_PROT_ERR || status == WcStatus.LOC_QP_OP_ERR
+                || status == WcStatus.MW_BIND_ERR
+                || status == WcStatus.FATAL_ERR;
+    }
+
+    /** An errno with its meaning and, where there is something to be done, what that is. */
+    static String hint(int errno) {
+        return Errno.describe(errno) + switch (errno) {
+            case Errno.EPERM ->
+                ": this process may not reach the peer's registered memory (ptrace rights, see docs/shm.md); "
+                        + "memory from ProtectionDomain.allocate needs none";
+            case Errno.EMFILE -> ": this process is out of descriptors (ulimit -n)";
+            case Errno.ENOMEM -> ": too many mappings or too little address space (vm.max_map_count, ulimit -v)";
+            default -> "";
+        };
+    }
+}
