@@ -50,6 +50,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
     private boolean sendFirst;
     private final AtomicBoolean unanswered = new AtomicBoolean();
     private final PeerDeparture departure = new PeerDeparture(this);
+    private final WaitBudget waitBudget = new WaitBudget(Revocation.PATIENCE_NANOS);
     private final Attendance attendance;
     private final CompletionSource source;
     private final Drain drain = new Drain();
@@ -208,6 +209,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         epoch++;
         errorReason = "";
         departure.nobodyLeft();
+        waitBudget.refill();
         own.setPeer(s.peerInstance());
         s.add(this);
         for (int p : pds()) {
@@ -497,6 +499,11 @@ final class ShmQueuePair extends QueuePair implements Connected {
     /** A send that waited for a receive waits no more. */
     void fed() {
         attendance.fed();
+    }
+
+    /** How long polls may wait for the peer. */
+    WaitBudget waitBudget() {
+        return waitBudget;
     }
 
     /** What the engine does for this queue pair. */

@@ -24,7 +24,7 @@ final class WindowWork {
 
     private static int localInvalidate(WorkRequest w, ShmQueuePair qp, KeyTable keys) {
         Window window = keys.window(w.rkey);
-        return window != null && window.pd == qp.pdIndex() && invalidate(window, w.rkey, window.owner())
+        return window != null && window.pd == qp.pdIndex() && invalidate(window, w.rkey, window.owner(), null)
                 ? WcStatus.SUCCESS
                 : WcStatus.LOC_QP_OP_ERR;
     }
@@ -32,15 +32,21 @@ final class WindowWork {
     /** A message that arrived through {@code qp} takes a key away; false if it had no right to. */
     static boolean invalidateFor(ShmQueuePair qp, KeyTable keys, int rkey) {
         Window window = keys.window(rkey);
-        return window != null && window.pd == qp.pdIndex() && invalidate(window, rkey, qp);
+        return window != null && window.pd == qp.pdIndex() && invalidate(window, rkey, qp, qp.waitBudget());
     }
 
-    private static boolean invalidate(Window window, int rkey, @Nullable ShmQueuePair owner) {
+    /**
+     * Takes a window's key away.
+     *
+     * @param budget how long may be waited; null for as long as for one that is stopped
+     */
+    private static boolean invalidate(Window window, int rkey, @Nullable ShmQueuePair owner,
+            @Nullable WaitBudget budget) {
         if (owner == null || !window.beginInvalidate(rkey, owner)) {
             return false;
         }
         window.withdraw();
-        if (!hasLeft(owner, Hazard.region(rkey))) {
+        if (!hasLeft(owner, Hazard.region(rkey), budget)) {
             owner.enterError("the peer did not leave a memory window that was invalidated", -1);
             window.stick(); // the region is held until the window can be closed
             return false;
@@ -51,15 +57,20 @@ final class WindowWork {
     }
 
     /** Waits for the only peer that can be inside a window of type 2; false if it does not leave. */
-    private static boolean hasLeft(ShmQueuePair owner, int what) {
+    private static boolean hasLeft(ShmQueuePair owner, int what, @Nullable WaitBudget budget) {
         Membarrier.globalExpedited();
         long word = owner.peer().hazard();
         if (Hazard.what(word) != what) {
             return !owner.memories().lingersIn(what);
         }
-        long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
+        long start = System.nanoTime();
+        long patience = budget == null ? Revocation.PATIENCE_NANOS : budget.left(owner.state());
         for (int round = 0; owner.peer().hazard() == word; round++) {
-            if (System.nanoTime() - end > 0) {
+            long waited = System.nanoTime() - start;
+            if (waited > patience) {
+                if (budget != null) {
+                    budget.spend(waited);
+                }
                 return false;
             }
             if (round < 100) {
@@ -67,6 +78,9 @@ final class WindowWork {
             } else {
                 LockSupport.parkNanos(50_000);
             }
+        }
+        if (budget != null) {
+            budget.spend(System.nanoTime() - start);
         }
         return !owner.memories().lingersIn(what); // its queue pair may have been closed meanwhile
     }

@@ -1,0 +1,31 @@
+package org.verbena.shm;
+
+import org.verbena.verbs.QueuePairState;
+
+/**
+ * How long a poll may wait for the peer of a connection, all times together, because of what that peer has sent. When it is
+ * used up the queue pair fails, and then nobody waits any more. Used by one thread at a time.
+ */
+final class WaitBudget {
+    private final long whole;
+    private volatile long left;
+
+    WaitBudget(long nanos) {
+        whole = nanos;
+        left = nanos;
+    }
+
+    /** A new connection begins. */
+    void refill() {
+        left = whole;
+    }
+
+    /** Nanoseconds that are left in a state of the queue pair. */
+    long left(QueuePairState state) {
+        return state == QueuePairState.ERR ? 0 : left;
+    }
+
+    void spend(long nanos) {
+        left = Math.max(0, left - nanos);
+    }
+}
