@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
@@ -28,6 +29,7 @@ final class Destination {
     final long instance;
     final int number;
     private final ShmContext context;
+    private final Destinations all;
 
     private @Nullable Session session;
     private @Nullable CompletableFuture<Session> asked;
@@ -47,8 +49,9 @@ final class Destination {
     private boolean timestamps;
     private long lastNotified;
 
-    Destination(ShmContext context, long instance, int number) {
+    Destination(ShmContext context, Destinations all, long instance, int number) {
         this.context = context;
+        this.all = all;
         this.instance = instance;
         this.number = number;
     }
@@ -57,7 +60,7 @@ final class Destination {
     boolean isIdle() {
         Session s = session;
         DatagramWriter w = writer;
-        return asked == null && (s == null || s.isDead() || w != null && w.readerDone);
+        return asked == null && (s == null || s.isDead() || w == null || w.readerDone);
     }
 
     /** Makes ready to send: {@link #READY}, {@link #WAIT} while the session is made, or {@link #LOST}. */
@@ -130,7 +133,7 @@ final class Destination {
             if (channel != 0) {
                 s.bells().reach("wake " + s.peerName(), channel);
             }
-            writer = s.rings().make(l & Link.IDENTITY, receives);
+            writer = make(s, l & Link.IDENTITY, receives);
         } catch (VerbsException e) {
             EngineLog.logSometimes(System.Logger.Level.WARNING, "datagrams to " + s.peerName() + " are lost", e);
             return pause();
@@ -145,6 +148,18 @@ final class Destination {
         timestamps = (RawMemory.getInt(entry + AdapterLayout.QP_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
         lastNotified = 0;
         return READY;
+    }
+
+    private DatagramWriter make(Session s, long meant, int receives) throws VerbsException {
+        try {
+            return s.rings().make(meant, receives);
+        } catch (VerbsException e) {
+            if (e.errno() != Errno.ENOMEM) {
+                throw e;
+            }
+            all.sweep(); // rings to destinations that have gone are kept until the table grows
+            return s.rings().make(meant, receives);
+        }
     }
 
     /** Address of room for a record, 0 if the ring is full: then the datagram is lost. Only when {@link #READY}. */

@@ -44,6 +44,15 @@ final class Destinations {
         return i;
     }
 
+    /** Gives up the rings that nobody reads any more. */
+    void sweep() {
+        for (Destination d : table) {
+            if (d != null && d.isIdle()) {
+                d.close();
+            }
+        }
+    }
+
     private Destination add(long instance, int number) {
         if (2 * (size + 1) > table.length) {
             Destination[] kept = new Destination[size];
@@ -62,7 +71,7 @@ final class Destinations {
             }
             size = kept.length;
         }
-        Destination d = new Destination(context, instance, number);
+        Destination d = new Destination(context, this, instance, number);
         table[slot(table, instance, number)] = d;
         size++;
         return d;

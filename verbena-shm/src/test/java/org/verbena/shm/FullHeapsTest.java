@@ -3,11 +3,26 @@ package org.verbena.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.util.concurrent.TimeUnit;
+
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.AddressHandle;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
 
 /**
  * The heap of receive rings and the lane arena when they are full. Both are a gibibyte whose pages are reserved as they
@@ -16,6 +31,7 @@ import org.verbena.verbs.VerbsException;
 class FullHeapsTest {
     private static final long SOME = 1 << 20;
     private static final int SOME_ENTRIES = 1 << 12;
+    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     @Test
     void receiveRings() throws Exception {
@@ -56,5 +72,61 @@ class FullHeapsTest {
         session.end("the test is over");
         arena.close();
         context.close();
+    }
+
+    /**
+     * Rings to destinations that have gone fill the arena, while there are so many others that the table of destinations
+     * does not grow: they are given up when there is no room for a new one.
+     */
+    @Test
+    void datagramRings() throws Exception {
+        int live = 130;
+        int most = ShmDevice.MAX_WR;
+        int rings = (int) (LaneLayout.SIZE / DatagramLayout.bytes(most)) + 2;
+        try (ShmContext from = (ShmContext) ShmDevice.INSTANCE.open();
+                ShmContext to = (ShmContext) ShmDevice.INSTANCE.open()) {
+            CompletionQueue sent = from.createCompletionQueue(64);
+            CompletionQueue received = to.createCompletionQueue(64);
+            ProtectionDomain pd = from.allocateProtectionDomain();
+            ProtectionDomain far = to.allocateProtectionDomain();
+            MemoryRegion memory = pd.allocate(4096, AccessFlags.LOCAL_WRITE);
+            MemoryRegion farMemory = far.allocate(4096, AccessFlags.LOCAL_WRITE);
+            QueuePair sender = datagrams(pd, sent, 1);
+            AddressHandle way = pd.createAddressHandle(AddressVector.to(to.queryGid(1, 0)));
+            for (int i = 0; i < live + rings; i++) {
+                boolean stays = i < live;
+                QueuePair receiver = datagrams(far, received, stays ? 1 : most);
+                assertThat(receiver.receiveQueue().post(i, farMemory, 0, 100)).isZero();
+                assertThat(sender.sendQueue().start().send(i, SendFlags.SIGNALED).sge(memory, 0, 8).datagram(way,
+                        receiver.number(), 1).complete()).isZero();
+                assertThat(poll(sent)).isEqualTo(i);
+                assertThat(poll(received)).as("datagram %d", i).isEqualTo(i);
+                if (!stays) {
+                    receiver.close();
+                }
+            }
+        }
+    }
+
+    private static QueuePair datagrams(ProtectionDomain pd, CompletionQueue cq, int receives) throws VerbsException {
+        QueuePair q = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).type(QueuePairType.UD).maxReceiveWr(
+                receives).build());
+        q.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).qkey(1).build());
+        q.modify(QueuePairAttributes.to(QueuePairState.RTR).build());
+        q.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build());
+        return q;
+    }
+
+    private static long poll(CompletionQueue cq) {
+        long end = System.nanoTime() + LIMIT_NANOS;
+        while (cq.startPoll() != 0) {
+            if (System.nanoTime() - end > 0) {
+                return -1;
+            }
+            Thread.onSpinWait();
+        }
+        long id = cq.status() == WcStatus.SUCCESS ? cq.wrId() : -2;
+        cq.endPoll();
+        return id;
     }
 }
