@@ -27,6 +27,8 @@ final class AttachedReceives extends SharedReceiveSide {
 
     private final KeyTable keys;
     private final int entries;
+    /** How the pool knows what is completed here. */
+    private final int who;
     private final long postedAddress;
     /** Lane entries read; written by the poller only. */
     private long completed;
@@ -39,6 +41,7 @@ final class AttachedReceives extends SharedReceiveSide {
         super(qp, context, srq, scratch);
         this.keys = context.keys();
         this.entries = entries;
+        this.who = qp.index() + 1;
         this.postedAddress = postedAddress;
     }
 
@@ -122,8 +125,9 @@ final class AttachedReceives extends SharedReceiveSide {
     private boolean take(ShmCompletionQueue cq, long entry, long commit, long k) {
         long claim = LaneReader.claim(entry);
         int flags = LaneLayout.flags(commit);
-        if ((flags & ~LaneLayout.KNOWN_FLAGS) != 0 || !pool.finish(claim)) {
-            qp.fatal(new ProtocolException("the peer completed a receive that it had not claimed"));
+        int answer = (flags & ~LaneLayout.KNOWN_FLAGS) != 0 ? ReceivePool.LIE : pool.complete(claim, who);
+        if (answer != ReceivePool.DONE) {
+            accuse(answer);
             return false;
         }
         int slot = Claim.slot(claim);
@@ -155,6 +159,14 @@ final class AttachedReceives extends SharedReceiveSide {
         return true;
     }
 
+    private void accuse(int answer) {
+        if (answer == ReceivePool.LIE) {
+            qp.fatal(new ProtocolException("the peer completed a receive that it had not claimed"));
+        } else if (own.users().contains(this)) { // else the connection ends, and the engine has taken it
+            own.damaged();
+        }
+    }
+
     // ---- for the pool
 
     @Override
@@ -168,29 +180,27 @@ final class AttachedReceives extends SharedReceiveSide {
     }
 
     @Override
-    public boolean hasCommitted(long claim) {
+    public void noteCommitted(ClaimOwners owners) {
         Session s = qp.session(); // which keeps the lane mapped
-        boolean found = contains(anyLane(), claim);
+        noteAll(anyLane(), owners);
         KeepAlive.until(s);
-        return found;
     }
 
-    private boolean contains(@Nullable LaneReader l, long claim) {
+    private void noteAll(@Nullable LaneReader l, ClaimOwners owners) {
         if (l == null) {
-            return false;
+            return;
         }
         long from = completions();
         for (long k = from; k < from + entries; k++) {
             long entry = l.entry(k);
             long commit = LaneReader.commit(entry);
             if (!LaneLayout.isReached(commit, k)) {
-                return false;
+                return;
             }
-            if (LaneLayout.isOf(commit, k) && LaneReader.claim(entry) == claim) {
-                return true;
+            if (LaneLayout.isOf(commit, k) && !owners.note(LaneReader.claim(entry)) && k > completions()) {
+                return; // it was not polled meanwhile: the peer lies, and its queue pair will fail when it is polled
             }
         }
-        return false;
     }
 
     @Override

@@ -33,9 +33,14 @@ final class Claim {
         return claim >>> POSITION_SHIFT & POSITIONS;
     }
 
+    /** How many positions a claim's comes before another one. */
+    static long age(long claim, long position) {
+        return position - position(claim) & POSITIONS;
+    }
+
     /** True if the claim's position comes before another that is not far away. */
     static boolean isBefore(long claim, long position) {
-        long distance = position - position(claim) & POSITIONS;
+        long distance = age(claim, position);
         return distance != 0 && distance <= POSITIONS >>> 1;
     }
 

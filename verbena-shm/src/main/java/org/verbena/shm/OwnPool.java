@@ -224,6 +224,19 @@ final class OwnPool {
         }
     }
 
+    /** Forgets those of whom nothing is to be expected any more. */
+    void forgetGone() {
+        users.removeIf(PoolUser::isGone);
+    }
+
+    /** What several peers say cannot be true together: nobody gets a receive any more. */
+    void damaged() {
+        if (!pool.isBroken()) {
+            pool.fail();
+            watch.again();
+        }
+    }
+
     /** Brings back what was claimed by somebody who is dead, or has gone. */
     void recover() {
         watch.recover();
@@ -247,12 +260,6 @@ final class OwnPool {
     boolean takeLost() {
         long a = line + CommonsLayout.LOST;
         return RawMemory.getLongOpaque(a) != 0 && RawMemory.getAndSetLong(a, 0) != 0;
-    }
-
-    /** True if a claim was completed, and nobody has polled that yet. */
-    boolean isUnread(long claim) {
-        InboxReader r = reader;
-        return r != null ? r.isUnread(claim) : users.stream().anyMatch(u -> u.hasCommitted(claim));
     }
 
     /**

@@ -18,6 +18,7 @@ final class PoolClaims {
     private final long mask;
     private final int slots;
     private long left;
+    private boolean lossSeen;
 
     /**
      * Makes one.
@@ -52,6 +53,7 @@ final class PoolClaims {
                 }
                 // this process did not run for so long that the ring has gone round
                 lose();
+                lossSeen = true;
             }
         }
         return Claim.NONE;
@@ -60,6 +62,13 @@ final class PoolClaims {
     /** Tells the owner that a claim came to nothing. */
     void lose() {
         RawMemory.putLongVolatile(lost, 1);
+    }
+
+    /** True once after claims came to nothing: the owner is to be told. */
+    boolean takeLoss() {
+        boolean seen = lossSeen;
+        lossSeen = false;
+        return seen;
     }
 
     /** How many receives were left when the last claim succeeded. */

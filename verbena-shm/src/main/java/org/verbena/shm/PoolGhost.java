@@ -8,13 +8,13 @@ record PoolGhost(Revocation.Inside inside) implements PoolUser {
     }
 
     @Override
-    public long held() {
-        return Claim.NONE;
+    public boolean isGone() {
+        return inside.hasLeft();
     }
 
     @Override
-    public boolean hasCommitted(long claim) {
-        return false;
+    public long held() {
+        return Claim.NONE;
     }
 
     @Override

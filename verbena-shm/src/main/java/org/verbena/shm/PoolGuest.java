@@ -27,11 +27,6 @@ record PoolGuest(Session session, int queue, int queuePair) implements PoolUser 
     }
 
     @Override
-    public boolean hasCommitted(long claim) {
-        return false;
-    }
-
-    @Override
     public boolean isStarving() {
         return !session.isDead() && RawMemory.getLongAcquire(entry() + AdapterLayout.QP_STARVING) != 0;
     }

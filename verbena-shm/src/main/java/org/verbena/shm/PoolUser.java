@@ -8,8 +8,13 @@ interface PoolUser {
     /** The claim that it keeps for its next try; {@link Claim#NONE} if there is none, or if it is dead. */
     long held();
 
-    /** True if it has committed an entry for this claim, in a lane, that was not polled yet. */
-    boolean hasCommitted(long claim);
+    /** Notes all claims for which it has committed an entry, in a lane, that was not polled yet. */
+    default void noteCommitted(ClaimOwners owners) {}
+
+    /** True if it claims nothing any more, and nothing that it has claimed before will be used: it may be forgotten. */
+    default boolean isGone() {
+        return false;
+    }
 
     /** True if it waits for receives. */
     boolean isStarving();

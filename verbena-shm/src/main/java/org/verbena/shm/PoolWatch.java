@@ -25,6 +25,7 @@ final class PoolWatch implements Engine.Waiting {
     /** The receives that were claimed when recovery began; null if there is none. */
     private long @Nullable [] candidates;
     private final List<Inside> inside = new ArrayList<>();
+    private final RecoveryPace pace = new RecoveryPace(System.nanoTime());
 
     private record Inside(PoolUser user, long hazard) {}
 
@@ -78,7 +79,7 @@ final class PoolWatch implements Engine.Waiting {
 
     @Override
     public boolean tick() {
-        return candidates != null;
+        return candidates != null || recoveryWanted;
     }
 
     private void feed() {
@@ -105,7 +106,11 @@ final class PoolWatch implements Engine.Waiting {
     }
 
     private void goOn() {
-        if (candidates == null && recoveryWanted) {
+        if (candidates == null && !recoveryWanted) {
+            return;
+        }
+        long start = System.nanoTime();
+        if (candidates == null && pace.mayBegin(start)) {
             recoveryWanted = false;
             begin();
         }
@@ -114,15 +119,17 @@ final class PoolWatch implements Engine.Waiting {
             return;
         }
         inside.removeIf(i -> i.user.hazard() != i.hazard);
-        if (inside.isEmpty() && finish(all)) {
+        boolean done = inside.isEmpty() && finish(all);
+        long end = System.nanoTime();
+        pace.spent(end - start);
+        if (done) {
             candidates = null;
-            if (recoveryWanted) {
-                again();
-            }
+            pace.ended(end);
         }
     }
 
     private void begin() {
+        pool.forgetGone();
         ReceivePool r = pool.receives();
         long claimed = r.claimed();
         long[] all = r.outstanding();
@@ -145,8 +152,10 @@ final class PoolWatch implements Engine.Waiting {
     private boolean finish(long[] all) {
         ReceivePool r = pool.receives();
         InboxReader reader = pool.reader();
+        ClaimOwners owners = new ClaimOwners(r);
+        pool.users().forEach(owners::ask);
         for (long c : all) {
-            if (r.isOutstanding(c) && pool.users().stream().noneMatch(u -> u.held() == c) && !pool.isUnread(c)) {
+            if (r.isOutstanding(c) && !owners.isOwned(c) && (reader == null || !reader.isUnread(c))) {
                 if (reader != null && !r.mayRepost(reader.at())) {
                     return false;
                 }

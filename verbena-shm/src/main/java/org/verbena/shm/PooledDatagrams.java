@@ -126,11 +126,6 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
     }
 
     @Override
-    public boolean hasCommitted(long claim) {
-        return false;
-    }
-
-    @Override
     public boolean isStarving() {
         return false;
     }

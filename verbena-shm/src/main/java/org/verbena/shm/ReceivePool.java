@@ -25,6 +25,14 @@ final class ReceivePool {
     private static final int TRIES = 64;
     private static final int END = -1;
 
+    /** Answers of {@link #complete}. */
+    static final int DONE = 0;
+    static final int LIE = 1;
+    static final int DAMAGED = 2;
+
+    private static final int WHO_BITS = 22;
+    private static final int NOBODY = 0;
+
     static {
         try {
             MethodHandles.Lookup l = MethodHandles.lookup();
@@ -42,7 +50,7 @@ final class ReceivePool {
     private final long slots;
     private final long stride;
     private final PostedReceive[] receives;
-    /** The claim of each slot that is posted and not completed. */
+    /** By slot: the claim, if it is posted and not completed; else {@code position:41 | who:22} of who completed it last. */
     private final long[] outstanding;
     /** The slot behind each slot, for the lists of slots. */
     private final int[] next;
@@ -64,6 +72,8 @@ final class ReceivePool {
     /** Under the lock: receives posted, and how far claims were seen. */
     private volatile long posted;
     private long claimed;
+    /** What some poller has read last of how far receives were claimed. */
+    private long seenClaimed;
 
     /**
      * Makes a pool without receives; {@link #setCapacity} lets it take some.
@@ -89,6 +99,11 @@ final class ReceivePool {
     /** Bytes of a ring. It has twice as many positions as there are slots, for a receive that is brought back takes two. */
     static long ringBytes(int entries) {
         return 16L * entries;
+    }
+
+    /** How many slots there may be. */
+    int slots() {
+        return outstanding.length;
     }
 
     int capacity() {
@@ -217,14 +232,54 @@ final class ReceivePool {
     /** True if the receive of a claim is posted and not completed. */
     boolean isOutstanding(long claim) {
         int s = Claim.slot(claim);
-        return claim != Claim.NONE && s < outstanding.length && (long) OUTSTANDING.getAcquire(outstanding, s) == claim;
+        return claim < 0 && s < outstanding.length && (long) OUTSTANDING.getAcquire(outstanding, s) == claim;
     }
 
     /** Takes the receive of a claim out of the pool, once; false if there is no such receive. {@link #free} follows. */
     boolean finish(long claim) {
+        return finish(claim, NOBODY);
+    }
+
+    private boolean finish(long claim, int who) {
         int s = Claim.slot(claim);
-        return claim != Claim.NONE && s < outstanding.length && OUTSTANDING.compareAndSet(outstanding, s, claim,
-                Claim.NONE);
+        return claim < 0 && s < outstanding.length && OUTSTANDING.compareAndSet(outstanding, s, claim, Claim.position(
+                claim) << WHO_BITS | who);
+    }
+
+    /**
+     * As {@link #finish}, for somebody who says that he had claimed the receive.
+     *
+     * @param who which one of those who complete receives, from 1 on
+     * @return {@link #DONE}, {@link #LIE} if it is certain that he says the untruth, or {@link #DAMAGED} if it may be another
+     *         one: the receive was completed by somebody else, or has gone round to those that nobody has claimed
+     */
+    int complete(long claim, int who) {
+        if (isOutstanding(claim)) {
+            if (!isClaimed(claim)) {
+                return DAMAGED;
+            }
+            if (finish(claim, who)) {
+                return DONE;
+            }
+        }
+        long position = Claim.position(claim);
+        long real = at(position);
+        int s = Claim.slot(claim);
+        long age = Claim.age(claim, posted);
+        if (claim >= 0 || s >= outstanding.length || age == 0 || age > posted
+                || Claim.isOf(real, position) && real != claim) {
+            return LIE; // there never was such a claim
+        }
+        long last = (long) OUTSTANDING.getAcquire(outstanding, s);
+        return last == (position << WHO_BITS | who) ? LIE : DAMAGED;
+    }
+
+    /** True if the receive has been claimed; the peers' word, which they all write, is read only if it has to be. */
+    private boolean isClaimed(long claim) {
+        if (!Claim.isBefore(claim, seenClaimed)) {
+            seenClaimed = claimed();
+        }
+        return Claim.isBefore(claim, seenClaimed);
     }
 
     /**
@@ -304,11 +359,22 @@ final class ReceivePool {
         return sound;
     }
 
+    /** What peers wrote makes no sense. */
+    void fail() {
+        lock();
+        setBroken();
+        unlock();
+    }
+
+    private void setBroken() {
+        broken = true;
+        RawMemory.putLongRelease(postedAddress, 0); // for all who claim: there is nothing
+    }
+
     private boolean isSound() {
         long n = RawMemory.getLongAcquire(line + CommonsLayout.NEXT);
         if (broken || n < claimed || n > posted) {
-            broken = true;
-            RawMemory.putLongRelease(postedAddress, 0); // for all who claim: there is nothing
+            setBroken();
             return false;
         }
         claimed = n;
@@ -321,7 +387,7 @@ final class ReceivePool {
         int n = 0;
         for (int i = 0; i < all.length; i++) {
             long c = (long) OUTSTANDING.getAcquire(outstanding, i);
-            if (c != Claim.NONE) {
+            if (c < 0) {
                 all[n++] = c;
             }
         }

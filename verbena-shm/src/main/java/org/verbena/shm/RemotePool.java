@@ -82,6 +82,9 @@ final class RemotePool {
     /** Takes the oldest receive; answers {@link Claim#NONE} if there is none. */
     long claim() {
         long c = claims.claim();
+        if (claims.takeLoss()) {
+            session.bells().ring(0);
+        }
         if (c != Claim.NONE) {
             long limit = RawMemory.getLongOpaque(entry + AdapterLayout.POOL_LIMIT);
             if (claims.left() < (int) limit && limit != limitRung) {

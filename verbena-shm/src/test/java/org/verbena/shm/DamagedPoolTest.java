@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +38,10 @@ import org.verbena.verbs.WcStatus;
 class DamagedPoolTest {
     private static final int RECEIVES = 8;
     private static final Duration LIMIT = Duration.ofSeconds(10);
+    /** After so long without work the engine sleeps. */
+    private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private record Pair(ShmQueuePair receiver, ShmQueuePair sender) {}
 
     /** An owner with a shared receive queue, and a peer with a queue pair. */
     private static final class Ends implements AutoCloseable {
@@ -85,6 +93,56 @@ class DamagedPoolTest {
             return q;
         }
 
+        /** One more pair of queue pairs like the first. */
+        Pair pair() throws VerbsException {
+            ShmQueuePair r = (ShmQueuePair) srq.protectionDomain().createQueuePair(receiver.initAttributes());
+            ShmQueuePair s = (ShmQueuePair) sender.protectionDomain().createQueuePair(sender.initAttributes());
+            connect(r, peer, s);
+            connect(s, owner, r);
+            return new Pair(r, s);
+        }
+
+        /** The pool's entry in the owner's directory. */
+        long entry() {
+            return owner.adapter().base() + AdapterLayout.poolEntry(Commons.index(srq.pool().number()));
+        }
+
+        /** Somebody who claims receives and is not known to the pool. */
+        PoolClaims claims() {
+            return new PoolClaims(entry(), line(), owner.adapter().base() + RawMemory.getLong(entry()
+                    + AdapterLayout.POOL_RING), RawMemory.getInt(entry() + AdapterLayout.POOL_ENTRIES));
+        }
+
+        /** Changes the claim of an entry that a sender has committed. */
+        void setClaim(ShmQueuePair from, int index, long claim) throws VerbsException {
+            long lane = RawMemory.getLong(peer.adapter().base() + AdapterLayout.qpEntry(from.number())
+                    + AdapterLayout.QP_LANE);
+            // where the peer writes what the owner reads
+            long arena = peer.session("test", owner.instance()).hint(0) - LaneLayout.HINTS;
+            RawMemory.putLong(arena + lane + ((long) index << LaneLayout.ENTRY_SHIFT) + LaneLayout.CLAIM, claim);
+        }
+
+        int send(QueuePair from) {
+            return from.sendQueue().postSend(1, SendFlags.SIGNALED, this.from, 0, 16);
+        }
+
+        /** Waits for a completion of the owner, which is a success; answers its id. */
+        long poll() {
+            await(() -> received.startPoll() == 0);
+            assertThat(received.status()).isEqualTo(WcStatus.SUCCESS);
+            long id = received.wrId();
+            received.endPoll();
+            return id;
+        }
+
+        void await(BooleanSupplier condition) {
+            long end = System.nanoTime() + LIMIT.toNanos();
+            while (!condition.getAsBoolean()) {
+                assertThat(System.nanoTime() - end).as("it does not happen").isNegative();
+                Thread.onSpinWait();
+            }
+        }
+
         void post(int n) {
             for (int i = 0; i < n; i++) {
                 assertThat(srq.receiveQueue().post(i, to, 64L * i, 64)).isZero();
@@ -92,7 +150,7 @@ class DamagedPoolTest {
         }
 
         int send() {
-            return sender.sendQueue().postSend(1, SendFlags.SIGNALED, from, 0, 16);
+            return send(sender);
         }
 
         long line() {
@@ -147,8 +205,7 @@ class DamagedPoolTest {
             try (Ends e = new Ends()) {
                 e.post(1);
                 assertThat(e.send()).isZero();
-                long entry = e.owner.session("test", e.peer.instance()).peerArenaBase() + LaneLayout.HEAP;
-                RawMemory.putLong(ownAddress(e, entry) + LaneLayout.CLAIM, claim);
+                e.setClaim(e.sender, 0, claim);
                 assertThat(e.received.startPoll()).isEqualTo(Errno.ENOENT);
                 assertThat(e.receiver.state()).as("claim %x", claim).isEqualTo(QueuePairState.ERR);
                 assertThat(e.events()).contains(AsyncEventType.QP_FATAL).doesNotContain(AsyncEventType.SRQ_ERR);
@@ -156,11 +213,183 @@ class DamagedPoolTest {
         }
     }
 
-    /** Where the peer writes what the owner reads at {@code address}. */
-    private static long ownAddress(Ends e, long address) throws VerbsException {
-        Session theirs = e.peer.session("test", e.owner.instance());
-        Session ours = e.owner.session("test", e.peer.instance());
-        return theirs.hint(0) - LaneLayout.HINTS + (address - ours.peerArenaBase());
+    /** Who completes a second time what it has completed before is known to lie. */
+    @Test
+    void aCompletionThatComesTwiceFailsTheQueuePairOnly() throws Exception {
+        for (int posts : new int[] {2, RECEIVES}) {
+            try (Ends e = new Ends()) {
+                Pair other = e.pair();
+                e.post(posts);
+                long first = e.srq.pool().receives().at(0);
+                assertThat(e.send()).isZero();
+                assertThat(e.send()).isZero();
+                e.setClaim(e.sender, 1, first);
+                e.poll();
+                assertThat(e.received.startPoll()).isEqualTo(Errno.ENOENT);
+                assertThat(e.receiver.state()).isEqualTo(QueuePairState.ERR);
+                assertThat(e.events()).contains(AsyncEventType.QP_FATAL).doesNotContain(AsyncEventType.SRQ_ERR);
+                assertThat(other.receiver.state()).isEqualTo(QueuePairState.RTS);
+            }
+        }
+    }
+
+    /** One initiator completes what another one has claimed: nobody knows who lies, and it is the queue that fails. */
+    @Test
+    void aStolenClaimFailsTheQueue() throws Exception {
+        for (boolean postedAgain : new boolean[] {false, true}) {
+            try (Ends e = new Ends()) {
+                Pair thief = e.pair();
+                e.post(2);
+                long stolen = e.srq.pool().receives().at(0);
+                assertThat(e.send()).isZero();
+                assertThat(e.send(thief.sender)).isZero();
+                e.setClaim(thief.sender, 0, stolen);
+                // whoever is polled first
+                e.poll();
+                if (postedAgain) {
+                    e.post(1);
+                }
+                assertThat(e.received.startPoll()).isEqualTo(Errno.ENOENT);
+                assertThat(e.events()).contains(AsyncEventType.SRQ_ERR, AsyncEventType.QP_FATAL);
+                assertThat(e.receiver.state()).isEqualTo(QueuePairState.ERR);
+                assertThat(thief.receiver.state()).isEqualTo(QueuePairState.ERR);
+                assertThat(e.srq.receiveQueue().post(1, e.to, 0, 8)).isEqualTo(Errno.EINVAL);
+            }
+        }
+    }
+
+    /** A receive that is posted and not claimed would be claimed by somebody else next. */
+    @Test
+    void aCompletionOfWhatNobodyHasClaimedFailsTheQueue() throws Exception {
+        try (Ends e = new Ends()) {
+            e.post(3);
+            assertThat(e.send()).isZero();
+            e.setClaim(e.sender, 0, e.srq.pool().receives().at(1));
+            assertThat(e.received.startPoll()).isEqualTo(Errno.ENOENT);
+            assertThat(e.events()).contains(AsyncEventType.SRQ_ERR);
+            assertThat(e.receiver.state()).isEqualTo(QueuePairState.ERR);
+        }
+    }
+
+    /** What a claim finds in the ring was overwritten: its owner hears of it, and posts the receive again. */
+    @Test
+    void aClaimThatCameToNothingComesBack() throws Exception {
+        try (Ends e = new Ends()) {
+            e.post(2);
+            ReceivePool pool = e.srq.pool().receives();
+            long ring = e.owner.adapter().base() + RawMemory.getLong(e.entry() + AdapterLayout.POOL_RING);
+            RawMemory.putLong(ring, Claim.of(64, 64, 0));
+            LockSupport.parkNanos(IDLE_NANOS); // the engine does not look by itself
+            assertThat(e.send()).isZero();
+            e.poll();
+            e.await(() -> pool.available() == 1);
+            assertThat(pool.outstanding()).hasSize(1);
+            assertThat(e.send()).isZero();
+            assertThat(e.poll()).isZero();
+            assertThat(e.receiver.state()).isEqualTo(QueuePairState.RTS);
+        }
+    }
+
+    /** Whoever takes receives is asked once, however many receives are in flight. */
+    @Test
+    void aRecoveryAsksEachInitiatorOnce() throws Exception {
+        try (Ends e = new Ends()) {
+            OwnPool own = e.srq.pool();
+            ReceivePool pool = own.receives();
+            e.post(RECEIVES);
+            List<Long> owned = new ArrayList<>();
+            PoolClaims claims = e.claims();
+            for (int i = 0; i < 6; i++) {
+                long c = claims.claim();
+                if (i < 3) {
+                    owned.add(c);
+                }
+            }
+            List<Asked> users = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                Asked u = new Asked(i == 7 ? owned : List.of(), new AtomicInteger(), new AtomicInteger());
+                users.add(u);
+                own.add(u);
+            }
+            own.recover();
+            e.await(() -> pool.available() == RECEIVES - 3);
+            for (Asked u : users) {
+                assertThat(u.asked.get()).isEqualTo(1);
+                assertThat(u.looked.get()).isEqualTo(1);
+            }
+            for (long c : owned) {
+                assertThat(pool.isOutstanding(c)).isTrue();
+            }
+        }
+    }
+
+    private record Asked(List<Long> committed, AtomicInteger asked, AtomicInteger looked) implements PoolUser {
+        @Override
+        public long hazard() {
+            return 0;
+        }
+
+        @Override
+        public long held() {
+            asked.incrementAndGet();
+            return Claim.NONE;
+        }
+
+        @Override
+        public void noteCommitted(ClaimOwners owners) {
+            looked.incrementAndGet();
+            committed.forEach(owners::note);
+        }
+
+        @Override
+        public boolean isStarving() {
+            return false;
+        }
+
+        @Override
+        public void wake() {}
+    }
+
+    /** After the first untruth in a lane nothing of it is believed. */
+    @Test
+    void aLaneThatLiesOwnsNothing() throws Exception {
+        try (Ends e = new Ends()) {
+            Pair liar = e.pair();
+            ReceivePool pool = e.srq.pool().receives();
+            e.post(RECEIVES);
+            PoolClaims lostClaims = e.claims();
+            for (int i = 0; i < 3; i++) {
+                assertThat(e.send(liar.sender)).isZero();
+            }
+            long nobodys = lostClaims.claim();
+            e.setClaim(liar.sender, 1, Claim.of(1L << 40, 1, 2));
+            e.setClaim(liar.sender, 2, nobodys);
+            assertThat(lostClaims.claim()).isNotEqualTo(Claim.NONE);
+            e.srq.pool().recover();
+            e.await(() -> pool.available() == RECEIVES - 1);
+            assertThat(pool.outstanding()).hasSize(RECEIVES);
+        }
+    }
+
+    /** One that was stopped and is not inside any more is forgotten. */
+    @Test
+    void whoHasLeftIsForgotten() throws Exception {
+        try (Ends e = new Ends()) {
+            Session s = e.owner.session("test", e.peer.instance());
+            long word = s.peerBase() + AdapterLayout.qpEntry(e.sender.number()) + AdapterLayout.QP_HAZARD;
+            long theirs = e.peer.adapter().base() + (word - s.peerBase());
+            RawMemory.putLongRelease(theirs, 1L << 32 | Hazard.RECEIVES);
+            OwnPool own = e.srq.pool();
+            PoolGhost ghost = new PoolGhost(Revocation.Inside.peerOf(e.receiver, s));
+            own.add(ghost);
+            own.recover();
+            assertThat(own.users()).contains(ghost);
+            RawMemory.putLongRelease(theirs, 0);
+            e.await(() -> {
+                own.recover();
+                return !own.users().contains(ghost);
+            });
+        }
     }
 
     /** What a peer says of hunger, signals and lost claims costs a look. */
