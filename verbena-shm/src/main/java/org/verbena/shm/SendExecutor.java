@@ -4,7 +4,6 @@ import java.lang.invoke.VarHandle;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEventType;

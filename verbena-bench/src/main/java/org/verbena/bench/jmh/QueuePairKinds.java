@@ -101,8 +101,8 @@ public class QueuePairKinds {
         sends = sender.sendQueue();
         QueuePair target = target(receiving, type);
         receiver = target.number();
-        ready(target, sender, second);
-        ready(sender, target, first);
+        ready(target, sender);
+        ready(sender, target);
         Loop.check(post());
         Loop.check(send(8).complete());
         Loop.take(sendCq);
@@ -132,7 +132,7 @@ public class QueuePairKinds {
         return pd.createQueuePair(b.sharedReceiveQueue(srq).build());
     }
 
-    private static void ready(QueuePair qp, QueuePair peer, Context context) throws VerbsException {
+    private static void ready(QueuePair qp, QueuePair peer) throws VerbsException {
         QueuePairAttributes.Builder init = QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1);
         QueuePairAttributes.Builder rtr = QueuePairAttributes.to(QueuePairState.RTR);
         QueuePairAttributes.Builder rts = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0);
