@@ -33,12 +33,15 @@ final class SessionPools {
      * @param domain which the queue has to belong to
      */
     PoolAccess access(int queue, int queuePair, XrcDomains.Key domain) {
-        return accesses.computeIfAbsent(key(queue, queuePair), k -> {
-            PoolAccess a = new PoolAccess();
-            session.send(message(ControlMessage.POOL_ATTACH, queue, queuePair).putLong(domain.high()).putLong(domain
-                    .low()), null);
-            return a;
-        });
+        PoolAccess fresh = new PoolAccess();
+        PoolAccess known = accesses.putIfAbsent(key(queue, queuePair), fresh);
+        if (known != null) {
+            return known;
+        }
+        // now that an answer finds it, however soon it comes
+        session.send(message(ControlMessage.POOL_ATTACH, queue, queuePair).putLong(domain.high()).putLong(domain.low()),
+                null);
+        return fresh;
     }
 
     /** One of our queue pairs will not take anything any more. */
