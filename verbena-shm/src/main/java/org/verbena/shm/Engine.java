@@ -246,7 +246,7 @@ final class Engine implements Runnable {
     /** Ends the thread and waits for it. */
     void stop() {
         stopped = true;
-        Eventfd.signalQuietly(wake.value());
+        wakeUp(); // unless it has looked meanwhile and ended
         if (isCurrentThread()) {
             return;
         }

@@ -87,9 +87,14 @@ final class SessionReceivers {
         }
     }
 
+    /** Closes a queue pair of the peer, and waits until it has: if this was the last handle, nothing comes in any more. */
     void close(RemoteXrcReceiver r) {
         if (remote.remove(r)) {
-            session.send(new ControlMessage.Writer(ControlMessage.XRC_CLOSE).putLong(r.handle()), null);
+            try {
+                ask("close a queue pair", ControlMessage.XRC_CLOSE, w -> w.putLong(r.handle()));
+            } catch (VerbsException e) {
+                // the peer has ended, and with it all it had; or it stands still, and closes it when it goes on
+            }
         }
     }
 
@@ -149,11 +154,15 @@ final class SessionReceivers {
                 }
             }
             case ControlMessage.XRC_CLOSE -> {
+                long token = m.getLong();
                 Guest g = guest(m.getLong());
                 m.end();
-                if (g != null) {
+                if (g == null) {
+                    refuse(token);
+                } else {
                     guests.remove(g);
                     g.receiver.close(g);
+                    answer(token, g.receiver);
                 }
             }
             case ControlMessage.XRC_ANSWER -> {

@@ -126,8 +126,8 @@ class XrcGarbageTest {
             case ControlMessage.POOL_DETACH -> m.putInt(queue).putInt(random.nextInt(20));
             case ControlMessage.XRC_OPEN -> key(m.putLong(Seeds.odd(random)).putLong(handle).putInt(
                     random.nextInt(3) == 0 ? (int) Seeds.odd(random) : receiver.number()), random, key);
-            case ControlMessage.XRC_QUERY -> m.putLong(Seeds.odd(random)).putLong(handle);
-            case ControlMessage.XRC_CLOSE -> m.putLong(handle);
+            case ControlMessage.XRC_QUERY, ControlMessage.XRC_CLOSE ->
+                m.putLong(Seeds.odd(random)).putLong(handle);
             case ControlMessage.XRC_MODIFY -> attributes(m.putLong(Seeds.odd(random)).putLong(handle).putInt(random
                     .nextInt(8)), random);
             case ControlMessage.XRC_ANSWER -> attributes(m.putLong(handle).putInt(random.nextInt()).putText("\u20ac"),

@@ -59,6 +59,8 @@ final class End implements AutoCloseable {
     final CompletionQueue sendCq;
     final CompletionQueue receiveCq;
     final @Nullable SharedReceiveQueue srq;
+    /** Beside the queue pair, if that is of type XRC_SEND. */
+    final @Nullable XrcEnd xrc;
     final QueuePair qp;
     final MemoryRegion region;
     final DeviceAttributes device;
@@ -102,11 +104,8 @@ final class End implements AutoCloseable {
         channel = o.channel ? context.createCompletionChannel() : null;
         sendCq = completionQueue();
         receiveCq = o.oneCompletionQueue ? sendCq : completionQueue();
-        srq = o.sharedReceives
-                ? pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(o.maxReceiveWr).maxSge(
-                        o.maxSge)
-                        .build())
-                : null;
+        xrc = o.isXrc() ? new XrcEnd(context, pd, receiveCq, o) : null;
+        srq = xrc == null ? sharedReceives() : xrc.srq;
         qp = pd.createQueuePair(initAttributes());
         if (o.memory == EndOptions.Memory.ALLOCATED) {
             region = pd.allocate(o.bytes, o.access);
@@ -116,6 +115,18 @@ final class End implements AutoCloseable {
             whole.fill((byte) 0xA5);
             region = pd.register(whole.asSlice(GUARD, o.bytes), o.access);
         }
+    }
+
+    private @Nullable SharedReceiveQueue sharedReceives() throws VerbsException {
+        return options.sharedReceives
+                ? pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(options.maxReceiveWr)
+                        .maxSge(options.maxSge).build())
+                : null;
+    }
+
+    /** What an end of XRC has more than others. */
+    XrcEnd xrc() {
+        return Objects.requireNonNull(xrc, "not of XRC");
     }
 
     private ProtectionDomain parentDomain(ProtectionDomain plain) throws VerbsException {
@@ -174,7 +185,7 @@ final class End implements AutoCloseable {
         if (options.createFlags != 0) {
             b.createFlags(options.createFlags);
         }
-        if (srq != null) {
+        if (srq != null && xrc == null) {
             b.sharedReceiveQueue(srq);
         }
         return b.build();
@@ -203,7 +214,7 @@ final class End implements AutoCloseable {
 
     EndAddress address(QueuePair q) throws VerbsException {
         return new EndAddress(context.queryGid(1, 0).toString(), q.number(), psn(q), region.rkey(), region.address(),
-                region.length());
+                region.length(), xrc == null ? null : xrc.address(q));
     }
 
     private static int psn(QueuePair q) {
@@ -217,6 +228,9 @@ final class End implements AutoCloseable {
     void toInit(QueuePair q) throws VerbsException {
         var b = QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1);
         q.modify((isDatagram(q) ? b.qkey(options.qkey) : b.accessFlags(options.queuePairAccess)).build());
+        if (q.type() == QueuePairType.XRC_SEND) {
+            xrc().toInit(q, options.queuePairAccess);
+        }
     }
 
     void toRtr(EndAddress peer) throws VerbsException {
@@ -232,19 +246,22 @@ final class End implements AutoCloseable {
     }
 
     private static boolean isReliable(QueuePair q) {
-        return q.type() == QueuePairType.RC;
+        return q.type() == QueuePairType.RC || q.type() == QueuePairType.XRC_SEND;
     }
 
     void toRtr(QueuePair q, EndAddress peer) throws VerbsException {
         var b = QueuePairAttributes.to(QueuePairState.RTR);
         if (!isDatagram(q)) {
             b.addressVector(peer.vector()).pathMtu(context.queryPort(1).activeMtu())
-                    .destinationQueuePair(peer.queuePairNumber()).rqPsn(peer.psn());
+                    .destinationQueuePair(peer.destination()).rqPsn(peer.psn());
         }
-        if (isReliable(q)) {
+        if (q.type() == QueuePairType.RC) {
             b.maxDestReadAtomic(reads()).minRnrTimer(options.minRnrTimer);
         }
         q.modify(b.build());
+        if (q.type() == QueuePairType.XRC_SEND) {
+            xrc().toRtr(q, peer, context.queryPort(1).activeMtu(), reads(), options.minRnrTimer);
+        }
     }
 
     /** From RESET to RTS, for a queue pair of type UD. */
@@ -302,6 +319,9 @@ final class End implements AutoCloseable {
                     .maxReadAtomic(reads());
         }
         q.modify(b.build());
+        if (q.type() == QueuePairType.XRC_SEND) {
+            xrc().toRts(q, options.timeout, psn(q));
+        }
     }
 
     void to(QueuePairState state) throws VerbsException {
@@ -325,14 +345,20 @@ final class End implements AutoCloseable {
     }
 
     int post(QueuePair q, Op... ops) {
-        if (ops.length == 1 && isSimple(ops[0]) && isQuick()) {
+        if (ops.length == 1 && isSimple(ops[0]) && xrc == null && isQuick()) {
             return postAlone(q.sendQueue(), ops[0]);
         }
         SendQueue sq = q.sendQueue().start();
         for (Op op : ops) {
             add(sq, op);
+            name(q, sq);
         }
         return sq.complete();
+    }
+
+    /** Says which queue of the peer the request is for that was added last, where one has to say. */
+    SendQueue name(QueuePair q, SendQueue sq) {
+        return xrc == null ? sq : sq.remoteSharedReceiveQueue(xrc.named(q));
     }
 
     /** How to post what can be posted in two ways. */
@@ -543,8 +569,14 @@ final class End implements AutoCloseable {
             context.close();
         } else {
             qp.close();
+            if (xrc != null) {
+                xrc.closeTargets();
+            }
             if (srq != null) {
                 srq.close();
+            }
+            if (xrc != null) {
+                xrc.domain.close();
             }
             region.close();
             receiveCq.close();

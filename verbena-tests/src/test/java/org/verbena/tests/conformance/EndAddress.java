@@ -2,13 +2,27 @@ package org.verbena.tests.conformance;
 
 import java.io.Serializable;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Gid;
 
 /** What an end tells its peer: how to reach its queue pair and its memory. */
-record EndAddress(String gid, int queuePairNumber, int psn, int rkey, long address, long length)
+record EndAddress(String gid, int queuePairNumber, int psn, int rkey, long address, long length, @Nullable Xrc xrc)
         implements
             Serializable {
+    /** What requests of XRC go to: a queue pair and a shared receive queue. */
+    record Xrc(int target, int srq) implements Serializable {}
+
+    EndAddress(String gid, int queuePairNumber, int psn, int rkey, long address, long length) {
+        this(gid, queuePairNumber, psn, rkey, address, length, null);
+    }
+
+    /** The queue pair that the peer's requests go to. */
+    int destination() {
+        return xrc == null ? queuePairNumber : xrc.target();
+    }
+
     AddressVector vector() {
         return AddressVector.to(Gid.parse(gid));
     }

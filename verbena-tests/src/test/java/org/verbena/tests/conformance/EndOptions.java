@@ -2,6 +2,8 @@ package org.verbena.tests.conformance;
 
 import java.io.Serializable;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.QueuePairType;
 
@@ -34,6 +36,8 @@ final class EndOptions implements Serializable {
     boolean channel;
     boolean oneCompletionQueue;
     boolean sharedReceives;
+    /** The file of the XRC domain; null for a private one. */
+    @Nullable String xrcFile;
     int cqFlags;
     boolean parentDomain;
     int timeout = 14;
@@ -147,6 +151,22 @@ final class EndOptions implements Serializable {
     EndOptions sharedReceives() {
         sharedReceives = true;
         return this;
+    }
+
+    /** Queue pairs of the XRC types, in a domain of their own. */
+    EndOptions xrc() {
+        type = QueuePairType.XRC_SEND;
+        return this;
+    }
+
+    /** Queue pairs of the XRC types, in the domain of a file. */
+    EndOptions xrc(String file) {
+        xrcFile = file;
+        return xrc();
+    }
+
+    boolean isXrc() {
+        return type == QueuePairType.XRC_SEND;
     }
 
     /** The time-out's code and the retries. */

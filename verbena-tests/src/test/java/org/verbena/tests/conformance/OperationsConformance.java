@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 
@@ -274,9 +275,10 @@ abstract class OperationsConformance extends Conformance {
         org.junit.jupiter.api.Assumptions.assumeTrue(n > 0, "the device has no inline data");
         byte[] bytes = Pattern.bytes(n + 3, 9);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 64), Op.receive(2).on(64, 64)));
-        assertPosted(p.near.qp.sendQueue().start().send(1, SendFlags.SIGNALED)
-                .inline(MemorySegment.ofArray(bytes), 3, n).send(2, SendFlags.SIGNALED)
-                .inline(MemorySegment.ofArray(bytes).asReadOnly(), 0, n).complete());
+        SendQueue sq = p.near.qp.sendQueue().start();
+        p.near.name(p.near.qp, sq.send(1, SendFlags.SIGNALED)).inline(MemorySegment.ofArray(bytes), 3, n);
+        p.near.name(p.near.qp, sq.send(2, SendFlags.SIGNALED)).inline(MemorySegment.ofArray(bytes).asReadOnly(), 0, n);
+        assertPosted(sq.complete());
         p.far.awaitReceives(2);
         p.near.awaitSends(2);
         assertThat(p.far.bytes(0, n)).isEqualTo(java.util.Arrays.copyOfRange(bytes, 3, n + 3));

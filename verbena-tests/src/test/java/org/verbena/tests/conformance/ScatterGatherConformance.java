@@ -191,7 +191,7 @@ abstract class ScatterGatherConformance extends Conformance {
     void oneBufferTooManyIsRefused() throws Exception {
         Pair p = connected(EndOptions.defaults().maxSge(2), EndOptions.defaults().maxSge(2));
         int send = p.near.qp.initAttributes().maxSendSge();
-        int receive = p.near.qp.initAttributes().maxReceiveSge();
+        int receive = p.near.srq == null ? p.near.qp.initAttributes().maxReceiveSge() : p.near.srq.query().maxSge();
         Op tooMany = Op.send(1);
         for (int i = 0; i <= send; i++) {
             tooMany = tooMany.on(i, 1);

@@ -464,4 +464,69 @@ public abstract class VerbsConformance {
             return options.sharedReceives();
         }
     }
+
+    @Nested
+    class XrcDomains extends XrcDomainConformance {
+        XrcDomains() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Xrc extends XrcConformance {
+        Xrc(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    class XrcProcesses extends XrcProcessesConformance {
+        XrcProcesses() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class OperationsOnXrc extends OperationsConformance {
+        OperationsOnXrc(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class ScatterGatherOnXrc extends ScatterGatherConformance {
+        ScatterGatherOnXrc(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class SizesOnXrc extends SizesConformance {
+        SizesOnXrc(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options);
+        }
+    }
 }
