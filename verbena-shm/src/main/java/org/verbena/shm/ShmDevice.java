@@ -34,7 +34,8 @@ final class ShmDevice extends Device {
             | OdpCapabilities.ATOMIC_WRITE;
     private static final int ODP_UC = OdpCapabilities.SEND | OdpCapabilities.RECEIVE | OdpCapabilities.WRITE
             | OdpCapabilities.SRQ_RECEIVE;
-    private static final int ODP_UD = OdpCapabilities.SEND | OdpCapabilities.RECEIVE;
+    private static final int ODP_UD = OdpCapabilities.SEND | OdpCapabilities.RECEIVE
+            | OdpCapabilities.SRQ_RECEIVE;
 
     static final PortAttributes PORT = PortAttributes.builder().state(PortAttributes.STATE_ACTIVE).mtu(MTU, MTU)
             .gidTableLength(1).pkeyTableLength(1).maxMessageSize(MAX_MESSAGE).linkLayer("shared memory").build();

@@ -16,6 +16,8 @@ import org.verbena.verbs.SendFlags;
 final class WorkRequest {
     /** Beside the application's flags: inline data are complete, no further buffer may follow. */
     private static final int INLINE_GIVEN = 1 << 8;
+    /** In the bits above: how many buffers inline data were taken from. */
+    private static final int INLINE_BUFFER = 1 << 16;
     /** In place of a number of buffers. */
     private static final int NO_BUFFERS = -1;
 
@@ -140,13 +142,15 @@ final class WorkRequest {
 
     /** The flag INLINE with a registered buffer: takes the data now. */
     private int takeInline(int key, long at, long bytes, KeyTable keys, int pd) {
-        if ((flags & INLINE_GIVEN) != 0 || bytes < 0 || bytes > maxInline - total) {
+        if ((flags & INLINE_GIVEN) != 0 || flags / INLINE_BUFFER >= maxSge || bytes < 0
+                || bytes > maxInline - total) {
             return Errno.EINVAL;
         }
         Region r = keys.find(key, pd, at, bytes, 0);
         if (r == null || !r.copyOut(at, inlineBuffer + total, bytes)) {
             return Errno.EINVAL;
         }
+        flags += INLINE_BUFFER;
         total += bytes;
         return 0;
     }

@@ -35,6 +35,20 @@ public abstract class VerbsConformance {
     }
 
     @Nested
+    class PostTable extends PostTableConformance {
+        PostTable() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
+    class AttributeTable extends AttributeTableConformance {
+        AttributeTable() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
     class Features extends FeatureConformance {
         Features() {
             super(VerbsConformance.this.fixture());

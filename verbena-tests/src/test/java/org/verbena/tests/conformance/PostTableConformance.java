@@ -1,0 +1,494 @@
+package org.verbena.tests.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.AddressHandle;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Feature;
+import org.verbena.verbs.FlushType;
+import org.verbena.verbs.MemoryWindow;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SendOperations;
+import org.verbena.verbs.SendQueue;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * Requests of chance: type, state, operation, flags, buffers, destination. The table here says what is to be refused, and
+ * with what; all else is posted, and completes. Queue pairs are connected to themselves.
+ */
+abstract class PostTableConformance extends Conformance {
+    private static final int ROUNDS = 1500;
+    private static final int RIGHTS = AccessFlags.ALL | AccessFlags.MW_BIND | AccessFlags.FLUSH_GLOBAL;
+    private static final int REMOTE = 16384;
+    private static final long WR_ID = 4711;
+    private static final int KNOWN = SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED | SendFlags.INLINE;
+
+    private static final int RC = 1;
+    private static final int UC = 1 << 1;
+    private static final int UD = 1 << 2;
+
+    PostTableConformance(ConformanceFixture fixture) {
+        super(fixture);
+    }
+
+    /** InfiniBand specification volume 1, section 10.8.2: what goes with which transport; and what it takes. */
+    private enum Row {
+        SEND(SendOperations.SEND, RC | UC | UD, true, true),
+        SEND_IMMEDIATE(SendOperations.SEND_IMMEDIATE, RC | UC | UD, true, true),
+        SEND_INVALIDATE(SendOperations.SEND_INVALIDATE, RC | UC, true, true),
+        WRITE(SendOperations.WRITE, RC | UC, true, true),
+        WRITE_IMMEDIATE(SendOperations.WRITE_IMMEDIATE, RC | UC, true, true),
+        READ(SendOperations.READ, RC, true, false),
+        COMPARE_AND_SWAP(SendOperations.COMPARE_AND_SWAP, RC, true, false),
+        FETCH_AND_ADD(SendOperations.FETCH_AND_ADD, RC, true, false),
+        LOCAL_INVALIDATE(SendOperations.LOCAL_INVALIDATE, RC | UC, false, false),
+        BIND_WINDOW(SendOperations.BIND_WINDOW, RC | UC, false, false),
+        SEGMENTED_SEND(SendOperations.SEGMENTED_SEND, UD, true, false),
+        FLUSH(SendOperations.FLUSH, RC, false, false),
+        ATOMIC_WRITE(SendOperations.ATOMIC_WRITE, RC, false, false);
+
+        final int bit;
+        final int types;
+        final boolean buffers;
+        final boolean inline;
+
+        Row(int bit, int types, boolean buffers, boolean inline) {
+            this.bit = bit;
+            this.types = types;
+            this.buffers = buffers;
+            this.inline = inline;
+        }
+
+        /** Which feature it is; null for what every provider has. */
+        @Nullable
+        String feature() {
+            return switch (this) {
+                case SEND_INVALIDATE -> Feature.SEND_INVALIDATE;
+                case COMPARE_AND_SWAP, FETCH_AND_ADD -> Feature.ATOMICS;
+                case LOCAL_INVALIDATE, BIND_WINDOW -> Feature.MEMORY_WINDOW_TYPE_2;
+                case SEGMENTED_SEND -> Feature.SEGMENTATION;
+                case FLUSH -> Feature.FLUSH;
+                case ATOMIC_WRITE -> Feature.ATOMIC_WRITE;
+                default -> null;
+            };
+        }
+    }
+
+    /** How the buffers are given. */
+    private enum Buffers {
+        NONE, ELEMENTS, INLINE, BOTH, BOTH_REVERSED, NEGATIVE, OUTSIDE
+    }
+
+    /** Where a datagram is said to go. */
+    private enum Destination {
+        NOT_SAID, SELF, OTHER_DOMAIN, LONG_NUMBER
+    }
+
+    private static int typeBit(int type) {
+        return switch (type) {
+            case QueuePairType.RC -> RC;
+            case QueuePairType.UC -> UC;
+            default -> UD;
+        };
+    }
+
+    private final Map<Integer, End> ends = new HashMap<>();
+
+    @BeforeEach
+    void openEnds() throws Exception {
+        for (int type : new int[] {QueuePairType.RC, QueuePairType.UC, QueuePairType.UD}) {
+            ends.put(type, end(EndOptions.defaults().type(type).access(RIGHTS).queuePairAccess(
+                    AccessFlags.ALL | AccessFlags.FLUSH_GLOBAL)));
+        }
+        Context c = ends.get(QueuePairType.RC).context;
+        needs(c, Feature.UC);
+        needs(c, Feature.UD);
+    }
+
+    /** One request with all that it depends on. */
+    private static final class Trial {
+        final Random random;
+        final End end;
+        final int type;
+        final Row row;
+        final QueuePairState state;
+        final int flags;
+        final Buffers buffers;
+        final int elements;
+        final int length;
+        final Destination destination;
+        final boolean started;
+        final boolean full;
+        final QueuePair qp;
+        final QueuePairInitAttributes init;
+        final boolean allowed;
+        private int fillers;
+
+        Trial(Random r, Map<Integer, End> ends) throws Exception {
+            random = r;
+            type = Seeds.pick(r, QueuePairType.RC, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD);
+            end = ends.get(type);
+            row = rowOf(r, type);
+            flags = r.nextInt(3) > 0
+                    ? Seeds.pick(r, 0, SendFlags.SIGNALED, SendFlags.SIGNALED | SendFlags.SOLICITED)
+                    : Seeds.bits(r, KNOWN | SendFlags.IP_CSUM | SendFlags.DUMMY, ~(KNOWN | SendFlags.IP_CSUM
+                            | SendFlags.DUMMY));
+            QueuePairState s = r.nextInt(3) > 0 ? QueuePairState.RTS : Seeds.pick(r, QueuePairState.values());
+            state = s == QueuePairState.SQE && type == QueuePairType.RC ? QueuePairState.ERR : s;
+            buffers = r.nextInt(5) == 0
+                    ? Seeds.pick(r, Buffers.values())
+                    : row.buffers ? Seeds.pick(r, Buffers.ELEMENTS, Buffers.INLINE, Buffers.NONE) : Buffers.NONE;
+            elements = 1 + r.nextInt(4);
+            length = r.nextBoolean() ? 8 : r.nextInt(60);
+            destination = r.nextInt(10) == 0
+                    ? Seeds.pick(r, Destination.values())
+                    : type == QueuePairType.UD ? Destination.SELF : Destination.NOT_SAID;
+            started = r.nextInt(20) > 0;
+            full = state == QueuePairState.SQD && r.nextBoolean();
+            int mask = SendOperations.SEND;
+            for (Row other : Row.values()) {
+                boolean there = other.feature() == null || end.context.supports(other.feature());
+                mask |= there && (other.types & typeBit(type)) != 0 && r.nextBoolean() ? other.bit : 0;
+            }
+            boolean some = r.nextInt(4) == 0;
+            QueuePairInitAttributes.Builder b = QueuePairInitAttributes.builder(end.sendCq, end.receiveCq).type(type)
+                    .maxSendWr(1 + r.nextInt(4)).maxReceiveWr(8).maxReceiveSge(1).maxInlineData(r.nextInt(80))
+                    .maxSendSge(state == QueuePairState.SQE ? 2 : r.nextInt(5)).sqSigAll(r.nextInt(4) == 0);
+            qp = end.pd.createQueuePair((some ? b.sendOperations(mask) : b).build());
+            init = qp.initAttributes();
+            allowed = (row.types & typeBit(type)) != 0 && (!some || (mask & row.bit) != 0);
+        }
+
+        private static Row rowOf(Random r, int type) {
+            Row row = Seeds.pick(r, Row.values());
+            return r.nextInt(4) == 0 || (row.types & typeBit(type)) != 0 ? row : rowOf(r, type);
+        }
+
+        /** Brings the queue pair to the state, with receives as far as it takes any. */
+        void prepare() throws Exception {
+            if (state == QueuePairState.RESET) {
+                return;
+            }
+            end.toInit(qp);
+            for (int i = 0; i < 8; i++) {
+                assertPosted(end.postReceives(qp, Op.receive(i).on(32768, 1024)));
+            }
+            if (state == QueuePairState.INIT) {
+                return;
+            }
+            end.toRtr(qp, end.address(qp));
+            if (state == QueuePairState.RTR) {
+                return;
+            }
+            end.toRts(qp);
+            if (state == QueuePairState.SQE) {
+                SendQueue q = addressed(qp.sendQueue().start().send(1, SendFlags.SIGNALED));
+                assertPosted(q.sge(0x7fff_ff01, 0, 8).complete());
+                assertStatus(WcStatus.LOC_PROT_ERR, 1, end.awaitSend());
+                assertThat(qp.state()).isEqualTo(QueuePairState.SQE);
+            } else if (state != QueuePairState.RTS) {
+                qp.modify(QueuePairAttributes.to(state).build());
+            }
+            while (full && fillers < init.maxSendWr()) {
+                assertPosted(addressed(qp.sendQueue().start().send(++fillers, SendFlags.SIGNALED)).complete());
+            }
+        }
+
+        private SendQueue addressed(SendQueue q) throws VerbsException {
+            return type == QueuePairType.UD
+                    ? q.datagram(end.handle(end.address().gid()), qp.number(), EndOptions.datagrams().qkey)
+                    : q;
+        }
+
+        // ---- the table
+
+        /** The errnos by any of which the request may be refused; empty if it is to be posted. */
+        Set<Integer> refusals() {
+            Set<Integer> wrong = new TreeSet<>();
+            String feature = row.feature();
+            refuse(wrong, Errno.EOPNOTSUPP, feature != null && !end.context.supports(feature));
+            refuse(wrong, Errno.EINVAL, !started || !allowed);
+            refuse(wrong, Errno.EINVAL, Set.of(QueuePairState.RESET, QueuePairState.INIT, QueuePairState.RTR)
+                    .contains(state));
+            refuse(wrong, Errno.ENOMEM, full);
+            int offloads = (end.context.supports(Feature.IP_CHECKSUM) ? SendFlags.IP_CSUM : 0)
+                    | (end.context.supports(Feature.DUMMY_SEND) ? SendFlags.DUMMY : 0);
+            refuse(wrong, Errno.EINVAL, (flags & ~(KNOWN | SendFlags.IP_CSUM | SendFlags.DUMMY)) != 0);
+            refuse(wrong, Errno.EOPNOTSUPP, (flags & (SendFlags.IP_CSUM | SendFlags.DUMMY) & ~offloads) != 0);
+            boolean copied = (flags & SendFlags.INLINE) != 0;
+            refuse(wrong, Errno.EINVAL, copied && !row.inline);
+            refuse(wrong, Errno.EINVAL, switch (buffers) {
+                case NONE -> false;
+                case ELEMENTS -> !row.buffers || elements > init.maxSendSge()
+                        || copied && elements * length > init.maxInlineData();
+                case INLINE -> !row.inline || length > init.maxInlineData();
+                case BOTH, BOTH_REVERSED, NEGATIVE, OUTSIDE -> true;
+            });
+            refuse(wrong, Errno.EINVAL, (type == QueuePairType.UD) != (destination != Destination.NOT_SAID));
+            refuse(wrong, Errno.EINVAL, destination == Destination.OTHER_DOMAIN
+                    || destination == Destination.LONG_NUMBER);
+            return wrong;
+        }
+
+        private static void refuse(Set<Integer> wrong, int errno, boolean condition) {
+            if (condition) {
+                wrong.add(errno);
+            }
+        }
+
+        private long total() {
+            return switch (buffers) {
+                case ELEMENTS -> (long) elements * length;
+                case INLINE -> length;
+                default -> 0;
+            };
+        }
+
+        /** Whether the request succeeds once it is posted in RTS. */
+        boolean succeeds() {
+            return switch (row) {
+                case COMPARE_AND_SWAP, FETCH_AND_ADD -> total() == 8;
+                case LOCAL_INVALIDATE -> false; // there is no such key
+                case SEND_INVALIDATE -> type == QueuePairType.UC; // whose sender is told nothing
+                default -> true;
+            };
+        }
+
+        // ---- posting
+
+        int post() throws Exception {
+            boolean alone = started && type != QueuePairType.UD && buffers == Buffers.ELEMENTS && elements == 1
+                    && destination == Destination.NOT_SAID && random.nextBoolean();
+            SendQueue q = qp.sendQueue();
+            if (alone && row == Row.SEND) {
+                return q.postSend(WR_ID, flags, end.region, 0, length);
+            } else if (alone && row == Row.WRITE) {
+                return q.postWrite(WR_ID, flags, end.region, 0, length, end.region.rkey(), at());
+            } else if (alone && row == Row.READ) {
+                return q.postRead(WR_ID, flags, end.region, 0, length, end.region.rkey(), at());
+            }
+            q.start();
+            if (!started) {
+                q.abort();
+            }
+            add(q);
+            addBuffers(q);
+            switch (destination) {
+                case NOT_SAID -> {}
+                case SELF -> q.datagram(end.handle(end.address().gid()), qp.number(), EndOptions.datagrams().qkey);
+                case LONG_NUMBER -> q.datagram(end.handle(end.address().gid()), 1 << 24 + random.nextInt(7), 1);
+                case OTHER_DOMAIN -> {
+                    try (ProtectionDomain other = end.context.allocateProtectionDomain();
+                            AddressHandle h = other.createAddressHandle(end.address().vector())) {
+                        q.datagram(h, qp.number(), 1);
+                    }
+                }
+            }
+            return q.complete();
+        }
+
+        private long at() {
+            return end.region.address() + REMOTE;
+        }
+
+        private void add(SendQueue q) throws VerbsException {
+            int key = end.region.rkey();
+            switch (row) {
+                case SEND -> q.send(WR_ID, flags);
+                case SEND_IMMEDIATE -> q.sendImmediate(WR_ID, flags, 1);
+                case SEND_INVALIDATE -> q.sendInvalidate(WR_ID, flags, 0x7fff_ff02);
+                case WRITE -> q.write(WR_ID, flags, key, at());
+                case WRITE_IMMEDIATE -> q.writeImmediate(WR_ID, flags, key, at(), 1);
+                case READ -> q.read(WR_ID, flags, key, at());
+                case COMPARE_AND_SWAP -> q.compareAndSwap(WR_ID, flags, key, at(), 0, 1);
+                case FETCH_AND_ADD -> q.fetchAndAdd(WR_ID, flags, key, at(), 1);
+                case LOCAL_INVALIDATE -> q.localInvalidate(WR_ID, flags, 0x7fff_ff02);
+                case BIND_WINDOW -> {
+                    MemoryWindow w = end.keep(end.pd.allocateMemoryWindow(MemoryWindow.TYPE_2));
+                    q.bindMemoryWindow(WR_ID, flags, w, MemoryWindow.incrementRkey(w.rkey()), end.region,
+                            end.region.address(), 64, AccessFlags.REMOTE_READ);
+                }
+                case SEGMENTED_SEND -> q.sendSegmented(WR_ID, flags, end.region.segment(), 0, 14, 100);
+                case FLUSH -> q.flush(WR_ID, flags, key, at(), 8, FlushType.GLOBAL, FlushType.RANGE);
+                case ATOMIC_WRITE -> q.atomicWrite(WR_ID, flags, key, at(), 1);
+            }
+        }
+
+        private void addBuffers(SendQueue q) {
+            switch (buffers) {
+                case NONE -> {}
+                case ELEMENTS -> {
+                    for (int i = 0; i < elements; i++) {
+                        q.sge(end.region, 64L * i, length);
+                    }
+                }
+                case INLINE -> q.inline(end.region.segment(), 0, length);
+                case BOTH -> q.sge(end.region, 0, 1 + length).inline(end.region.segment(), 0, 8);
+                case BOTH_REVERSED -> q.inline(end.region.segment(), 0, 8).sge(end.region, 0, 1 + length);
+                case NEGATIVE -> q.sge(end.region.lkey(), end.region.address(), -1 - length);
+                case OUTSIDE -> q.inline(end.region.segment(), end.region.length() - length, length + 1L);
+            }
+        }
+
+        // ---- what follows
+
+        /** The request was posted: it completes as the state has it, and once. */
+        void expectCompletion() throws Exception {
+            boolean signaled = init.sqSigAll() || (flags & SendFlags.SIGNALED) != 0;
+            if (state == QueuePairState.RTS && succeeds()) {
+                if (signaled) {
+                    assertStatus(WcStatus.SUCCESS, WR_ID, end.awaitSend());
+                }
+                assertThat(qp.state()).isEqualTo(row == Row.SEND_INVALIDATE ? qp.state() : QueuePairState.RTS);
+            } else if (state == QueuePairState.RTS) {
+                Completion c = end.awaitSend();
+                assertThat(c.wrId()).isEqualTo(WR_ID);
+                assertThat(c.statusName()).isNotIn("SUCCESS", "WR_FLUSH_ERR");
+                assertThat(qp.state()).isIn(QueuePairState.ERR, QueuePairState.SQE);
+            } else {
+                if (state == QueuePairState.SQD) {
+                    assertThat(End.poll(end.sendCq, 1)).isEmpty(); // held back
+                    qp.modify(QueuePairAttributes.to(QueuePairState.ERR).build());
+                }
+                assertStatus(WcStatus.WR_FLUSH_ERR, WR_ID, end.awaitSend());
+            }
+        }
+
+        /** The request was refused: nothing of it is there, and the queue pair is as it was. */
+        void expectNothing() throws Exception {
+            assertThat(qp.state()).isEqualTo(state);
+            if (full) {
+                qp.modify(QueuePairAttributes.to(QueuePairState.ERR).build());
+                assertThat(end.awaitSends(fillers)).extracting(Completion::statusName).containsOnly("WR_FLUSH_ERR");
+            }
+        }
+
+        void finish() throws Exception {
+            if (state != QueuePairState.RESET) {
+                qp.modify(QueuePairAttributes.to(QueuePairState.RESET).build());
+            }
+            assertThat(End.poll(end.sendCq, 1)).isEmpty();
+            qp.close();
+            while (!End.poll(end.receiveCq, 64).isEmpty()) {
+                // what came in
+            }
+        }
+
+        @Override
+        public String toString() {
+            return QueuePairType.toString(type) + " in " + state + ": " + row + ", flags " + SendFlags.toString(flags)
+                    + ", " + buffers + " " + elements + " of " + length + ", maxSendSge " + init.maxSendSge()
+                    + ", maxInlineData " + init.maxInlineData() + ", to " + destination
+                    + (started ? "" : ", not started") + (full ? ", full" : "") + (allowed ? "" : ", not allowed");
+        }
+    }
+
+    @Test
+    void aRequestIsPostedOrRefusedAsTheTableSays() throws Exception {
+        Seeds.each(ROUNDS, random -> {
+            Trial t = new Trial(random, ends);
+            try {
+                t.prepare();
+                Set<Integer> refusals = t.refusals();
+                int answer = t.post();
+                if (refusals.isEmpty()) {
+                    assertPosted(answer);
+                    t.expectCompletion();
+                } else {
+                    assertThat(names(refusals)).contains(names(Set.of(answer)).getFirst());
+                    t.expectNothing();
+                }
+                t.finish();
+            } catch (VerbsException | AssertionError e) {
+                throw new AssertionError(t + ": " + e.getMessage(), e);
+            }
+        });
+    }
+
+    private static List<String> names(Set<Integer> errnos) {
+        return errnos.stream().map(e -> e == 0 ? "0" : Errno.name(e)).toList();
+    }
+
+    /** The same for receives. */
+    @Test
+    void aReceiveIsPostedOrRefusedAsTheTableSays() throws Exception {
+        Seeds.each(ROUNDS / 3, r -> {
+            int type = Seeds.pick(r, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD);
+            End end = ends.get(type);
+            QueuePair qp = end.pd.createQueuePair(QueuePairInitAttributes.builder(end.sendCq, end.receiveCq).type(type)
+                    .maxReceiveWr(1 + r.nextInt(5)).maxReceiveSge(r.nextInt(4)).build());
+            QueuePairInitAttributes init = qp.initAttributes();
+            QueuePairState state = Seeds.pick(r, QueuePairState.RESET, QueuePairState.INIT, QueuePairState.RTR,
+                    QueuePairState.RTS, QueuePairState.SQD);
+            EndAddress self = end.address(qp);
+            if (state != QueuePairState.RESET) {
+                end.toInit(qp);
+            }
+            if (state != QueuePairState.RESET && state != QueuePairState.INIT) {
+                end.toRtr(qp, self);
+                if (state != QueuePairState.RTR) {
+                    end.toRts(qp);
+                }
+                if (state == QueuePairState.SQD) {
+                    qp.modify(QueuePairAttributes.to(state).build());
+                }
+            }
+            int before = state == QueuePairState.RESET ? 0 : r.nextInt(init.maxReceiveWr() + 1);
+            for (int i = 0; i < before; i++) {
+                assertPosted(qp.receiveQueue().start().receive(i).complete());
+            }
+            int batch = 1 + r.nextInt(3);
+            int elements = r.nextInt(5);
+            long length = r.nextInt(8) == 0 ? -1 : r.nextInt(100);
+            boolean started = r.nextInt(10) > 0;
+            ReceiveQueue q = qp.receiveQueue();
+            if (started) {
+                q.start();
+            }
+            for (int i = 0; i < batch; i++) {
+                q.receive(100 + i);
+                for (int e = 0; e < elements; e++) {
+                    q.sge(end.region.lkey(), end.region.address(), length);
+                }
+            }
+            Set<Integer> wrong = new TreeSet<>();
+            Trial.refuse(wrong, Errno.EINVAL, !started || state == QueuePairState.RESET);
+            Trial.refuse(wrong, Errno.EINVAL, elements > init.maxReceiveSge() || elements > 0 && length < 0);
+            Trial.refuse(wrong, Errno.ENOMEM, before + batch > init.maxReceiveWr());
+            int answer = q.complete();
+            assertThat(wrong.isEmpty() ? List.of("0") : names(wrong))
+                    .as("%s in %s: %d after %d of %s, each %d of %d%s", QueuePairType.toString(type), state, batch,
+                            before, init.maxReceiveWr(), elements, length, started ? "" : ", not started")
+                    .contains(names(Set.of(answer)).getFirst());
+            int posted = before + (wrong.isEmpty() ? batch : 0);
+            if (state != QueuePairState.RESET) {
+                qp.modify(QueuePairAttributes.to(QueuePairState.ERR).build());
+            }
+            List<Completion> flushed = end.awaitReceives(posted);
+            assertThat(flushed).allMatch(c -> c.statusName().equals("WR_FLUSH_ERR"));
+            assertThat(End.poll(end.receiveCq, 1)).isEmpty();
+            qp.close();
+        });
+    }
+}
