@@ -15,9 +15,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.tests.conformance.EndOptions.Memory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.Feature;
+import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.MemoryRegionAttributes;
 import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
@@ -172,6 +174,35 @@ abstract class RegistrationConformance extends Conformance {
             long[] near = {0, p.near.region.address(), p.near.region.lkey()};
             EndAddress f = p.farAddress;
             assertCarries(p, near, new long[] {f.rkey(), f.address(), f.rkey()});
+        }
+    }
+
+    /** The same for what is not reliable: messages, and writes where there are any. */
+    @ParameterizedTest
+    @ValueSource(ints = {QueuePairType.UC, QueuePairType.UD})
+    void hintsAndPagingOnDemandWithoutReliability(int type) throws Exception {
+        for (Memory memory : Memory.values()) {
+            for (int flags : new int[] {AccessFlags.RELAXED_ORDERING, AccessFlags.OPTIONAL_RANGE, AccessFlags.ON_DEMAND,
+                AccessFlags.ON_DEMAND | AccessFlags.HUGETLB}) {
+                EndOptions o = EndOptions.defaults().type(type).bytes(SIZE).memory(memory)
+                        .access(AccessFlags.ALL | flags);
+                Pair p = connected(o, o);
+                needs(p.near.context, Feature.ON_DEMAND);
+                int header = type == QueuePairType.UD ? GlobalRoutingHeader.BYTES : 0;
+                p.near.fill(0, SIZE, 1);
+                for (int length : new int[] {8, 1500}) {
+                    assertPosted(p.far.postReceives(Op.receive(length).on(0, header + length)));
+                    sent(p, Op.send(1).on(100, length));
+                    assertReceived(length, header + length, p.far.awaitReceive());
+                    assertThat(p.far.bytes(header, length)).isEqualTo(p.near.bytes(100, length));
+                }
+                if (type == QueuePairType.UC) {
+                    assertPosted(p.far.postReceives(Op.receive(5)));
+                    sent(p, Op.writeImmediate(2, p.farAddress, 2048, 9).on(200, 1000));
+                    assertThat(p.far.awaitReceive().immediate()).isEqualTo(9);
+                    assertThat(p.far.bytes(2048, 1000)).isEqualTo(p.near.bytes(200, 1000));
+                }
+            }
         }
     }
 

@@ -38,8 +38,11 @@ class VerbsTableTest {
     }
 
     private static List<String> functions() throws IOException {
-        try (InputStream in = Objects
-                .requireNonNull(VerbsTableTest.class.getResourceAsStream("verbs-functions.txt"))) {
+        return lines("verbs-functions.txt");
+    }
+
+    private static List<String> lines(String resource) throws IOException {
+        try (InputStream in = Objects.requireNonNull(VerbsTableTest.class.getResourceAsStream(resource))) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
         }
     }
@@ -93,6 +96,21 @@ class VerbsTableTest {
                         assertThat(isTest(parts[0], parts[1])).as(test).isTrue();
                     }
                 }));
+    }
+
+    /** What rdma-core tests, "module test" in each line; in the table a name may end in … for all that begin so. */
+    @Test
+    void everyTestOfRdmaCoreIsInTheTableOnce() throws IOException {
+        List<Row> table = rows("docs/conformance.md", "`test_");
+        assertThat(lines("rdma-core-tests.txt")).hasSizeGreaterThan(200).allSatisfy(line -> {
+            String[] moduleAndTest = line.split(" ", -1);
+            assertThat(table.stream().filter(r -> r.first.equals("`" + moduleAndTest[0] + "`"))
+                    .flatMap(r -> Stream.of(r.second.split(", ", -1)))
+                    .filter(name -> name.endsWith("…")
+                            ? moduleAndTest[1].startsWith(name.substring(0, name.length() - 1))
+                            : moduleAndTest[1].equals(name)))
+                    .as(line).hasSize(1);
+        });
     }
 
     private static boolean isTest(String className, String method) {
