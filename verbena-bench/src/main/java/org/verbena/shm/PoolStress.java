@@ -31,11 +31,22 @@ public class PoolStress {
             pool.setCapacity(ENTRIES);
         }
 
+        /** Receives that are posted, some of which the first initiator has claimed. */
+        Pool(int posts, int claims) {
+            this();
+            for (int i = 0; i < posts; i++) {
+                post();
+            }
+            for (int i = 0; i < claims; i++) {
+                claim(1);
+            }
+        }
+
         private PoolClaims claims() {
             return new PoolClaims(memory, memory + 128, memory + 256, ENTRIES);
         }
 
-        void post() {
+        final void post() {
             int s = pool.take();
             RawMemory.putInt(pool.wqe(s) + AdapterLayout.WQE_FITS, LENGTH + s);
             RawMemory.putLong(pool.wqe(s) + AdapterLayout.WQE_HEADER, 1000 + s);
@@ -43,7 +54,7 @@ public class PoolStress {
         }
 
         /** Claims once: 0 if there is nothing, 1 + the position, or 9 if the receive is not what was posted. */
-        int claim(int who) {
+        final int claim(int who) {
             long c = (who == 1 ? first : second).claim();
             if (c == Claim.NONE) {
                 return 0;
