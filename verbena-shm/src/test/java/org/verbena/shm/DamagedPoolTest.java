@@ -3,13 +3,11 @@ package org.verbena.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,166 +15,23 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.verbs.AccessFlags;
-import org.verbena.verbs.AddressVector;
-import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
-import org.verbena.verbs.CompletionQueue;
-import org.verbena.verbs.MemoryRegion;
-import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
-import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
-import org.verbena.verbs.QueuePairType;
-import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
-import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /** A peer writes nonsense into the commons, or into a lane, of a shared receive queue. */
 class DamagedPoolTest {
-    private static final int RECEIVES = 8;
-    private static final Duration LIMIT = Duration.ofSeconds(10);
+    private static final int RECEIVES = PoolEnds.RECEIVES;
     /** After so long without work the engine sleeps. */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-
-    private record Pair(ShmQueuePair receiver, ShmQueuePair sender) {}
-
-    /** An owner with a shared receive queue, and a peer with a queue pair. */
-    private static final class Ends implements AutoCloseable {
-        final ShmContext owner = open();
-        final ShmContext peer = open();
-        final CompletionQueue received = owner.createCompletionQueue(64);
-        final CompletionQueue sent = peer.createCompletionQueue(64);
-        final MemoryRegion to;
-        final MemoryRegion from;
-        final ShmSharedReceiveQueue srq;
-        final ShmQueuePair receiver;
-        final ShmQueuePair sender;
-
-        Ends() throws VerbsException {
-            ProtectionDomain pd = owner.allocateProtectionDomain();
-            to = pd.allocate(4096, AccessFlags.LOCAL_WRITE);
-            srq = (ShmSharedReceiveQueue) pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder()
-                    .maxWr(RECEIVES).build());
-            receiver = (ShmQueuePair) pd.createQueuePair(QueuePairInitAttributes.builder(received, received)
-                    .sharedReceiveQueue(srq).build());
-            ProtectionDomain peerPd = peer.allocateProtectionDomain();
-            from = peerPd.allocate(4096, AccessFlags.LOCAL_WRITE);
-            sender = (ShmQueuePair) peerPd.createQueuePair(QueuePairInitAttributes.builder(sent, sent).maxSendWr(64)
-                    .build());
-            connect(receiver, peer, sender);
-            connect(sender, owner, receiver);
-        }
-
-        private static ShmContext open() throws VerbsException {
-            return (ShmContext) ShmDevice.INSTANCE.open();
-        }
-
-        private static void connect(QueuePair qp, ShmContext peer, QueuePair other) throws VerbsException {
-            qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(0).build());
-            qp.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(AddressVector.to(peer.queryGid(1, 0)))
-                    .destinationQueuePair(other.number()).pathMtu(4096).rqPsn(0).maxDestReadAtomic(1).minRnrTimer(1)
-                    .build());
-            qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(10).retryCount(3).rnrRetry(7).sqPsn(0)
-                    .maxReadAtomic(1).build());
-        }
-
-        /** A queue pair of type UD on the shared queue, in use. */
-        QueuePair datagramReceiver() throws VerbsException {
-            QueuePair q = srq.protectionDomain().createQueuePair(QueuePairInitAttributes.builder(received, received)
-                    .type(QueuePairType.UD).sharedReceiveQueue(srq).build());
-            q.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).qkey(1).build());
-            q.modify(QueuePairAttributes.to(QueuePairState.RTR).build());
-            q.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build());
-            return q;
-        }
-
-        /** One more pair of queue pairs like the first. */
-        Pair pair() throws VerbsException {
-            ShmQueuePair r = (ShmQueuePair) srq.protectionDomain().createQueuePair(receiver.initAttributes());
-            ShmQueuePair s = (ShmQueuePair) sender.protectionDomain().createQueuePair(sender.initAttributes());
-            connect(r, peer, s);
-            connect(s, owner, r);
-            return new Pair(r, s);
-        }
-
-        /** The pool's entry in the owner's directory. */
-        long entry() {
-            return owner.adapter().base() + AdapterLayout.poolEntry(Commons.index(srq.pool().number()));
-        }
-
-        /** Somebody who claims receives and is not known to the pool. */
-        PoolClaims claims() {
-            return new PoolClaims(entry(), line(), owner.adapter().base() + RawMemory.getLong(entry()
-                    + AdapterLayout.POOL_RING), RawMemory.getInt(entry() + AdapterLayout.POOL_ENTRIES));
-        }
-
-        /** Changes the claim of an entry that a sender has committed. */
-        void setClaim(ShmQueuePair from, int index, long claim) throws VerbsException {
-            long lane = RawMemory.getLong(peer.adapter().base() + AdapterLayout.qpEntry(from.number())
-                    + AdapterLayout.QP_LANE);
-            // where the peer writes what the owner reads
-            long arena = peer.session("test", owner.instance()).hint(0) - LaneLayout.HINTS;
-            RawMemory.putLong(arena + lane + ((long) index << LaneLayout.ENTRY_SHIFT) + LaneLayout.CLAIM, claim);
-        }
-
-        int send(QueuePair from) {
-            return from.sendQueue().postSend(1, SendFlags.SIGNALED, this.from, 0, 16);
-        }
-
-        /** Waits for a completion of the owner, which is a success; answers its id. */
-        long poll() {
-            await(() -> received.startPoll() == 0);
-            assertThat(received.status()).isEqualTo(WcStatus.SUCCESS);
-            long id = received.wrId();
-            received.endPoll();
-            return id;
-        }
-
-        void await(BooleanSupplier condition) {
-            long end = System.nanoTime() + LIMIT.toNanos();
-            while (!condition.getAsBoolean()) {
-                assertThat(System.nanoTime() - end).as("it does not happen").isNegative();
-                Thread.onSpinWait();
-            }
-        }
-
-        void post(int n) {
-            for (int i = 0; i < n; i++) {
-                assertThat(srq.receiveQueue().post(i, to, 64L * i, 64)).isZero();
-            }
-        }
-
-        int send() {
-            return send(sender);
-        }
-
-        long line() {
-            return owner.commons().line(srq.pool().number());
-        }
-
-        List<Integer> events() throws VerbsException {
-            List<Integer> types = new ArrayList<>();
-            for (AsyncEvent e = owner.awaitAsyncEvent(LIMIT); e != null; e = owner.awaitAsyncEvent(Duration.ofMillis(
-                    50))) {
-                types.add(e.type());
-            }
-            return types;
-        }
-
-        @Override
-        public void close() throws VerbsException {
-            peer.close();
-            owner.close();
-        }
-    }
 
     @ParameterizedTest
     @ValueSource(longs = {-1, Long.MIN_VALUE, Long.MAX_VALUE, RECEIVES + 1, 0})
     void aPositionThatMakesNoSenseFailsTheQueueAndItsQueuePairs(long nonsense) throws Exception {
-        try (Ends e = new Ends()) {
+        try (PoolEnds e = new PoolEnds()) {
             e.post(RECEIVES);
             assertThat(e.send()).isZero();
             assertThat(e.srq.pool().receives().check()).isTrue();
@@ -202,7 +57,7 @@ class DamagedPoolTest {
     @Test
     void aCompletionOfWhatWasNotClaimedFailsTheQueuePairOnly() throws Exception {
         for (long claim : new long[] {0, -1, Long.MIN_VALUE, Claim.of(7, 64, 3), Claim.of(0, 64, 16000)}) {
-            try (Ends e = new Ends()) {
+            try (PoolEnds e = new PoolEnds()) {
                 e.post(1);
                 assertThat(e.send()).isZero();
                 e.setClaim(e.sender, 0, claim);
@@ -217,8 +72,8 @@ class DamagedPoolTest {
     @Test
     void aCompletionThatComesTwiceFailsTheQueuePairOnly() throws Exception {
         for (int posts : new int[] {2, RECEIVES}) {
-            try (Ends e = new Ends()) {
-                Pair other = e.pair();
+            try (PoolEnds e = new PoolEnds()) {
+                PoolEnds.Pair other = e.pair();
                 e.post(posts);
                 long first = e.srq.pool().receives().at(0);
                 assertThat(e.send()).isZero();
@@ -228,7 +83,7 @@ class DamagedPoolTest {
                 assertThat(e.received.startPoll()).isEqualTo(Errno.ENOENT);
                 assertThat(e.receiver.state()).isEqualTo(QueuePairState.ERR);
                 assertThat(e.events()).contains(AsyncEventType.QP_FATAL).doesNotContain(AsyncEventType.SRQ_ERR);
-                assertThat(other.receiver.state()).isEqualTo(QueuePairState.RTS);
+                assertThat(other.receiver().state()).isEqualTo(QueuePairState.RTS);
             }
         }
     }
@@ -237,13 +92,13 @@ class DamagedPoolTest {
     @Test
     void aStolenClaimFailsTheQueue() throws Exception {
         for (boolean postedAgain : new boolean[] {false, true}) {
-            try (Ends e = new Ends()) {
-                Pair thief = e.pair();
+            try (PoolEnds e = new PoolEnds()) {
+                PoolEnds.Pair thief = e.pair();
                 e.post(2);
                 long stolen = e.srq.pool().receives().at(0);
                 assertThat(e.send()).isZero();
-                assertThat(e.send(thief.sender)).isZero();
-                e.setClaim(thief.sender, 0, stolen);
+                assertThat(e.send(thief.sender())).isZero();
+                e.setClaim(thief.sender(), 0, stolen);
                 // whoever is polled first
                 e.poll();
                 if (postedAgain) {
@@ -252,7 +107,7 @@ class DamagedPoolTest {
                 assertThat(e.received.startPoll()).isEqualTo(Errno.ENOENT);
                 assertThat(e.events()).contains(AsyncEventType.SRQ_ERR, AsyncEventType.QP_FATAL);
                 assertThat(e.receiver.state()).isEqualTo(QueuePairState.ERR);
-                assertThat(thief.receiver.state()).isEqualTo(QueuePairState.ERR);
+                assertThat(thief.receiver().state()).isEqualTo(QueuePairState.ERR);
                 assertThat(e.srq.receiveQueue().post(1, e.to, 0, 8)).isEqualTo(Errno.EINVAL);
             }
         }
@@ -261,7 +116,7 @@ class DamagedPoolTest {
     /** A receive that is posted and not claimed would be claimed by somebody else next. */
     @Test
     void aCompletionOfWhatNobodyHasClaimedFailsTheQueue() throws Exception {
-        try (Ends e = new Ends()) {
+        try (PoolEnds e = new PoolEnds()) {
             e.post(3);
             assertThat(e.send()).isZero();
             e.setClaim(e.sender, 0, e.srq.pool().receives().at(1));
@@ -274,7 +129,7 @@ class DamagedPoolTest {
     /** What a claim finds in the ring was overwritten: its owner hears of it, and posts the receive again. */
     @Test
     void aClaimThatCameToNothingComesBack() throws Exception {
-        try (Ends e = new Ends()) {
+        try (PoolEnds e = new PoolEnds()) {
             e.post(2);
             ReceivePool pool = e.srq.pool().receives();
             long ring = e.owner.adapter().base() + RawMemory.getLong(e.entry() + AdapterLayout.POOL_RING);
@@ -293,7 +148,7 @@ class DamagedPoolTest {
     /** Whoever takes receives is asked once, however many receives are in flight. */
     @Test
     void aRecoveryAsksEachInitiatorOnce() throws Exception {
-        try (Ends e = new Ends()) {
+        try (PoolEnds e = new PoolEnds()) {
             OwnPool own = e.srq.pool();
             ReceivePool pool = own.receives();
             e.post(RECEIVES);
@@ -353,17 +208,17 @@ class DamagedPoolTest {
     /** After the first untruth in a lane nothing of it is believed. */
     @Test
     void aLaneThatLiesOwnsNothing() throws Exception {
-        try (Ends e = new Ends()) {
-            Pair liar = e.pair();
+        try (PoolEnds e = new PoolEnds()) {
+            PoolEnds.Pair liar = e.pair();
             ReceivePool pool = e.srq.pool().receives();
             e.post(RECEIVES);
             PoolClaims lostClaims = e.claims();
             for (int i = 0; i < 3; i++) {
-                assertThat(e.send(liar.sender)).isZero();
+                assertThat(e.send(liar.sender())).isZero();
             }
             long nobodys = lostClaims.claim();
-            e.setClaim(liar.sender, 1, Claim.of(1L << 40, 1, 2));
-            e.setClaim(liar.sender, 2, nobodys);
+            e.setClaim(liar.sender(), 1, Claim.of(1L << 40, 1, 2));
+            e.setClaim(liar.sender(), 2, nobodys);
             assertThat(lostClaims.claim()).isNotEqualTo(Claim.NONE);
             e.srq.pool().recover();
             e.await(() -> pool.available() == RECEIVES - 1);
@@ -374,7 +229,7 @@ class DamagedPoolTest {
     /** One that was stopped and is not inside any more is forgotten. */
     @Test
     void whoHasLeftIsForgotten() throws Exception {
-        try (Ends e = new Ends()) {
+        try (PoolEnds e = new PoolEnds()) {
             Session s = e.owner.session("test", e.peer.instance());
             long word = s.peerBase() + AdapterLayout.qpEntry(e.sender.number()) + AdapterLayout.QP_HAZARD;
             long theirs = e.peer.adapter().base() + (word - s.peerBase());
@@ -395,7 +250,7 @@ class DamagedPoolTest {
     /** What a peer says of hunger, signals and lost claims costs a look. */
     @Test
     void otherWordsOfTheCommonsDoNoHarm() throws Exception {
-        try (Ends e = new Ends()) {
+        try (PoolEnds e = new PoolEnds()) {
             for (int i = 0; i < 300; i++) {
                 e.post(1);
                 RawMemory.putLong(e.line() + CommonsLayout.STARVING, i * 0x5555_5555_5555L);

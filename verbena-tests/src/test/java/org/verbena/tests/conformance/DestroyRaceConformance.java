@@ -79,6 +79,7 @@ abstract class DestroyRaceConformance extends Conformance {
             (t, e) -> e.pd.createQueuePair(e.initAttributes().toBuilder().sharedReceiveQueue(t.shared).build()).close(),
             (t, e) -> t.datagrams.attachMulticast(GROUP, 0), (t, e) -> t.datagrams.detachMulticast(GROUP, 0),
             (t, e) -> t.datagrams.modify(QueuePairAttributes.to(QueuePairState.ERR).build()),
+            (t, e) -> t.fedDatagrams.modify(QueuePairAttributes.to(QueuePairState.RESET).build()),
             (t, e) -> e.pd.createAddressHandle(t.handle.vector()).close(),
             (t, e) -> e.pd.allocateMemoryWindow(MemoryWindow.TYPE_2).close(),
             (t, e) -> t.onDevice.copyFrom(MemorySegment.ofArray(new byte[64]), 0),
@@ -95,6 +96,7 @@ abstract class DestroyRaceConformance extends Conformance {
             (t, e) -> End.poll(e.receiveCq, 16), (t, e) -> e.receiveCq.requestNotify(false),
             (t, e) -> e.postTo(t.datagrams, t.handle, t.datagrams.number(), KEY, Op.send(4).on(0, 100)),
             (t, e) -> t.datagrams.receiveQueue().post(5, e.region, 0, 4096),
+            (t, e) -> e.postTo(t.datagrams, t.handle, t.fedDatagrams.number(), KEY, Op.send(11).on(0, 100)),
             (t, e) -> t.shared.receiveQueue().post(6, e.region, 0, 4096),
             (t, e) -> t.fed.sendQueue().postSend(7, SendFlags.SIGNALED, e.region, 0, 3000),
             (t, e) -> t.fed.sendQueue().start()
@@ -112,6 +114,8 @@ abstract class DestroyRaceConformance extends Conformance {
         /** On the shared receive queue, connected to itself. */
         final QueuePair fed;
         final QueuePair datagrams;
+        /** On the shared receive queue. */
+        final QueuePair fedDatagrams;
         final AddressHandle handle;
         final MemoryWindow window;
         final DeviceMemory onDevice;
@@ -123,24 +127,30 @@ abstract class DestroyRaceConformance extends Conformance {
             End e = p.near;
             shared = e.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(16).maxSge(1).build());
             QueuePairInitAttributes.Builder like = e.initAttributes().toBuilder();
-            datagrams = e.pd.createQueuePair(like.type(QueuePairType.UD).build());
-            datagrams.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).qkey(KEY).build());
-            datagrams.modify(QueuePairAttributes.to(QueuePairState.RTR).build());
-            datagrams.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build());
+            datagrams = ready(e.pd.createQueuePair(like.type(QueuePairType.UD).build()));
             handle = e.pd.createAddressHandle(p.nearAddress.vector());
             fed = e.pd.createQueuePair(like.type(QueuePairType.RC).sharedReceiveQueue(shared).build());
             e.toInit(fed);
             e.toRtr(fed, e.address(fed));
             e.toRts(fed);
+            fedDatagrams = ready(e.pd.createQueuePair(like.type(QueuePairType.UD).build()));
             window = e.pd.allocateMemoryWindow(MemoryWindow.TYPE_1);
             onDevice = e.context.allocateDeviceMemory(4096, 3);
             deviceRegion = e.pd.registerDeviceMemory(onDevice, 0, 4096,
                     AccessFlags.LOCAL_WRITE | AccessFlags.ZERO_BASED);
             objects = new ArrayList<>(List.of(e.qp, e.region, e.sendCq, e.receiveCq, e.pd, shared, fed, datagrams,
+                    fedDatagrams,
                     handle, window, onDevice, deviceRegion));
             if (e.channel != null) {
                 objects.add(e.channel);
             }
+        }
+
+        private static QueuePair ready(QueuePair q) throws VerbsException {
+            q.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).qkey(KEY).build());
+            q.modify(QueuePairAttributes.to(QueuePairState.RTR).build());
+            q.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build());
+            return q;
         }
     }
 
