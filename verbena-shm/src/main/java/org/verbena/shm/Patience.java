@@ -19,8 +19,13 @@ final class Patience {
         768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
     private final ShmQueuePair qp;
+    /** So long at least a request waits for the owner of the queue that it names, who has to look up who asks. */
+    private static final long OWNER_NANOS = 1_000_000_000;
+
     private volatile boolean waiting;
     private volatile boolean starving;
+    /** The wait is for the owner of a shared receive queue; whoever executes. */
+    private boolean asking;
     private volatile long until;
 
     Patience(ShmQueuePair qp) {
@@ -31,6 +36,7 @@ final class Patience {
     void forget() {
         if (waiting) {
             waiting = false;
+            asking = false;
             if (starving) {
                 starving = false;
                 qp.fed();
@@ -48,6 +54,7 @@ final class Patience {
                     : System.nanoTime() + (retries + 1) * (RNR_TIMER[code] * 10_000L);
             waiting = true;
             starving = true;
+            asking = false;
             qp.lookAfter();
             return true;
         }
@@ -56,14 +63,25 @@ final class Patience {
 
     /** The peer's queue pair is not there: true while the retries are not used up. */
     boolean mayWaitForPeer() {
-        if (!waiting || starving) {
+        return mayWaitForAnswer(false);
+    }
+
+    /** The owner of the shared receive queue that is named has not answered: true for that time, and a second at least. */
+    boolean mayWaitForOwner() {
+        return mayWaitForAnswer(true);
+    }
+
+    private boolean mayWaitForAnswer(boolean ofOwner) {
+        if (!waiting || starving || asking != ofOwner) {
             forget();
             QueuePairAttributes a = qp.attributes();
             int timeout = qp.type() == QueuePairType.UC ? MEMORY_TIMEOUT : a.timeout();
+            long nanos = (4096L << timeout) * (a.retryCount() + 1);
             until = timeout == 0
                     ? Long.MAX_VALUE
-                    : System.nanoTime() + (4096L << timeout) * (a.retryCount() + 1);
+                    : System.nanoTime() + (ofOwner ? Math.max(nanos, OWNER_NANOS) : nanos);
             waiting = true;
+            asking = ofOwner;
             qp.lookAfter();
             return true;
         }

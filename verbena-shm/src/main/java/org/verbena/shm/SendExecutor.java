@@ -25,6 +25,8 @@ final class SendExecutor {
     static final int WAIT_FOR_RECEIVE = -2;
     /** The peer has not polled what fills the lane; only with {@link PooledSends}. */
     private static final int WAIT_FOR_ROOM = -3;
+    /** The owner of the shared receive queue that is named has not answered yet. */
+    static final int WAIT_FOR_OWNER = -4;
 
     private final ShmQueuePair qp;
     private final SendCompletions completions;
@@ -430,6 +432,11 @@ final class SendExecutor {
             patience.waitForRoom();
             return false;
         }
+        if (status == WAIT_FOR_OWNER) {
+            return !patience.mayWaitForOwner() && failLocally(w, number, WcStatus.RETRY_EXC_ERR,
+                    "the owner of SRQ 0x" + Integer.toHexString(w.sharedReceiveQueue)
+                            + " does not answer: is it stopped?", 0);
+        }
         return notReady(w, number, true);
     }
 
@@ -470,11 +477,8 @@ final class SendExecutor {
         String reason = "the peer's queue pair does not answer: it is not connected to this one, or no more";
         int errno = 0;
         VerbsException e = obstacle;
-        Target t = target;
-        if (memory && t == null) {
-            reason = "the owner of the shared receive queue does not answer: is it stopped?";
-        } else if (memory && t != null) {
-            errno = t.missing();
+        if (memory) {
+            errno = target().missing();
             PooledSends p = pooled;
             if (errno == 0 && p != null) {
                 errno = p.receives().missing();

@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Errno;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
@@ -30,7 +31,7 @@ final class XrcTarget {
     /**
      * Makes ready for a request; to be called after the {@link Hazard} was entered.
      *
-     * @return {@link Target#OK}, {@link Target#WAIT} while the way is being made, {@link WcStatus#REM_INV_REQ_ERR} if there
+     * @return {@link Target#OK}, {@link SendExecutor#WAIT_FOR_OWNER} while the way is being made, {@link WcStatus#REM_INV_REQ_ERR} if there
      *         is no such queue in the domain, or no more
      */
     int prepare(Remote receiver) {
@@ -55,10 +56,11 @@ final class XrcTarget {
                 asked = f;
             }
             if (!f.isDone()) {
-                return Target.WAIT;
+                return SendExecutor.WAIT_FOR_OWNER;
             }
             if (f.isCompletedExceptionally()) {
-                return WcStatus.REM_INV_REQ_ERR;
+                asked = null;
+                return isNobody(f.exceptionNow()) ? WcStatus.REM_INV_REQ_ERR : SendExecutor.WAIT_FOR_OWNER;
             }
             s = f.join();
             session = s;
@@ -69,9 +71,15 @@ final class XrcTarget {
             access = a;
         }
         if (!a.isAnswered()) {
-            return s.isDead() ? WcStatus.REM_INV_REQ_ERR : Target.WAIT;
+            return s.isDead() ? WcStatus.REM_INV_REQ_ERR : SendExecutor.WAIT_FOR_OWNER;
         }
         return a.pool() == 0 || s.isDead() ? WcStatus.REM_INV_REQ_ERR : open(s, a.pool(), receiver);
+    }
+
+    /** True if there is no such context; else it could not be asked now, and may be later. */
+    private static boolean isNobody(Throwable why) {
+        return why instanceof VerbsException v && (v.errno() == Errno.EINVAL || v.errno() == Errno.EHOSTUNREACH
+                || v.errno() == Errno.ECONNREFUSED);
     }
 
     private int open(Session s, int poolNumber, Remote receiver) throws ProtocolException {
@@ -85,7 +93,7 @@ final class XrcTarget {
         try {
             pool.reachBell();
         } catch (VerbsException e) {
-            return Target.WAIT; // out of descriptors: as if the owner did not answer
+            return SendExecutor.WAIT_FOR_OWNER; // out of descriptors: as if it did not answer
         }
         memory = new Target(s, pool.pd);
         sends = all.sends(pool, receiver);
