@@ -79,7 +79,8 @@ final class PoolWatch implements Engine.Waiting {
 
     @Override
     public boolean tick() {
-        return candidates != null || recoveryWanted;
+        // nothing is brought back any more when the pool has failed
+        return (candidates != null || recoveryWanted) && !pool.receives().isBroken();
     }
 
     private void feed() {
