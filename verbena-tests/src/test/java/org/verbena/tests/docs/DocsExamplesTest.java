@@ -3,6 +3,7 @@ package org.verbena.tests.docs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,43 +21,43 @@ class DocsExamplesTest {
     private static final Path EXAMPLES = Markdown.root().resolve("docs/examples");
 
     /** The examples that run by themselves, and what each prints, as a regular expression. */
-    private static final Map<String, String> PRINTS = new TreeMap<>(Map.of(
-            "ByHand", """
+    private static final Map<String, String> PRINTS = new TreeMap<>(Map.ofEntries(
+            Map.entry("ByHand", """
                     FETCH_ADD wrId=2 SUCCESS length=8 qp=0x[0-9a-f]+
                     RDMA_READ wrId=3 SUCCESS length=24 qp=0x[0-9a-f]+
                     SEND wrId=4 SUCCESS length=32 qp=0x[0-9a-f]+
                     RECV wrId=7 SUCCESS length=32 qp=0x[0-9a-f]+
-                    old value 1, new value 42""",
-            "SharedReceives", """
+                    old value 1, new value 42"""),
+            Map.entry("SharedReceives", """
                     receive [01]: 100 bytes
                     receive [01]: 100 bytes
-                    SRQ_LIMIT_REACHED""",
-            "WriteAndPoll", """
+                    SRQ_LIMIT_REACHED"""),
+            Map.entry("WriteAndPoll", """
                     message 1 carries 1
                     message 2 carries 4
                     message 3 carries 9
                     message 4 carries 16
-                    message 5 carries 25""",
-            "Events", """
+                    message 5 carries 25"""),
+            Map.entry("Events", """
                     SUCCESS one
                     SUCCESS two
                     WR_FLUSH_ERR -
                     WR_FLUSH_ERR -
                     connection: ESTABLISHED
-                    connection: DISCONNECTED""",
-            "Queues", """
+                    connection: DISCONNECTED"""),
+            Map.entry("Queues", """
                     cqe 256
                     event: false
                     event: false
                     event: true
                     write 0 just now
                     write 1 just now
-                    write 2 just now""",
-            "Datagrams", """
+                    write 2 just now"""),
+            Map.entry("Datagrams", """
                     received 48 bytes with 42
                     answered: true
-                    sent to ff12:0:0:0:0:0:0:4711""",
-            "Memory", """
+                    sent to ff12:0:0:0:0:0:0:4711"""),
+            Map.entry("Memory", """
                     RDMA_WRITE wrId=1 SUCCESS length=8 qp=0x[0-9a-f]+
                     at 8: 42
                     ATOMIC_WRITE wrId=3 SUCCESS length=[08] qp=0x[0-9a-f]+
@@ -65,8 +66,8 @@ class DocsExamplesTest {
                     SEND wrId=7 SUCCESS length=8 qp=0x[0-9a-f]+
                     WITH_INV true
                     RDMA_WRITE wrId=8 REM_ACCESS_ERR length=8 qp=0x[0-9a-f]+
-                    ENOENT""",
-            "Errors", """
+                    ENOENT"""),
+            Map.entry("Errors", """
                     EBUSY \\| close PD 0 of shm0: EBUSY: 1 object still uses it: close what was made from it first
                     ENODEV \\| open device 'mlx5_0': ENODEV: .*
                     in RESET: EINVAL
@@ -75,7 +76,17 @@ class DocsExamplesTest {
                     RDMA_WRITE wrId=3 WR_FLUSH_ERR length=8 qp=0x[0-9a-f]+
                     ERR: REM_ACCESS_ERR for wrId 2
                     QP_ACCESS_ERR on QP 0x[0-9a-f]+ of shm0: the peer's request was refused: .*
-                    ERR: the peer's request was refused: REM_ACCESS_ERR for wrId 2"""));
+                    ERR: the peer's request was refused: REM_ACCESS_ERR for wrId 2"""),
+            Map.entry("Xrc", """
+                    SEND wrId=2 SUCCESS length=8 qp=0x[0-9a-f]+
+                    RECV wrId=1 SUCCESS length=8 qp=0x[0-9a-f]+
+                    received 41
+                    SEND wrId=2 SUCCESS length=8 qp=0x[0-9a-f]+
+                    RECV wrId=1 SUCCESS length=8 qp=0x[0-9a-f]+
+                    received 42"""),
+            Map.entry("Packets", """
+                    flow: supported false, EOPNOTSUPP
+                    rss: supported false, EOPNOTSUPP""")));
 
     private static Path example(String name) {
         return EXAMPLES.resolve(name + ".java");
@@ -125,6 +136,28 @@ class DocsExamplesTest {
         assertThat(names).containsExactlyInAnyOrderElementsOf(known.toList());
         Markdown verbs = Markdown.read(EXAMPLES.resolveSibling("verbs.md"));
         assertThat(names).allSatisfy(n -> assertThat(verbs.links()).contains("examples/" + n + ".java"));
+    }
+
+    /** All that a program makes and closes is made in some example. */
+    @Test
+    void everyObjectIsInAnExample() throws IOException {
+        String all = sources(EXAMPLES);
+        Path api = Markdown.root().resolve("verbena-verbs/src/main/java/org/verbena/verbs");
+        try (Stream<Path> files = Files.list(api)) {
+            List<String> objects = files.filter(Files::isRegularFile).filter(f -> contains(f, "extends VerbsObject"))
+                    .map(f -> f.getFileName().toString().replace(".java", "")).filter(n -> !n.equals("VerbsObject"))
+                    .toList();
+            assertThat(objects).hasSizeGreaterThan(15)
+                    .allSatisfy(o -> assertThat(all).containsPattern("\\b" + o + " \\w+ = "));
+        }
+    }
+
+    private static boolean contains(Path file, String text) {
+        try {
+            return Files.readString(file).contains(text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test
