@@ -35,6 +35,15 @@ public abstract class VerbsConformance {
     }
 
     @Nested
+    @ParameterizedClass
+    @EnumSource
+    class Combinations extends CombinationConformance {
+        Combinations(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
     class PostTable extends PostTableConformance {
         PostTable() {
             super(VerbsConformance.this.fixture());
