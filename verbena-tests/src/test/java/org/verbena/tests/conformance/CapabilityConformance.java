@@ -189,11 +189,11 @@ abstract class CapabilityConformance extends Conformance {
             OdpCapabilities.READ, (t, type) -> t.does(type, p -> p.near.post(Op.read(1, p.farAddress, 0).on(0, 8))),
             OdpCapabilities.ATOMIC,
             (t, type) -> t.does(type, p -> p.near.post(Op.fetchAndAdd(1, p.farAddress, 0, 1).on(0, 8))),
-            OdpCapabilities.FLUSH, (t, type) -> t.does(type, p -> p.near.qp.sendQueue().start().flush(1,
+            OdpCapabilities.FLUSH, (t, type) -> t.does(type, p -> p.near.name(p.near.qp, p.near.qp.sendQueue().start().flush(1,
                     SendFlags.SIGNALED, p.farAddress.rkey(), p.farAddress.address(), 8, FlushType.GLOBAL,
-                    FlushType.RANGE).complete()),
-            OdpCapabilities.ATOMIC_WRITE, (t, type) -> t.does(type, p -> p.near.qp.sendQueue().start().atomicWrite(1,
-                    SendFlags.SIGNALED, p.farAddress.rkey(), p.farAddress.address(), 1).complete()));
+                    FlushType.RANGE)).complete()),
+            OdpCapabilities.ATOMIC_WRITE, (t, type) -> t.does(type, p -> p.near.name(p.near.qp, p.near.qp.sendQueue().start().atomicWrite(1,
+                    SendFlags.SIGNALED, p.farAddress.rkey(), p.farAddress.address(), 1)).complete()));
 
     /** Posts one request at the near end; 0 or an errno. */
     @FunctionalInterface
@@ -202,15 +202,16 @@ abstract class CapabilityConformance extends Conformance {
     }
 
     private static EndOptions of(int type, boolean onDemand) {
-        return EndOptions.defaults().type(type).access(onDemand ? ACCESS | AccessFlags.ON_DEMAND : ACCESS)
+        EndOptions o = EndOptions.defaults().type(type).access(onDemand ? ACCESS | AccessFlags.ON_DEMAND : ACCESS)
                 .queuePairAccess(ACCESS);
+        return type == QueuePairType.XRC_SEND ? o.xrc() : o;
     }
 
     private boolean sends(int type, boolean from, boolean to, boolean shared) throws Exception {
         EndOptions far = of(type, to);
         Pair p;
         try {
-            p = connected(of(type, from), shared ? far.sharedReceives() : far);
+            p = connected(of(type, from), shared && type != QueuePairType.XRC_SEND ? far.sharedReceives() : far);
         } catch (VerbsException e) {
             assertThat(Errno.name(e.errno())).as(e.getMessage()).isEqualTo("EOPNOTSUPP");
             return false;
@@ -232,7 +233,7 @@ abstract class CapabilityConformance extends Conformance {
 
     static Stream<Arguments> transports() {
         return Stream.of(Arguments.of(QueuePairType.RC, Feature.RC), Arguments.of(QueuePairType.UC, Feature.UC),
-                Arguments.of(QueuePairType.UD, Feature.UD));
+                Arguments.of(QueuePairType.UD, Feature.UD), Arguments.of(QueuePairType.XRC_SEND, Feature.XRC));
     }
 
     @ParameterizedTest
@@ -249,7 +250,8 @@ abstract class CapabilityConformance extends Conformance {
         int said = switch (type) {
             case QueuePairType.RC -> odp.rc();
             case QueuePairType.UC -> odp.uc();
-            default -> odp.ud();
+            case QueuePairType.UD -> odp.ud();
+            default -> odp.xrc();
         };
         int works = 0;
         for (Map.Entry<Integer, OnDemand> o : ON_DEMAND.entrySet()) {

@@ -48,7 +48,7 @@ abstract class CombinationConformance extends Conformance {
         Context c = open();
         for (String feature : new String[] {Feature.UC, Feature.UD, Feature.SHARED_RECEIVE_QUEUE, Feature.IOVA,
             Feature.ZERO_BASED, Feature.DEVICE_MEMORY, Feature.MEMORY_WINDOW_TYPE_1, Feature.MEMORY_WINDOW_TYPE_2,
-            Feature.PARENT_DOMAIN, Feature.COMPLETION_TIMESTAMP_WALLCLOCK}) {
+            Feature.XRC, Feature.PARENT_DOMAIN, Feature.COMPLETION_TIMESTAMP_WALLCLOCK}) {
             needs(c, feature);
         }
     }
@@ -132,7 +132,11 @@ abstract class CombinationConformance extends Conformance {
                         | CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK))
                 .cqFlags(r.nextInt() & (CompletionQueueAttributes.SINGLE_THREADED
                         | CompletionQueueAttributes.IGNORE_OVERRUN));
-        o = r.nextBoolean() ? o.sharedReceives() : o;
+        if (type == QueuePairType.XRC_SEND) {
+            o = o.xrc();
+        } else if (r.nextBoolean()) {
+            o = o.sharedReceives();
+        }
         o = r.nextBoolean() ? o.oneCompletionQueue() : o;
         o = r.nextBoolean() ? o.channel() : o;
         o = r.nextBoolean() ? o.parentDomain() : o;
@@ -140,15 +144,20 @@ abstract class CombinationConformance extends Conformance {
     }
 
     private static Place place(Random r, int type) {
-        return type == QueuePairType.UD
-                ? Seeds.pick(r, Place.REGION, Place.IOVA, Place.ZERO_BASED, Place.DEVICE)
-                : Seeds.pick(r, Place.values());
+        return switch (type) {
+            case QueuePairType.UD -> Seeds.pick(r, Place.REGION, Place.IOVA, Place.ZERO_BASED, Place.DEVICE);
+            // a window of type 2 is for the peer of the queue pair that bound it, and that takes no requests
+            case QueuePairType.XRC_SEND -> Seeds.pick(r, Place.REGION, Place.IOVA, Place.ZERO_BASED, Place.DEVICE,
+                    Place.WINDOW_1);
+            default -> Seeds.pick(r, Place.values());
+        };
     }
 
     @Test
     void allThatATypeCarries() throws Exception {
         Seeds.each(DRAWS, r -> {
-            int type = Seeds.pick(r, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD);
+            int type = Seeds.pick(r, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD, QueuePairType.XRC_SEND);
+            boolean reliable = type == QueuePairType.RC || type == QueuePairType.XRC_SEND;
             EndOptions nearOptions = options(r, type);
             EndOptions farOptions = options(r, type);
             Place nearPlace = place(r, type);
@@ -164,13 +173,13 @@ abstract class CombinationConformance extends Conformance {
                     if (type != QueuePairType.UD) {
                         x.write(length);
                     }
-                    if (type == QueuePairType.RC) {
+                    if (reliable) {
                         x.read(length);
                     }
                 }
                 boolean atomics = fixture.atomicsOnRegisteredMemory() || farPlace == Place.DEVICE
                         || farOptions.memory == EndOptions.Memory.ALLOCATED;
-                if (type == QueuePairType.RC && atomics) {
+                if (reliable && atomics) {
                     x.add();
                 }
             } catch (VerbsException | AssertionError e) {

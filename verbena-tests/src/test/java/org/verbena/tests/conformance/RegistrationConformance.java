@@ -177,16 +177,16 @@ abstract class RegistrationConformance extends Conformance {
         }
     }
 
-    /** The same for what is not reliable: messages, and writes where there are any. */
+    /** The same for the other types: messages, and writes where there are any. */
     @ParameterizedTest
-    @ValueSource(ints = {QueuePairType.UC, QueuePairType.UD})
-    void hintsAndPagingOnDemandWithoutReliability(int type) throws Exception {
+    @ValueSource(ints = {QueuePairType.UC, QueuePairType.UD, QueuePairType.XRC_SEND})
+    void hintsAndPagingOnDemandOfOtherTypes(int type) throws Exception {
         for (Memory memory : Memory.values()) {
             for (int flags : new int[] {AccessFlags.RELAXED_ORDERING, AccessFlags.OPTIONAL_RANGE, AccessFlags.ON_DEMAND,
                 AccessFlags.ON_DEMAND | AccessFlags.HUGETLB}) {
                 EndOptions o = EndOptions.defaults().type(type).bytes(SIZE).memory(memory)
                         .access(AccessFlags.ALL | flags);
-                Pair p = connected(o, o);
+                Pair p = type == QueuePairType.XRC_SEND ? connected(o.xrc(), o.xrc()) : connected(o, o);
                 needs(p.near.context, Feature.ON_DEMAND);
                 int header = type == QueuePairType.UD ? GlobalRoutingHeader.BYTES : 0;
                 p.near.fill(0, SIZE, 1);
@@ -196,7 +196,7 @@ abstract class RegistrationConformance extends Conformance {
                     assertReceived(length, header + length, p.far.awaitReceive());
                     assertThat(p.far.bytes(header, length)).isEqualTo(p.near.bytes(100, length));
                 }
-                if (type == QueuePairType.UC) {
+                if (type != QueuePairType.UD) {
                     assertPosted(p.far.postReceives(Op.receive(5)));
                     sent(p, Op.writeImmediate(2, p.farAddress, 2048, 9).on(200, 1000));
                     assertThat(p.far.awaitReceive().immediate()).isEqualTo(9);

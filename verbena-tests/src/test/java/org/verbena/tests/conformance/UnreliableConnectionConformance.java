@@ -3,6 +3,7 @@ package org.verbena.tests.conformance;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Objects;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -10,6 +11,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
+import org.verbena.verbs.WcFlags;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.MemoryWindow;
+import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Feature;
@@ -149,6 +155,74 @@ abstract class UnreliableConnectionConformance extends Conformance {
         p.far.to(QueuePairState.RESET);
         sent(p, Op.send(4).on(0, 8));
         assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    /** Windows work as on reliable connections; what comes under a key that is gone is lost. */
+    @ParameterizedTest
+    @ValueSource(ints = {MemoryWindow.TYPE_1, MemoryWindow.TYPE_2})
+    void keysOfWindowsComeAndGo(int type) throws Exception {
+        needs(open(), type == MemoryWindow.TYPE_1 ? Feature.MEMORY_WINDOW_TYPE_1 : Feature.MEMORY_WINDOW_TYPE_2);
+        EndOptions far = uc().access(AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
+        Pair p = connected(uc(), far);
+        int first = p.far.run(end -> bind(end, end.keep(end.pd.allocateMemoryWindow(type)), 512));
+        p.near.setLong(0, 4711);
+        Op write = Op.write(1, p.farAddress, 64).on(0, 8);
+        Await.until("the write", () -> { // the first may be lost while the memory is on its way
+            sent(p, write.at(first, write.remote()));
+            return p.far.getLong(64) == 4711;
+        }, () -> "it is not there");
+        p.far.remember();
+        sent(p, write); // the region itself has no right
+        sent(p, write.at(first, p.farAddress.address() + 512));
+        assertUntouched(p.far);
+        // taken away by the owner
+        int second = p.far.run(end -> {
+            MemoryWindow w = (MemoryWindow) Objects.requireNonNull(end.later);
+            if (w.type() == MemoryWindow.TYPE_2) {
+                assertPosted(end.qp.sendQueue().start().localInvalidate(9, SendFlags.SIGNALED, first).complete());
+                assertDone(WcOpcode.LOCAL_INV, 9, end.awaitSend());
+            }
+            return bind(end, w, 512);
+        });
+        p.near.setLong(0, 4712);
+        sent(p, write.at(first, write.remote()));
+        assertUntouched(p.far);
+        sent(p, write.at(second, write.remote()));
+        assertThat(p.far.getLong(64)).isEqualTo(4712);
+        if (type == MemoryWindow.TYPE_2 && p.near.context.supports(Feature.SEND_INVALIDATE)) {
+            assertTakenAway(p, write.at(second, write.remote()), second);
+        }
+        assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
+        assertThat(p.far.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    /** The peer says that it is done with the key. */
+    private static void assertTakenAway(Pair p, Op write, int key) throws Exception {
+        assertPosted(p.far.postReceives(Op.receive(5).on(1024, 64)));
+        assertPosted(p.near.qp.sendQueue().start().sendInvalidate(6, SendFlags.SIGNALED, key).sge(p.near.region, 0, 8)
+                .complete());
+        assertStatus(WcStatus.SUCCESS, 6, p.near.awaitSend());
+        Completion c = p.far.awaitReceive();
+        assertReceived(5, 8, c);
+        assertThat(c.flags() & WcFlags.WITH_INV).isNotZero();
+        assertThat(c.invalidatedRkey()).isEqualTo(key);
+        p.far.remember();
+        p.near.setLong(0, 4713);
+        sent(p, write);
+        assertUntouched(p.far);
+    }
+
+    /** Binds a window to the first bytes of the region for writing; answers the key. */
+    private static int bind(End end, MemoryWindow w, long length) throws VerbsException {
+        long at = end.region.address();
+        int rights = AccessFlags.REMOTE_WRITE;
+        assertPosted(w.type() == MemoryWindow.TYPE_1
+                ? end.qp.bindMemoryWindow(w, 8, SendFlags.SIGNALED, end.region, at, length, rights)
+                : end.qp.sendQueue().start().bindMemoryWindow(8, SendFlags.SIGNALED, w,
+                        MemoryWindow.incrementRkey(w.rkey()), end.region, at, length, rights).complete());
+        assertDone(WcOpcode.BIND_MW, 8, end.awaitSend());
+        end.later = w;
+        return w.rkey();
     }
 
     @Test
