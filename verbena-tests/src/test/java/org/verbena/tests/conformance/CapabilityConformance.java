@@ -189,11 +189,13 @@ abstract class CapabilityConformance extends Conformance {
             OdpCapabilities.READ, (t, type) -> t.does(type, p -> p.near.post(Op.read(1, p.farAddress, 0).on(0, 8))),
             OdpCapabilities.ATOMIC,
             (t, type) -> t.does(type, p -> p.near.post(Op.fetchAndAdd(1, p.farAddress, 0, 1).on(0, 8))),
-            OdpCapabilities.FLUSH, (t, type) -> t.does(type, p -> p.near.name(p.near.qp, p.near.qp.sendQueue().start().flush(1,
-                    SendFlags.SIGNALED, p.farAddress.rkey(), p.farAddress.address(), 8, FlushType.GLOBAL,
-                    FlushType.RANGE)).complete()),
-            OdpCapabilities.ATOMIC_WRITE, (t, type) -> t.does(type, p -> p.near.name(p.near.qp, p.near.qp.sendQueue().start().atomicWrite(1,
-                    SendFlags.SIGNALED, p.farAddress.rkey(), p.farAddress.address(), 1)).complete()));
+            OdpCapabilities.FLUSH, (t, type) -> t.does(type, p -> p.near.name(p.near.qp, p.near.qp.sendQueue().start()
+                    .flush(1,
+                            SendFlags.SIGNALED, p.farAddress.rkey(), p.farAddress.address(), 8, FlushType.GLOBAL,
+                            FlushType.RANGE)).complete()),
+            OdpCapabilities.ATOMIC_WRITE, (t, type) -> t.does(type, p -> p.near.name(p.near.qp, p.near.qp.sendQueue()
+                    .start().atomicWrite(1,
+                            SendFlags.SIGNALED, p.farAddress.rkey(), p.farAddress.address(), 1)).complete()));
 
     /** Posts one request at the near end; 0 or an errno. */
     @FunctionalInterface

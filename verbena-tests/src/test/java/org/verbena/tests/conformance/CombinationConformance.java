@@ -267,7 +267,7 @@ abstract class CombinationConformance extends Conformance {
         void message(int length) throws VerbsException {
             byte[] data = data(length);
             int lkey = (int) far[0];
-            long room = header + length / 2;
+            int room = header + length / 2;
             assertPosted(p.far.postReceives(Op.receive(5).onKey(lkey, far[2], room)
                     .onKey(lkey, far[2] + room, length + 7L)));
             arm();

@@ -29,6 +29,7 @@ import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairOpenAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
@@ -36,6 +37,7 @@ import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
+import org.verbena.verbs.XrcDomain;
 
 /**
  * One thread uses what another one closes, in an order of chance. An application must not do that, so that calls may answer
@@ -86,6 +88,11 @@ abstract class DestroyRaceConformance extends Conformance {
             (t, e) -> t.onDevice.copyTo(MemorySegment.ofArray(new byte[64]), 8),
             (t, e) -> e.pd.registerDeviceMemory(t.onDevice, 0, 64, AccessFlags.LOCAL_WRITE | AccessFlags.ZERO_BASED)
                     .close(),
+            (t, e) -> e.pd.createSharedReceiveQueue(XrcEnd.queue(t.domain, e.receiveCq).build()).close(),
+            (t, e) -> t.domain.openQueuePair(QueuePairOpenAttributes.builder().number(t.target.number())
+                    .type(QueuePairType.XRC_RECV).build()).close(),
+            (t, e) -> t.target.modify(XrcEnd.init(AccessFlags.ALL)), (t, e) -> t.target.query(),
+            (t, e) -> t.named.query(),
             (t, e) -> e.region.reregister(MemoryRegion.CHANGE_ACCESS, null, null, AccessFlags.ALL));
 
     private static final List<Use> DATA = List.of(
@@ -98,6 +105,7 @@ abstract class DestroyRaceConformance extends Conformance {
             (t, e) -> t.datagrams.receiveQueue().post(5, e.region, 0, 4096),
             (t, e) -> e.postTo(t.datagrams, t.handle, t.fedDatagrams.number(), KEY, Op.send(11).on(0, 100)),
             (t, e) -> t.shared.receiveQueue().post(6, e.region, 0, 4096),
+            (t, e) -> t.named.receiveQueue().post(11, e.region, 0, 4096),
             (t, e) -> t.fed.sendQueue().postSend(7, SendFlags.SIGNALED, e.region, 0, 3000),
             (t, e) -> t.fed.sendQueue().start()
                     .write(8, SendFlags.SIGNALED, t.window.rkey(), e.region.address()).sge(t.deviceRegion, 0, 32)
@@ -118,6 +126,9 @@ abstract class DestroyRaceConformance extends Conformance {
         final QueuePair fedDatagrams;
         final AddressHandle handle;
         final MemoryWindow window;
+        final XrcDomain domain;
+        final SharedReceiveQueue named;
+        final QueuePair target;
         final DeviceMemory onDevice;
         final MemoryRegion deviceRegion;
         final List<VerbsObject> objects;
@@ -135,12 +146,15 @@ abstract class DestroyRaceConformance extends Conformance {
             e.toRts(fed);
             fedDatagrams = ready(e.pd.createQueuePair(like.type(QueuePairType.UD).build()));
             window = e.pd.allocateMemoryWindow(MemoryWindow.TYPE_1);
+            domain = e.context.openXrcDomain(XrcEnd.privateDomain());
+            named = e.pd.createSharedReceiveQueue(XrcEnd.queue(domain, e.receiveCq).maxWr(16).build());
+            target = domain.createQueuePair(QueuePairInitAttributes.builderXrcReceive().build());
             onDevice = e.context.allocateDeviceMemory(4096, 3);
             deviceRegion = e.pd.registerDeviceMemory(onDevice, 0, 4096,
                     AccessFlags.LOCAL_WRITE | AccessFlags.ZERO_BASED);
             objects = new ArrayList<>(List.of(e.qp, e.region, e.sendCq, e.receiveCq, e.pd, shared, fed, datagrams,
                     fedDatagrams,
-                    handle, window, onDevice, deviceRegion));
+                    handle, window, onDevice, deviceRegion, domain, named, target));
             if (e.channel != null) {
                 objects.add(e.channel);
             }
@@ -157,7 +171,7 @@ abstract class DestroyRaceConformance extends Conformance {
     @BeforeEach
     void needsAllKinds() throws Exception {
         Context c = open();
-        for (String kind : List.of(Feature.UD, Feature.SHARED_RECEIVE_QUEUE, Feature.MEMORY_WINDOW_TYPE_1,
+        for (String kind : List.of(Feature.UD, Feature.SHARED_RECEIVE_QUEUE, Feature.XRC, Feature.MEMORY_WINDOW_TYPE_1,
                 Feature.DEVICE_MEMORY)) {
             needs(c, kind);
         }

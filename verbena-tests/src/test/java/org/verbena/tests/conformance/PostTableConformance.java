@@ -47,6 +47,7 @@ abstract class PostTableConformance extends Conformance {
     private static final int RC = 1;
     private static final int UC = 1 << 1;
     private static final int UD = 1 << 2;
+    private static final int XRC = 1 << 3;
 
     PostTableConformance(ConformanceFixture fixture) {
         super(fixture);
@@ -54,19 +55,19 @@ abstract class PostTableConformance extends Conformance {
 
     /** InfiniBand specification volume 1, section 10.8.2: what goes with which transport; and what it takes. */
     private enum Row {
-        SEND(SendOperations.SEND, RC | UC | UD, true, true),
-        SEND_IMMEDIATE(SendOperations.SEND_IMMEDIATE, RC | UC | UD, true, true),
-        SEND_INVALIDATE(SendOperations.SEND_INVALIDATE, RC | UC, true, true),
-        WRITE(SendOperations.WRITE, RC | UC, true, true),
-        WRITE_IMMEDIATE(SendOperations.WRITE_IMMEDIATE, RC | UC, true, true),
-        READ(SendOperations.READ, RC, true, false),
-        COMPARE_AND_SWAP(SendOperations.COMPARE_AND_SWAP, RC, true, false),
-        FETCH_AND_ADD(SendOperations.FETCH_AND_ADD, RC, true, false),
-        LOCAL_INVALIDATE(SendOperations.LOCAL_INVALIDATE, RC | UC, false, false),
-        BIND_WINDOW(SendOperations.BIND_WINDOW, RC | UC, false, false),
+        SEND(SendOperations.SEND, RC | UC | UD | XRC, true, true),
+        SEND_IMMEDIATE(SendOperations.SEND_IMMEDIATE, RC | UC | UD | XRC, true, true),
+        SEND_INVALIDATE(SendOperations.SEND_INVALIDATE, RC | UC | XRC, true, true),
+        WRITE(SendOperations.WRITE, RC | UC | XRC, true, true),
+        WRITE_IMMEDIATE(SendOperations.WRITE_IMMEDIATE, RC | UC | XRC, true, true),
+        READ(SendOperations.READ, RC | XRC, true, false),
+        COMPARE_AND_SWAP(SendOperations.COMPARE_AND_SWAP, RC | XRC, true, false),
+        FETCH_AND_ADD(SendOperations.FETCH_AND_ADD, RC | XRC, true, false),
+        LOCAL_INVALIDATE(SendOperations.LOCAL_INVALIDATE, RC | UC | XRC, false, false),
+        BIND_WINDOW(SendOperations.BIND_WINDOW, RC | UC | XRC, false, false),
         SEGMENTED_SEND(SendOperations.SEGMENTED_SEND, UD, true, false),
-        FLUSH(SendOperations.FLUSH, RC, false, false),
-        ATOMIC_WRITE(SendOperations.ATOMIC_WRITE, RC, false, false);
+        FLUSH(SendOperations.FLUSH, RC | XRC, false, false),
+        ATOMIC_WRITE(SendOperations.ATOMIC_WRITE, RC | XRC, false, false);
 
         final int bit;
         final int types;
@@ -100,16 +101,17 @@ abstract class PostTableConformance extends Conformance {
         NONE, ELEMENTS, INLINE, BOTH, BOTH_REVERSED, NEGATIVE, OUTSIDE
     }
 
-    /** Where a datagram is said to go. */
+    /** Where a request is said to go: a datagram, or one over XRC. */
     private enum Destination {
-        NOT_SAID, SELF, OTHER_DOMAIN, LONG_NUMBER
+        NOT_SAID, SELF, OTHER_DOMAIN, LONG_NUMBER, QUEUE, LONG_QUEUE_NUMBER
     }
 
     private static int typeBit(int type) {
         return switch (type) {
             case QueuePairType.RC -> RC;
             case QueuePairType.UC -> UC;
-            default -> UD;
+            case QueuePairType.UD -> UD;
+            default -> XRC;
         };
     }
 
@@ -117,13 +119,15 @@ abstract class PostTableConformance extends Conformance {
 
     @BeforeEach
     void openEnds() throws Exception {
-        for (int type : new int[] {QueuePairType.RC, QueuePairType.UC, QueuePairType.UD}) {
-            ends.put(type, end(EndOptions.defaults().type(type).access(RIGHTS).queuePairAccess(
-                    AccessFlags.ALL | AccessFlags.FLUSH_GLOBAL)));
+        Context c = open();
+        for (String type : List.of(Feature.UC, Feature.UD, Feature.XRC)) {
+            needs(c, type);
         }
-        Context c = ends.get(QueuePairType.RC).context;
-        needs(c, Feature.UC);
-        needs(c, Feature.UD);
+        for (int type : new int[] {QueuePairType.RC, QueuePairType.UC, QueuePairType.UD, QueuePairType.XRC_SEND}) {
+            EndOptions o = EndOptions.defaults().type(type).access(RIGHTS)
+                    .queuePairAccess(AccessFlags.ALL | AccessFlags.FLUSH_GLOBAL);
+            ends.put(type, end(type == QueuePairType.XRC_SEND ? o.xrc() : o));
+        }
     }
 
     /** One request with all that it depends on. */
@@ -147,7 +151,8 @@ abstract class PostTableConformance extends Conformance {
 
         Trial(Random r, Map<Integer, End> ends) throws Exception {
             random = r;
-            type = Seeds.pick(r, QueuePairType.RC, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD);
+            type = Seeds.pick(r, QueuePairType.RC, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD,
+                    QueuePairType.XRC_SEND);
             end = ends.get(type);
             row = rowOf(r, type);
             flags = r.nextInt(3) > 0
@@ -155,7 +160,8 @@ abstract class PostTableConformance extends Conformance {
                     : Seeds.bits(r, KNOWN | SendFlags.IP_CSUM | SendFlags.DUMMY, ~(KNOWN | SendFlags.IP_CSUM
                             | SendFlags.DUMMY));
             QueuePairState s = r.nextInt(3) > 0 ? QueuePairState.RTS : Seeds.pick(r, QueuePairState.values());
-            state = s == QueuePairState.SQE && type == QueuePairType.RC ? QueuePairState.ERR : s;
+            boolean reliable = type == QueuePairType.RC || type == QueuePairType.XRC_SEND;
+            state = s == QueuePairState.SQE && reliable ? QueuePairState.ERR : s;
             buffers = r.nextInt(5) == 0
                     ? Seeds.pick(r, Buffers.values())
                     : row.buffers ? Seeds.pick(r, Buffers.ELEMENTS, Buffers.INLINE, Buffers.NONE) : Buffers.NONE;
@@ -163,7 +169,7 @@ abstract class PostTableConformance extends Conformance {
             length = r.nextBoolean() ? 8 : r.nextInt(60);
             destination = r.nextInt(10) == 0
                     ? Seeds.pick(r, Destination.values())
-                    : type == QueuePairType.UD ? Destination.SELF : Destination.NOT_SAID;
+                    : needed();
             started = r.nextInt(20) > 0;
             full = state == QueuePairState.SQD && r.nextBoolean();
             int mask = SendOperations.SEND;
@@ -180,6 +186,14 @@ abstract class PostTableConformance extends Conformance {
             allowed = (row.types & typeBit(type)) != 0 && (!some || (mask & row.bit) != 0);
         }
 
+        private Destination needed() {
+            return switch (type) {
+                case QueuePairType.UD -> Destination.SELF;
+                case QueuePairType.XRC_SEND -> Destination.QUEUE;
+                default -> Destination.NOT_SAID;
+            };
+        }
+
         private static Row rowOf(Random r, int type) {
             Row row = Seeds.pick(r, Row.values());
             return r.nextInt(4) == 0 || (row.types & typeBit(type)) != 0 ? row : rowOf(r, type);
@@ -192,7 +206,8 @@ abstract class PostTableConformance extends Conformance {
             }
             end.toInit(qp);
             for (int i = 0; i < 8; i++) {
-                assertPosted(end.postReceives(qp, Op.receive(i).on(32768, 1024)));
+                int posted = end.postReceives(qp, Op.receive(i).on(32768, 1024));
+                assertThat(posted).isIn(0, type == QueuePairType.XRC_SEND ? Errno.ENOMEM : 0); // full is full
             }
             if (state == QueuePairState.INIT) {
                 return;
@@ -216,9 +231,12 @@ abstract class PostTableConformance extends Conformance {
         }
 
         private SendQueue addressed(SendQueue q) throws VerbsException {
-            return type == QueuePairType.UD
-                    ? q.datagram(end.handle(end.address().gid()), qp.number(), EndOptions.datagrams().qkey)
-                    : q;
+            return switch (type) {
+                case QueuePairType.UD ->
+                    q.datagram(end.handle(end.address().gid()), qp.number(), EndOptions.datagrams().qkey);
+                case QueuePairType.XRC_SEND -> q.remoteSharedReceiveQueue(end.xrc().srq.number());
+                default -> q;
+            };
         }
 
         // ---- the table
@@ -245,9 +263,9 @@ abstract class PostTableConformance extends Conformance {
                 case INLINE -> !row.inline || length > init.maxInlineData();
                 case BOTH, BOTH_REVERSED, NEGATIVE, OUTSIDE -> true;
             });
-            refuse(wrong, Errno.EINVAL, (type == QueuePairType.UD) != (destination != Destination.NOT_SAID));
-            refuse(wrong, Errno.EINVAL, destination == Destination.OTHER_DOMAIN
-                    || destination == Destination.LONG_NUMBER);
+            boolean local = row == Row.BIND_WINDOW || row == Row.LOCAL_INVALIDATE;
+            boolean goesNowhere = local && type == QueuePairType.XRC_SEND && destination == Destination.NOT_SAID;
+            refuse(wrong, Errno.EINVAL, destination != needed() && !goesNowhere);
             return wrong;
         }
 
@@ -278,7 +296,7 @@ abstract class PostTableConformance extends Conformance {
         // ---- posting
 
         int post() throws Exception {
-            boolean alone = started && type != QueuePairType.UD && buffers == Buffers.ELEMENTS && elements == 1
+            boolean alone = started && needed() == Destination.NOT_SAID && buffers == Buffers.ELEMENTS && elements == 1
                     && destination == Destination.NOT_SAID && random.nextBoolean();
             SendQueue q = qp.sendQueue();
             if (alone && row == Row.SEND) {
@@ -297,6 +315,8 @@ abstract class PostTableConformance extends Conformance {
             switch (destination) {
                 case NOT_SAID -> {}
                 case SELF -> q.datagram(end.handle(end.address().gid()), qp.number(), EndOptions.datagrams().qkey);
+                case QUEUE -> q.remoteSharedReceiveQueue(type == QueuePairType.XRC_SEND ? end.xrc().srq.number() : 17);
+                case LONG_QUEUE_NUMBER -> q.remoteSharedReceiveQueue(1 << 24 + random.nextInt(7));
                 case LONG_NUMBER -> q.datagram(end.handle(end.address().gid()), 1 << 24 + random.nextInt(7), 1);
                 case OTHER_DOMAIN -> {
                     try (ProtectionDomain other = end.context.allocateProtectionDomain();

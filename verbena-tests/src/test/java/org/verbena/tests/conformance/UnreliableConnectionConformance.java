@@ -11,16 +11,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
-import org.verbena.verbs.WcFlags;
-import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.SendFlags;
-import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Feature;
+import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
