@@ -12,6 +12,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 import org.verbena.bench.Loop;
+import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
@@ -117,6 +118,44 @@ public class ArmStress {
             r.r1 = event(pair.a);
             drain(pair.a.sendCq);
             PAIRS.give(pair);
+        }
+    }
+
+    /** Several tell one queue that they have signalled it, and the owner arms anew in between: the last arming counts. */
+    @JCStressTest
+    @Outcome(id = {"1, 1", "0, 1"}, expect = Expect.ACCEPTABLE, desc = "the later arming is marked")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "an earlier one stands over it: the reader takes the bell for another's")
+    @State
+    public static class MarkedByMany {
+        private static final long FIRST = ArmWord.arm(0, false);
+        private static final long SECOND = ArmWord.arm(ArmWord.disarm(FIRST), false);
+
+        private final long armWord = StressMemory.take();
+        private final long notified = armWord + 64;
+
+        /** For jcstress. */
+        public MarkedByMany() {
+            RawMemory.putLong(notified, 0);
+            RawMemory.putLongRelease(armWord, FIRST);
+        }
+
+        /** One who has seen the first arming. */
+        @Actor
+        public void late(II_Result r) {
+            r.r1 = ArmWord.markNotified(notified, armWord, FIRST) ? 1 : 0;
+        }
+
+        /** The owner, and one who sees the second. */
+        @Actor
+        public void next() {
+            RawMemory.putLongRelease(armWord, SECOND);
+            ArmWord.markNotified(notified, armWord, SECOND);
+        }
+
+        /** What stands there in the end? */
+        @Arbiter
+        public void end(II_Result r) {
+            r.r2 = ArmWord.isSame(RawMemory.getLong(notified), SECOND) ? 1 : 0;
         }
     }
 }

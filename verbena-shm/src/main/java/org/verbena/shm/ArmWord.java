@@ -1,5 +1,7 @@
 package org.verbena.shm;
 
+import org.verbena.linux.spi.RawMemory;
+
 /**
  * The word by which a completion queue tells whoever completes something what to do besides:
  * {@code sequence:60 | moderated:1 | many:1 | mode:2}. The mode says for which completions to signal the channel, once
@@ -14,6 +16,7 @@ final class ArmWord {
 
     private static final long MODE = 3;
     private static final int SEQUENCE_SHIFT = 4;
+    private static final int TRIES = 64;
 
     private ArmWord() {}
 
@@ -55,6 +58,26 @@ final class ArmWord {
     /** True if the engine decides when to signal the channel. */
     static boolean isModerated(long word) {
         return (word & MODERATED) != 0;
+    }
+
+    /**
+     * Says that an arm word was signalled, where several say so. One who is late must not write an earlier arming over a
+     * later one; false if the owner has armed again, and so looked again, meanwhile.
+     *
+     * @param notified address of the word that says so
+     * @param armWord address of the arm word
+     */
+    static boolean markNotified(long notified, long armWord, long word) {
+        for (int i = 0; i < TRIES; i++) {
+            long old = RawMemory.getLongAcquire(notified);
+            if (!isSame(RawMemory.getLongAcquire(armWord), word)) {
+                return false;
+            }
+            if (isSame(old, word) || RawMemory.compareAndSetLong(notified, old, word)) {
+                return true;
+            }
+        }
+        return true; // somebody writes without end
     }
 
     /** True if both were armed by the same call. */

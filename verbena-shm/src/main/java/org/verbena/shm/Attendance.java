@@ -48,6 +48,16 @@ final class Attendance implements Engine.Waiting {
         }
     }
 
+    /** Another wait for a receive is about to begin, at another queue perhaps: nobody there has been told yet. */
+    void startAnew() {
+        synchronized (starvingLock) {
+            if (starving) {
+                starving = false;
+                RawMemory.putLongRelease(starvingWord, 0);
+            }
+        }
+    }
+
     /** Whether the peer is to ring when it posts a receive; the flag and the word that the peer reads never differ. */
     private void setStarving(boolean on) {
         synchronized (starvingLock) {

@@ -34,11 +34,11 @@ final class ControlMessage {
     /** The memory could not be taken when it came, send it again: {id}. */
     static final int MEMORY_AGAIN = 7;
     /**
-     * A queue pair wants to take receives out of a shared receive queue of type XRC: {SRQ number, QP number, domain: two
-     * longs}.
+     * A queue pair wants to take receives out of a shared receive queue of type XRC: {SRQ number, QP number, token,
+     * domain: two longs}.
      */
     static final int POOL_ATTACH = 8;
-    /** The answer: {SRQ number, QP number, pool number or 0}. */
+    /** The answer: {SRQ number, QP number, token, pool number or 0}. */
     static final int POOL_ATTACHED = 9;
     /** It will take none any more: {SRQ number, QP number}. */
     static final int POOL_DETACH = 10;

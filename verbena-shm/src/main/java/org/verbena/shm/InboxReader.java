@@ -11,10 +11,13 @@ import java.lang.invoke.VarHandle;
  */
 final class InboxReader {
     private static final VarHandle AT;
+    private static final VarHandle BEHIND;
+    private static final long NOTHING = Long.MAX_VALUE;
 
     static {
         try {
             AT = MethodHandles.lookup().findVarHandle(InboxReader.class, "at", long.class);
+            BEHIND = MethodHandles.lookup().findVarHandle(InboxReader.class, "behind", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -27,6 +30,9 @@ final class InboxReader {
     /** Claims that were passed over, the oldest first. */
     private final long[] passed;
     private int passedCount;
+    /** The position of the first of them. */
+    @SuppressWarnings("unused") // BEHIND
+    private long behind = NOTHING;
 
     InboxReader(ReceivePool pool, long base, int entries) {
         this.pool = pool;
@@ -45,7 +51,11 @@ final class InboxReader {
         long posted = pool.posted();
         if (p < posted) {
             long c = pool.at(p);
-            if (passedCount == 0 && isCommitted(c)) { // the usual case
+            if (passedCount == 0 && isUnread(c)) { // the usual case
+                if (!pool.isClaimed(c)) {
+                    pool.fail(); // a peer completes what may yet be given to another
+                    return Claim.NONE;
+                }
                 AT.setOpaque(this, p + 1);
                 if (pool.finish(c)) {
                     return c;
@@ -62,8 +72,11 @@ final class InboxReader {
         while (at < claimed && passedCount < passed.length) {
             long c = pool.at(at);
             AT.setOpaque(this, at + 1);
+            if (passedCount == 0) {
+                BEHIND.setOpaque(this, Claim.position(c));
+            }
             passed[passedCount++] = c;
-            if (isCommitted(c)) {
+            if (isUnread(c)) {
                 return;
             }
         }
@@ -74,18 +87,15 @@ final class InboxReader {
         long found = Claim.NONE;
         for (int i = 0; i < passedCount; i++) {
             long c = passed[i];
-            if (found == Claim.NONE && isCommitted(c) && pool.finish(c)) {
+            if (found == Claim.NONE && isUnread(c) && pool.finish(c)) {
                 found = c;
             } else if (pool.isOutstanding(c)) { // else it was brought back, because its sender died
                 passed[kept++] = c;
             }
         }
         passedCount = kept;
+        BEHIND.setOpaque(this, kept == 0 ? NOTHING : Claim.position(passed[0]));
         return found;
-    }
-
-    private boolean isCommitted(long claim) {
-        return Inbox.isCommitted(entry(claim), claim);
     }
 
     /** How far positions were looked at; any thread. */
@@ -93,20 +103,22 @@ final class InboxReader {
         return (long) AT.getOpaque(this);
     }
 
-    /** How many receives were completed and not taken yet, as far as positions were not looked at; any thread. */
+    /** How many receives were completed and not taken yet; any thread, and only a hint while another one polls. */
     long waiting() {
         long end = pool.claimed();
+        long first = Math.min(at(), (long) BEHIND.getOpaque(this));
         long n = 0;
-        for (long p = Math.max(at(), end - passed.length); p < end; p++) {
-            if (isUnread(pool.at(p))) {
+        for (long p = Math.max(first, end - 2L * passed.length); p < end; p++) {
+            long c = pool.at(p);
+            if (isUnread(c) && pool.isOutstanding(c)) {
                 n++;
             }
         }
         return n;
     }
 
-    /** True if the receive of a claim was completed and has not been taken yet; any thread. */
+    /** True if the receive of a claim was completed, as far as its entry says; any thread. */
     boolean isUnread(long claim) {
-        return isCommitted(claim);
+        return Inbox.isCommitted(entry(claim), claim);
     }
 }

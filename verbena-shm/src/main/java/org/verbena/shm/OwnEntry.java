@@ -97,6 +97,15 @@ final class OwnEntry {
         return RawMemory.getLongAcquire(address + AdapterLayout.QP_HAZARD);
     }
 
+    /** Waits until the request is done that this process carries out now, but not for long. */
+    void awaitRest() {
+        long now = hazard();
+        long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
+        while (now != 0 && hazard() == now && System.nanoTime() - end < 0) {
+            Thread.onSpinWait();
+        }
+    }
+
     /** Counts a message that could not be delivered. */
     void countLost() {
         long at = address + AdapterLayout.QP_LOST_SENDS;

@@ -281,7 +281,7 @@ final class OwnPool {
         }
     }
 
-    /** Waits for all who are inside; false if one does not leave, or keeps a claim. */
+    /** Waits for all who are inside; false if one does not leave. */
     boolean waitUntilLeft() {
         Membarrier.globalExpedited();
         long end = System.nanoTime() + Revocation.PATIENCE_NANOS;

@@ -43,6 +43,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
         try {
             number = context.xrc().number(verb, ReadySet.index(taken));
             own = new OwnEntry(context.adapter().qpEntry(number));
+            epoch = taken >>> 12; // an earlier one of the same number had others
         } catch (VerbsException e) {
             context.giveQueuePairNumber(taken);
             throw e;

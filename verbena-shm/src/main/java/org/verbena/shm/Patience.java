@@ -52,6 +52,9 @@ final class Patience {
             until = retries == FOR_EVER
                     ? Long.MAX_VALUE
                     : System.nanoTime() + (retries + 1) * (RNR_TIMER[code] * 10_000L);
+            if (qp.type() == QueuePairType.XRC_SEND) {
+                qp.attendance().startAnew(); // what is asked for may be another queue than before
+            }
             waiting = true;
             starving = true;
             asking = false;

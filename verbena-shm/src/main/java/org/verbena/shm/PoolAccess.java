@@ -4,7 +4,17 @@ package org.verbena.shm;
 final class PoolAccess {
     private static final int ASKED = -1;
 
+    private final long token;
     private volatile int pool = ASKED;
+
+    PoolAccess(long token) {
+        this.token = token;
+    }
+
+    /** Tells this question from earlier ones for the same queue. */
+    long token() {
+        return token;
+    }
 
     /** The peer's answer: number of the pool, 0 if there is none for us. */
     void answer(int number) {

@@ -37,6 +37,7 @@ final class PoolCompletions {
     @SuppressWarnings("unused") // POLLING
     private boolean polling;
     private volatile boolean closed;
+    private boolean saidBroken;
 
     PoolCompletions(OwnPool own, InboxReader reader, KeyTable keys) {
         this.own = own;
@@ -50,15 +51,21 @@ final class PoolCompletions {
         POLLING.setOpaque(this, true);
         // no instruction on x86, but the look at the flag stays behind the store: see close
         VarHandle.releaseFence();
-        boolean found = !closed && take(cq);
-        POLLING.setRelease(this, false);
-        KeepAlive.until(this);
-        return found;
+        try {
+            return !closed && take(cq);
+        } finally {
+            POLLING.setRelease(this, false);
+            KeepAlive.until(this);
+        }
     }
 
     private boolean take(ShmCompletionQueue cq) {
         long claim = reader.next();
         if (claim == Claim.NONE) {
+            if (pool.isBroken() && !saidBroken) {
+                saidBroken = true;
+                own.lookAgain(); // the engine says so
+            }
             return false;
         }
         int slot = Claim.slot(claim);

@@ -7,9 +7,16 @@ import org.verbena.linux.spi.RawMemory;
  * because it has asked to. It is not connected to one of ours; its entries go to the pool's inbox.
  */
 record PoolGuest(Session session, int queue, int queuePair) implements PoolUser {
+    private static final int TRIES = 8;
+
     /** Address of its directory entry. */
     long entry() {
         return session.peerBase() + AdapterLayout.qpEntry(queuePair);
+    }
+
+    /** True if its request is for this queue. */
+    private boolean isAtOurs() {
+        return RawMemory.getIntAcquire(entry() + AdapterLayout.QP_HELD_QUEUE) == queue;
     }
 
     @Override
@@ -19,16 +26,19 @@ record PoolGuest(Session session, int queue, int queuePair) implements PoolUser 
 
     @Override
     public long held() {
-        if (session.isDead()) {
-            return Claim.NONE;
+        for (int i = 0; i < TRIES && !session.isDead(); i++) {
+            long claim = RawMemory.getLongAcquire(entry() + AdapterLayout.QP_HELD);
+            boolean ours = isAtOurs();
+            if (RawMemory.getLongAcquire(entry() + AdapterLayout.QP_HELD) == claim) { // else it may be another queue's
+                return ours ? claim : Claim.NONE;
+            }
         }
-        long claim = RawMemory.getLongAcquire(entry() + AdapterLayout.QP_HELD);
-        return RawMemory.getInt(entry() + AdapterLayout.QP_HELD_QUEUE) == queue ? claim : Claim.NONE;
+        return Claim.NONE;
     }
 
     @Override
     public boolean isStarving() {
-        return !session.isDead() && RawMemory.getLongAcquire(entry() + AdapterLayout.QP_STARVING) != 0;
+        return !session.isDead() && RawMemory.getLongAcquire(entry() + AdapterLayout.QP_STARVING) != 0 && isAtOurs();
     }
 
     @Override

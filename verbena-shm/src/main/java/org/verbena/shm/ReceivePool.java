@@ -275,7 +275,7 @@ final class ReceivePool {
     }
 
     /** True if the receive has been claimed; the peers' word, which they all write, is read only if it has to be. */
-    private boolean isClaimed(long claim) {
+    boolean isClaimed(long claim) {
         if (!Claim.isBefore(claim, seenClaimed)) {
             seenClaimed = claimed();
         }

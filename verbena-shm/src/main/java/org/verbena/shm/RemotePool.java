@@ -62,6 +62,11 @@ final class RemotePool {
         return at >= from && at <= to - bytes && (at & 15) == 0;
     }
 
+    /** The number of the pool at an index of the peer's directory now; 0 if there is none. */
+    static int number(Session session, int index) {
+        return RawMemory.getIntAcquire(session.peerBase() + AdapterLayout.poolEntry(index) + AdapterLayout.POOL_NUMBER);
+    }
+
     /** Reads the pool at an index of the peer's directory. */
     static RemotePool at(Session session, int index) throws ProtocolException {
         if (index < 0 || index >= CommonsLayout.MAX_POOLS) {
@@ -134,8 +139,9 @@ final class RemotePool {
         long word = RawMemory.getLongOpaque(armWord);
         if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
             lastNotified = word;
-            RawMemory.putLongVolatile(line + CommonsLayout.NOTIFIED, word);
-            session.bells().ring(ArmWord.bell(word, channel));
+            if (ArmWord.markNotified(line + CommonsLayout.NOTIFIED, armWord, word)) {
+                session.bells().ring(ArmWord.bell(word, channel));
+            }
         }
     }
 }

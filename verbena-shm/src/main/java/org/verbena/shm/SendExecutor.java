@@ -515,7 +515,7 @@ final class SendExecutor {
         if (errno == 0 && p != null) {
             errno = p.receives().takeErrno();
         }
-        String reason = WcStatus.toString(status) + " for wrId " + w.wrId + (xrc == null
+        String reason = WcStatus.toString(status) + " for wrId " + w.wrId + (xrc == null || Opcode.isLocal(w.opcode)
                 ? ""
                 : " to SRQ 0x" + Integer.toHexString(w.sharedReceiveQueue)) + (errno == 0
                         ? ""

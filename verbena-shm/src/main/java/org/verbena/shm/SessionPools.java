@@ -2,8 +2,9 @@ package org.verbena.shm;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
@@ -13,9 +14,13 @@ import org.jspecify.annotations.Nullable;
  * that the owner gives its process the memory and knows whose {@link Hazard} to look at.
  */
 final class SessionPools {
+    /** Seats of one peer. */
+    private static final int MAX_SEATS = 65536;
+
     private final ShmContext context;
     private final Session session;
-    private final List<Seat> seats = new CopyOnWriteArrayList<>();
+    private final Set<Seat> seats = ConcurrentHashMap.newKeySet();
+    private final AtomicLong tokens = new AtomicLong();
     private final Map<Long, PoolAccess> accesses = new ConcurrentHashMap<>();
 
     private record Seat(OwnPool pool, PoolGuest guest) {}
@@ -33,14 +38,14 @@ final class SessionPools {
      * @param domain which the queue has to belong to
      */
     PoolAccess access(int queue, int queuePair, XrcDomains.Key domain) {
-        PoolAccess fresh = new PoolAccess();
+        PoolAccess fresh = new PoolAccess(tokens.incrementAndGet());
         PoolAccess known = accesses.putIfAbsent(key(queue, queuePair), fresh);
         if (known != null) {
             return known;
         }
         // now that an answer finds it, however soon it comes
-        session.send(message(ControlMessage.POOL_ATTACH, queue, queuePair).putLong(domain.high()).putLong(domain.low()),
-                null);
+        session.send(message(ControlMessage.POOL_ATTACH, queue, queuePair).putLong(fresh.token()).putLong(domain.high())
+                .putLong(domain.low()), null);
         return fresh;
     }
 
@@ -75,26 +80,45 @@ final class SessionPools {
     }
 
     /** Lets a queue pair of the peer in; answers the pool, or null if there is none for it. */
-    private @Nullable OwnPool seat(int queue, int queuePair, XrcDomains.Key domain) {
+    private @Nullable OwnPool seat(int queue, int queuePair, XrcDomains.Key domain) throws ProtocolException {
         ShmSharedReceiveQueue q = context.xrc().queue(queue);
-        if (q == null || !q.isOfDomain(domain) || q.pool().isClosed()) {
+        if (q == null || !q.isOfDomain(domain)) {
             return null;
         }
+        if (seats.size() >= MAX_SEATS) {
+            throw new ProtocolException("too many queue pairs want receives");
+        }
         OwnPool p = q.pool();
-        Seat s = new Seat(p, new PoolGuest(session, queue, ReadySet.index(queuePair)));
-        if (!seats.contains(s)) {
-            seats.removeIf(o -> o.pool.isClosed());
-            seats.add(s);
-            p.add(s.guest);
+        PoolGuest guest = new PoolGuest(session, queue, ReadySet.index(queuePair));
+        if (seats.add(new Seat(p, guest))) {
+            p.add(guest);
             session.memories().share(p.pd()); // after the seat was taken, see unshare
         }
+        if (p.isClosed()) {
+            closed(p); // whoever closed it may have looked for seats before
+            return null;
+        }
         return p;
+    }
+
+    /** A pool of ours is closed. Who is inside still is waited for when memory is taken away. Any thread. */
+    void closed(OwnPool pool) {
+        for (Seat s : seats) {
+            if (s.pool == pool) {
+                long h = s.guest.hazard();
+                if (h != 0) {
+                    context.memories().linger(new Revocation.Inside(null, session, s.guest.entry(), h));
+                }
+                seats.remove(s);
+                session.memories().unshare(pool.pd());
+            }
+        }
     }
 
     private void unseat(int queue, int queuePair) {
         PoolGuest g = new PoolGuest(session, queue, ReadySet.index(queuePair));
         List<Seat> its = seats.stream().filter(s -> s.guest.equals(g)).toList();
-        seats.removeAll(its);
+        its.forEach(seats::remove);
         for (Seat s : its) {
             s.pool.remove(g);
             session.memories().unshare(s.pool.pd());
@@ -107,16 +131,20 @@ final class SessionPools {
             case ControlMessage.POOL_ATTACH -> {
                 int queue = m.getInt();
                 int qp = m.getInt();
+                long token = m.getLong();
                 XrcDomains.Key domain = new XrcDomains.Key(m.getLong(), m.getLong());
                 m.end();
                 OwnPool p = seat(queue, qp, domain);
-                session.send(message(ControlMessage.POOL_ATTACHED, queue, qp).putInt(p == null ? 0 : p.number()), null);
+                session.send(message(ControlMessage.POOL_ATTACHED, queue, qp).putLong(token).putInt(p == null
+                        ? 0
+                        : p.number()), null);
             }
             case ControlMessage.POOL_ATTACHED -> {
                 PoolAccess a = accesses.get(key(m.getInt(), m.getInt()));
+                long token = m.getLong();
                 int pool = m.getInt();
                 m.end();
-                if (a != null) {
+                if (a != null && a.token() == token) { // else that is of an earlier connection
                     a.answer(pool);
                 }
             }

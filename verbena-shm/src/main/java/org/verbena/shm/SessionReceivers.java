@@ -25,7 +25,8 @@ import org.verbena.verbs.VerbsException;
  * thread of their own, for they may wait for the engine.
  */
 final class SessionReceivers {
-    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+    /** Longer than the owner may take to connect to a third process. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(6);
     /** Changes that a peer may have under way, and queue pairs that it may have open. */
     private static final int MAX_CHANGES = 256;
     private static final int MAX_OPEN = AdapterLayout.MAX_QP;
@@ -82,7 +83,7 @@ final class SessionReceivers {
                     .putLong(domain.low()));
             return r;
         } catch (VerbsException e) {
-            remote.remove(r);
+            close(r); // it may be opened still, when nobody waits any more
             throw e;
         }
     }

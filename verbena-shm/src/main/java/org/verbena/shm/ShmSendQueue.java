@@ -546,6 +546,7 @@ final class ShmSendQueue extends SendQueue {
 
     /** The queue pair is closed: gives up what reaches others, when nobody executes any more. */
     void close() {
+        qp.own().awaitRest(); // an application's thread that executes without the lock
         while (!BUSY.compareAndSet(this, 0, 1)) {
             Thread.onSpinWait(); // somebody is about to use it
         }

@@ -38,15 +38,18 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         receives = new PoolReceiveQueue(pool, context.keys());
         InboxReader inbox = pool.reader();
         completions = inbox == null ? null : new PoolCompletions(pool, inbox, context.keys());
+        if (reader != null && completions != null) {
+            reader.add(completions); // before anybody can know the number
+        }
         try {
             number = inbox == null ? 0 : context.xrc().add("create SRQ", this);
         } catch (VerbsException e) {
+            if (reader != null && completions != null) {
+                reader.remove(completions);
+            }
             pool.close(true);
             abandon();
             throw e;
-        }
-        if (reader != null && completions != null) {
-            reader.add(completions);
         }
         opened();
     }
@@ -124,5 +127,10 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
             completions.close();
         }
         pool.close(true);
+        for (PoolUser u : pool.users()) {
+            if (u instanceof PoolGuest g) {
+                g.session().pools().closed(pool);
+            }
+        }
     }
 }

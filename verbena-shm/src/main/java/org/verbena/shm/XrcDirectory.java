@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import java.security.SecureRandom;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -29,6 +30,7 @@ final class XrcDirectory {
     private final Map<Integer, OwnXrcReceiver> receivers = new ConcurrentHashMap<>();
     /** Questions on their way, by the part of the number that names the context. */
     private final Map<Integer, CompletableFuture<Session>> asked = new ConcurrentHashMap<>();
+    private final Set<UnixSocket> questions = ConcurrentHashMap.newKeySet();
     private @Nullable Acceptor name;
     private volatile int id;
 
@@ -130,7 +132,9 @@ final class XrcDirectory {
     private CompletableFuture<Session> ask(int who) {
         String verb = "ask who has numbers 0x" + Integer.toHexString(who << 12);
         try {
-            return Inquiry.ask(context, UnixSocket.connect(name(who)), verb, "their owner")
+            UnixSocket s = UnixSocket.connect(name(who));
+            questions.add(s);
+            return Inquiry.ask(context, s, verb, "their owner").whenComplete((i, e) -> questions.remove(s))
                     .thenCompose(instance -> context.control().ask(instance));
         } catch (VerbsException e) {
             return CompletableFuture.failedFuture(e);
@@ -147,5 +151,6 @@ final class XrcDirectory {
         if (a != null) {
             a.close();
         }
+        questions.forEach(s -> Inquiry.giveUp(context, s));
     }
 }

@@ -31,6 +31,8 @@ final class XrcDomains {
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final ShmContext context;
+    /** Who opens a domain for the first time; may wait for another process, while the engine needs the map. */
+    private final Object opening = new Object();
     /** Guarded by itself. */
     private final Map<Key, Open> domains = new HashMap<>();
     private long privateDomains;
@@ -47,6 +49,11 @@ final class XrcDomains {
 
         boolean isPrivate() {
             return high < 0;
+        }
+
+        /** Bound by whoever is about to open the domain for the first time. */
+        String lockName() {
+            return name() + "lock";
         }
 
         private String name() {
@@ -94,11 +101,8 @@ final class XrcDomains {
      * @param exclusive it must not exist, {@code EINVAL}
      */
     void open(String verb, Key key, int descriptor, boolean create, boolean exclusive) throws VerbsException {
-        synchronized (domains) {
-            Open o = domains.get(key);
-            if (o != null) {
-                require(verb, true, create, exclusive);
-                o.count++;
+        synchronized (opening) {
+            if (openAgain(verb, key, create, exclusive)) {
                 return;
             }
             Fd file = null;
@@ -106,8 +110,11 @@ final class XrcDomains {
             try {
                 require(verb, exists(verb, key), create, exclusive);
                 file = Fd.duplicate(descriptor);
-                domains.put(key, new Open(bind(verb, key), file));
+                Open o = new Open(bind(verb, key), file);
                 file = null;
+                synchronized (domains) {
+                    domains.put(key, o);
+                }
             } catch (LinuxException e) {
                 throw new VerbsException(verb, e);
             } finally {
@@ -116,6 +123,18 @@ final class XrcDomains {
                     file.close();
                 }
             }
+        }
+    }
+
+    private boolean openAgain(String verb, Key key, boolean create, boolean exclusive) throws VerbsException {
+        synchronized (domains) {
+            Open o = domains.get(key);
+            if (o == null) {
+                return false;
+            }
+            require(verb, true, create, exclusive);
+            o.count++;
+            return true;
         }
     }
 
@@ -156,7 +175,7 @@ final class XrcDomains {
         long end = System.nanoTime() + PATIENCE_NANOS;
         while (true) {
             try {
-                return UnixSocket.listen(key.name() + "lock", 1);
+                return UnixSocket.listen(key.lockName(), 1);
             } catch (LinuxException e) {
                 if (e.errno() != Errno.EADDRINUSE) {
                     throw new VerbsException(verb, e);

@@ -39,15 +39,10 @@ final class XrcTarget {
         if (s != null) {
             return s.pool.isOpen() && !s.pool.session.isDead() ? Target.OK : WcStatus.REM_INV_REQ_ERR;
         }
-        try {
-            return find(receiver);
-        } catch (ProtocolException e) {
-            all.complain(e);
-            return WcStatus.FATAL_ERR;
-        }
+        return find(receiver);
     }
 
-    private int find(Remote receiver) throws ProtocolException {
+    private int find(Remote receiver) {
         Session s = session;
         if (s == null) {
             CompletableFuture<Session> f = asked;
@@ -82,13 +77,22 @@ final class XrcTarget {
                 || v.errno() == Errno.ECONNREFUSED);
     }
 
-    private int open(Session s, int poolNumber, Remote receiver) throws ProtocolException {
-        RemotePool pool = RemotePool.at(s, Commons.index(poolNumber));
-        if (pool.number != poolNumber) {
-            return WcStatus.REM_INV_REQ_ERR; // closed since it answered
+    private int open(Session s, int poolNumber, Remote receiver) {
+        RemotePool pool;
+        try {
+            pool = RemotePool.at(s, Commons.index(poolNumber));
+            if (!pool.hasInbox()) {
+                throw new ProtocolException("a shared receive queue of type XRC has no inbox");
+            }
+        } catch (ProtocolException e) {
+            if (isClosed(s, poolNumber)) {
+                return WcStatus.REM_INV_REQ_ERR; // what was read is perhaps that of another one
+            }
+            all.complain(s, e);
+            return WcStatus.FATAL_ERR;
         }
-        if (!pool.hasInbox()) {
-            throw new ProtocolException("a shared receive queue of type XRC has no inbox");
+        if (pool.number != poolNumber || isClosed(s, poolNumber)) {
+            return WcStatus.REM_INV_REQ_ERR;
         }
         try {
             pool.reachBell();
@@ -98,6 +102,10 @@ final class XrcTarget {
         memory = new Target(s, pool.pd);
         sends = all.sends(pool, receiver);
         return Target.OK;
+    }
+
+    private static boolean isClosed(Session s, int poolNumber) {
+        return RemotePool.number(s, Commons.index(poolNumber)) != poolNumber;
     }
 
     /** The way to its receives; only after {@link #prepare} has succeeded. */

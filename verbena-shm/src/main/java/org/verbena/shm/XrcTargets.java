@@ -3,6 +3,7 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AsyncEventType;
 
 /**
  * The shared receive queues that one queue pair of type XRC_SEND has named in requests, by number: an open hash table, for
@@ -38,9 +39,10 @@ final class XrcTargets {
         return qp;
     }
 
-    /** A peer's memory makes no sense. */
-    void complain(ProtocolException e) {
-        qp.fatal(e);
+    /** What the owner of a queue says makes no sense. */
+    void complain(Session owner, ProtocolException e) {
+        qp.enterError(owner.peerName() + ", which has the shared receive queue, broke the protocol: " + e.getMessage(),
+                AsyncEventType.QP_FATAL);
     }
 
     InboxSends sends(RemotePool pool, Remote receiver) {
@@ -54,8 +56,8 @@ final class XrcTargets {
         if (t != null && t.number == number) {
             return t;
         }
-        int i = slot(table, number);
-        t = table[i];
+        @Nullable XrcTarget[] all = table; // another thread may close the queue pair
+        t = all[slot(all, number)];
         if (t == null) {
             t = add(number);
         }
@@ -63,12 +65,6 @@ final class XrcTargets {
         // before a receive of it can be held
         RawMemory.putIntRelease(entry + AdapterLayout.QP_HELD_QUEUE, number);
         return t;
-    }
-
-    /** The queue that the last request went to; null if there was none. */
-    @Nullable
-    XrcTarget last() {
-        return last;
     }
 
     private static int slot(@Nullable XrcTarget[] table, int number) {

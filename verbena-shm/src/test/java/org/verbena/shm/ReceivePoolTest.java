@@ -232,6 +232,38 @@ class ReceivePoolTest {
         assertThat(reader.next()).isEqualTo(c[5]);
     }
 
+    /** For events that are moderated: what was passed over counts as soon as it is committed. */
+    @Test
+    void whatWasPassedOverIsCountedWhenItComes() {
+        pool.setCapacity(8);
+        post(4);
+        PoolClaims claims = claims();
+        long first = claims.claim();
+        long second = claims.claim();
+        long third = claims.claim();
+        commit(second);
+        assertThat(reader.waiting()).isEqualTo(1);
+        assertThat(reader.next()).isEqualTo(second);
+        assertThat(reader.waiting()).isZero();
+        commit(third);
+        assertThat(reader.waiting()).isEqualTo(1);
+        commit(first);
+        assertThat(reader.waiting()).isEqualTo(2);
+        assertThat(reader.next()).isEqualTo(first);
+        assertThat(reader.next()).isEqualTo(third);
+        assertThat(reader.waiting()).isZero();
+    }
+
+    /** A peer that completes what nobody has claimed could have two of the others write into one receive. */
+    @Test
+    void whatNobodyHasClaimedIsNotCompleted() {
+        pool.setCapacity(8);
+        post(4);
+        commit(pool.at(0));
+        assertThat(reader.next()).isEqualTo(Claim.NONE);
+        assertThat(pool.isBroken()).isTrue();
+    }
+
     /** Some senders are slow, some die; receives are used once each, in the order of each sender, and none is lost. */
     @Test
     void noReceiveIsLostOrUsedTwice() {

@@ -8,82 +8,21 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Random;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import org.verbena.linux.LinuxException;
-import org.verbena.linux.Sys;
-import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
-import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Gid;
-import org.verbena.verbs.MemoryRegion;
-import org.verbena.verbs.ProtectionDomain;
-import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
-import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
-import org.verbena.verbs.SharedReceiveQueue;
-import org.verbena.verbs.SharedReceiveQueueAttributes;
-import org.verbena.verbs.SharedReceiveQueueType;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.XrcDomain;
-import org.verbena.verbs.XrcDomainAttributes;
 
 /** What a peer may send about XRC and write into an inbox, right in form and wrong in what it says. */
 @Timeout(120)
-class XrcGarbageTest {
-    private static final int RECEIVES = 8;
+class XrcGarbageTest extends XrcFixture {
     private static final List<QueuePairState> STATES = List.of(QueuePairState.values());
-
-    private ShmContext context;
-    private SharedFile adapter;
-    private SharedFile lanes;
-    private SharedFile commons;
-    private UnixSocket[] sockets;
-    private Session session;
-    private XrcDomain domain;
-    private CompletionQueue cq;
-    private SharedReceiveQueue srq;
-    private QueuePair receiver;
-    private MemoryRegion memory;
-
-    @BeforeEach
-    void open() throws Exception {
-        context = (ShmContext) ShmDevice.INSTANCE.open();
-        adapter = new SharedFile("garbage", AdapterLayout.SIZE, 4096);
-        adapter.reserve(AdapterLayout.QP_DIRECTORY, 1 << 20);
-        lanes = Session.makeArena(1, 2);
-        commons = SharedFile.commons("garbage", CommonsLayout.SIZE, 4096);
-        sockets = UnixSocket.pair();
-        sockets[0].setNonBlocking(true);
-        sockets[1].setNonBlocking(true);
-        session = new Session(context, 77, Sys.pid(), sockets[0], Session.makeArena(2, 1), new Session.PeerFiles(
-                SharedFile.mapPeer(adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE),
-                SharedFile.mapPeerCommons(commons.fd(), CommonsLayout.SIZE)));
-        domain = context.openXrcDomain(XrcDomainAttributes.builder().fd(-1).openFlags(XrcDomainAttributes.CREATE)
-                .build());
-        ProtectionDomain pd = context.allocateProtectionDomain();
-        cq = context.createCompletionQueue(16);
-        srq = pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(RECEIVES)
-                .type(SharedReceiveQueueType.XRC).xrcDomain(domain).completionQueue(cq).build());
-        receiver = domain.createQueuePair(QueuePairInitAttributes.builderXrcReceive().build());
-        memory = pd.allocate(4096L * RECEIVES, AccessFlags.LOCAL_WRITE);
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        session.end("the test is over");
-        sockets[1].close();
-        adapter.close();
-        lanes.close();
-        commons.close();
-        context.close();
-    }
 
     /** Whatever the peer asks for, it is answered or refused, and what it had open is closed when it ends. */
     @Test
@@ -121,8 +60,11 @@ class XrcGarbageTest {
                 : ControlMessage.XRC_OPEN + random.nextInt(6);
         ControlMessage.Writer m = new ControlMessage.Writer(type);
         return switch (type) {
-            case ControlMessage.POOL_ATTACH -> key(m.putInt(queue).putInt(random.nextInt(20)), random, key);
-            case ControlMessage.POOL_ATTACHED -> m.putInt(queue).putInt(random.nextInt(20)).putInt(random.nextInt());
+            case ControlMessage.POOL_ATTACH -> key(m.putInt(queue).putInt(random.nextInt(20)).putLong(Seeds.odd(
+                    random)), random, key);
+            case ControlMessage.POOL_ATTACHED -> m.putInt(queue).putInt(random.nextInt(20)).putLong(random.nextInt(3))
+                    .putInt(random
+                            .nextInt());
             case ControlMessage.POOL_DETACH -> m.putInt(queue).putInt(random.nextInt(20));
             case ControlMessage.XRC_OPEN -> key(m.putLong(Seeds.odd(random)).putLong(handle).putInt(
                     random.nextInt(3) == 0 ? (int) Seeds.odd(random) : receiver.number()), random, key);

@@ -1,0 +1,105 @@
+package org.verbena.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.linux.UnixSocket;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.XrcDomain;
+import org.verbena.verbs.XrcDomainAttributes;
+
+/** Seats, questions and domains of XRC when things happen in an order that is rare. */
+class XrcSessionTest extends XrcFixture {
+    private static final int PEER = 5;
+
+    private XrcDomains.Key key() {
+        return ((ShmXrcDomain) domain).key();
+    }
+
+    private void receive(ControlMessage.Writer m) throws Exception {
+        session.receive(new ControlMessage.Reader(m.segment()), new int[] {-1, -1, -1, -1}, 0);
+    }
+
+    private void attach() throws Exception {
+        receive(new ControlMessage.Writer(ControlMessage.POOL_ATTACH).putInt(srq.number()).putInt(PEER).putLong(1)
+                .putLong(key().high()).putLong(key().low()));
+    }
+
+    private static ControlMessage.Writer answer(int queue, long token, int pool) {
+        return new ControlMessage.Writer(ControlMessage.POOL_ATTACHED).putInt(queue).putInt(PEER).putLong(token).putInt(
+                pool);
+    }
+
+    @Test
+    void anAnswerToAnEarlierQuestionIsNone() throws Exception {
+        PoolAccess first = session.pools().access(7, PEER, key());
+        session.pools().leave(PEER);
+        PoolAccess second = session.pools().access(7, PEER, new XrcDomains.Key(1, 2));
+        receive(answer(7, first.token(), 99));
+        assertThat(second.isAnswered()).isFalse();
+        receive(answer(7, second.token(), 0));
+        assertThat(second.isAnswered()).isTrue();
+        assertThat(second.pool()).isZero();
+    }
+
+    @Test
+    void aQueueThatIsClosedLeavesNoSeatAndSharesNothing() throws Exception {
+        int pd = ((ShmSharedReceiveQueue) srq).pool().pd();
+        attach();
+        assertThat(session.pools().guests()).hasSize(1);
+        assertThat(session.uses(pd)).isTrue();
+        srq.close();
+        assertThat(session.pools().guests()).isEmpty();
+        assertThat(session.uses(pd)).isFalse();
+    }
+
+    /** A peer that was stopped inside when the queue was closed is waited for when its memory is taken away. */
+    @Test
+    void whoIsInsideAQueueThatIsClosedIsNotForgotten() throws Exception {
+        attach();
+        long hazard = adapter.address() + AdapterLayout.qpEntry(PEER) + AdapterLayout.QP_HAZARD;
+        RawMemory.putLong(hazard, 1L << 32 | Hazard.region(memory.rkey()));
+        srq.close();
+        assertThat(session.pools().guests()).isEmpty();
+        assertThat(context.memories().lingersIn(Hazard.region(memory.rkey()))).isTrue();
+        RawMemory.putLong(hazard, 0);
+        assertThat(context.memories().lingersIn(Hazard.region(memory.rkey()))).isFalse();
+    }
+
+    /** The engine must not wait for a process that stands still while it opens a domain. */
+    @Test
+    void closingADomainDoesNotWaitForOneThatIsBeingOpened(@TempDir Path folder) throws Exception {
+        Path file = Files.createFile(folder.resolve("domain"));
+        XrcDomainAttributes create = XrcDomainAttributes.builder().file(file).openFlags(XrcDomainAttributes.CREATE)
+                .build();
+        XrcDomain other = context.openXrcDomain(create);
+        XrcDomains.Key otherKey = ((ShmXrcDomain) other).key();
+        other.close();
+        Thread opening;
+        try (UnixSocket lock = UnixSocket.listen(otherKey.lockName(), 1)) {
+            opening = Thread.ofPlatform().start(() -> {
+                try {
+                    context.openXrcDomain(create);
+                } catch (org.verbena.verbs.VerbsException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            while (opening.getState() != Thread.State.TIMED_WAITING) {
+                Thread.onSpinWait();
+            }
+            assertThat(lock.fd().isClosed()).isFalse();
+            assertTimeoutPreemptively(Duration.ofSeconds(2), () -> {
+                context.domains().retain(key());
+                context.domains().release(key());
+            });
+        }
+        opening.join();
+    }
+}
