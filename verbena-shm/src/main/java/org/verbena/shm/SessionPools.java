@@ -1,5 +1,6 @@
 package org.verbena.shm;
 
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -103,13 +104,14 @@ final class SessionPools {
 
     /** A pool of ours is closed. Who is inside still is waited for when memory is taken away. Any thread. */
     void closed(OwnPool pool) {
-        for (Seat s : seats) {
+        for (Iterator<Seat> all = seats.iterator(); all.hasNext();) {
+            Seat s = all.next();
             if (s.pool == pool) {
                 long h = s.guest.hazard();
                 if (h != 0) {
                     context.memories().linger(new Revocation.Inside(null, session, s.guest.entry(), h));
                 }
-                seats.remove(s);
+                all.remove();
                 session.memories().unshare(pool.pd());
             }
         }
