@@ -61,7 +61,7 @@ final class ShmDevice extends Device {
                 .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).cqModeration(0xffff, 0xffff)
                 .maxMw(AdapterLayout.MAX_KEYS).maxDeviceMemory(MAX_DEVICE_MEMORY)
                 .odpCapabilities(OdpCapabilities.of(OdpCapabilities.SUPPORT, ODP_RC, ODP_UC,
-                        ODP_UD, ODP_RC)).build();
+                        ODP_UD, ODP_RC & ~OdpCapabilities.RECEIVE)).build();
     }
 
     @Override

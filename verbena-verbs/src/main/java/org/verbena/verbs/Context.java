@@ -268,8 +268,8 @@ public abstract class Context extends VerbsObject {
      * @throws VerbsException {@code EINVAL} if an attribute is missing or a flag unknown, or for a domain that is there and
      *         {@link XrcDomainAttributes#EXCLUSIVE}; {@code EAGAIN} for one that is not there without
      *         {@link XrcDomainAttributes#CREATE}; {@code EBADF} for a descriptor that is not open; {@code ENOENT},
-     *         {@code EACCES} and others for a path; {@code ENOMEM} if the device has no domain left; {@code EOPNOTSUPP}
-     *         if the provider has none, or does not know an attribute
+     *         {@code EACCES} and others for a path; {@code ENOMEM} if the device has no domain left;
+     *         {@code ETIMEDOUT} if another process is stopped while it opens the same; {@code EOPNOTSUPP} if the provider has none, or does not know an attribute
      */
     public final XrcDomain openXrcDomain(XrcDomainAttributes attributes) throws VerbsException {
         String verb = "open XRC domain on " + describe();

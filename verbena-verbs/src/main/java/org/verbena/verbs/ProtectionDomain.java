@@ -372,14 +372,17 @@ public abstract class ProtectionDomain extends VerbsObject {
         String verb = "create SRQ on " + describe();
         checkOpen(verb);
         checkType(verb, attributes);
-        CompMask.check(verb, attributes.compMask(), supportedSharedReceiveQueueMask(),
+        SharedReceiveQueueAttributes a = attributes.type() == SharedReceiveQueueType.BASIC
+                ? attributes.withoutType()
+                : attributes;
+        CompMask.check(verb, a.compMask(), supportedSharedReceiveQueueMask(),
                 SharedReceiveQueueAttributes::names, context.device().name());
         DeviceAttributes d = context.queryDevice();
         if (d.maxSrq() > 0) {
-            check(verb, "maxWr", attributes.maxWr(), 1, d.maxSrqWr());
-            check(verb, "maxSge", attributes.maxSge(), 0, d.maxSrqSge());
+            check(verb, "maxWr", a.maxWr(), 1, d.maxSrqWr());
+            check(verb, "maxSge", a.maxSge(), 0, d.maxSrqSge());
         }
-        return implCreateSharedReceiveQueue(attributes);
+        return implCreateSharedReceiveQueue(a);
     }
 
     /** Refuses what does not go with the type of a shared receive queue, whether the provider has it or not. */

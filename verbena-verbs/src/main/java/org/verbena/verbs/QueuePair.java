@@ -95,7 +95,10 @@ public abstract class QueuePair extends VerbsObject {
     /** The number that peers name it by, 24 bits. */
     public abstract int number();
 
-    /** The state now. */
+    /**
+     * The state now. Of a queue pair of type {@link QueuePairType#XRC_RECV} that another process has made, that process is
+     * asked, which may take seconds if it is stopped; then it is the state known last.
+     */
     public abstract QueuePairState state();
 
     /**
@@ -153,7 +156,9 @@ public abstract class QueuePair extends VerbsObject {
      *
      * @throws VerbsException {@code EINVAL} for a transition that does not exist, or an attribute that is missing, not
      *         allowed or out of range, which the message names; {@code EOPNOTSUPP} for one that the provider does not
-     *         know
+     *         know;
+     *         {@code ECONNRESET} or {@code ETIMEDOUT} if the queue pair is that of another process, which has ended or
+     *         is stopped
      */
     public final void modify(QueuePairAttributes attributes) throws VerbsException {
         String verb = "modify " + describe();
@@ -168,7 +173,12 @@ public abstract class QueuePair extends VerbsObject {
         }
     }
 
-    /** The state and all attributes set so far, {@code ibv_query_qp}. */
+    /**
+     * The state and all attributes set so far, {@code ibv_query_qp}.
+     *
+     * @throws VerbsException {@code EINVAL} if the queue pair is closed; {@code ECONNRESET} or {@code ETIMEDOUT} as
+     *         {@link #modify}
+     */
     public abstract QueuePairAttributes query() throws VerbsException;
 
     /** An answer of {@link #queryDataInOrder}: the whole of a message is written in order. */

@@ -76,7 +76,8 @@ public final class QueuePairInitAttributes {
      * queues, and sizes are of no meaning. See {@link XrcDomain#createQueuePair}.
      */
     public static Builder builderXrcReceive() {
-        return new Builder(null, null).type(QueuePairType.XRC_RECV);
+        return new Builder(null, null).type(QueuePairType.XRC_RECV).maxSendWr(0).maxReceiveWr(0).maxSendSge(0)
+                .maxReceiveSge(0);
     }
 
     /** Which of the fields of the extended part were set, see {@link CompMask}; the others have no bit. */

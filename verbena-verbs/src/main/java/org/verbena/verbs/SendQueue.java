@@ -64,7 +64,9 @@ public abstract class SendQueue {
 
     /**
      * Says which shared receive queue the request that was added last is for, {@code ibv_wr_set_xrc_srqn}: for queue pairs
-     * of type XRC_SEND, where each request needs it, also one that takes no receive; {@code EINVAL} elsewhere.
+     * of type XRC_SEND, where each request needs it, also one that takes no receive. Only what concerns this process alone
+     * needs none: binding a window and taking a key away. {@code EINVAL} elsewhere; {@code EOPNOTSUPP} if the provider has
+     * no XRC.
      *
      * @param number of a queue of type XRC, see {@link SharedReceiveQueue#number()}; 24 bits. The request reaches memory
      *        of that queue's protection domain, by keys of the process that has the queue

@@ -102,8 +102,8 @@ public abstract class SharedReceiveQueue extends VerbsObject {
      * Changes the capacity or the limit, {@code ibv_modify_srq}: what was set in the attributes.
      *
      * @throws VerbsException {@code EINVAL} for a capacity that is not 1 to {@link DeviceAttributes#maxSrqWr()}, is less
-     *         than the receives outstanding or than the limit, for a limit that exceeds the capacity, or if nothing was
-     *         set; {@code ENOMEM} if there is no memory for more; {@code EOPNOTSUPP} if the provider cannot resize
+     *         than the receives outstanding or than the limit, for a limit that exceeds the capacity, if nothing was
+     *         set, or something that cannot be changed; {@code ENOMEM} if there is no memory for more; {@code EOPNOTSUPP} if the provider cannot resize
      */
     public final void modify(SharedReceiveQueueAttributes attributes) throws VerbsException {
         String verb = "modify " + describe();
@@ -112,6 +112,11 @@ public abstract class SharedReceiveQueue extends VerbsObject {
             int mask = attributes.mask();
             if (mask == 0) {
                 throw new VerbsException(verb, Errno.EINVAL, "neither MAX_WR nor LIMIT is set");
+            }
+            int fixed = attributes.compMask() & SharedReceiveQueueAttributes.FIXED;
+            if (fixed != 0) {
+                throw new VerbsException(verb, Errno.EINVAL, SharedReceiveQueueAttributes.names(fixed)
+                        + " cannot be changed");
             }
             CompMask.check(verb, attributes.compMask(), 0, SharedReceiveQueueAttributes::names,
                     pd.context().device().name());

@@ -19,6 +19,9 @@ public final class SharedReceiveQueueAttributes {
     /** Bit of {@link #compMask()}: {@link Builder#completionQueue} was set. */
     public static final int CQ = 1 << 3;
 
+    /** What a queue is created with and keeps. */
+    static final int FIXED = TYPE | XRCD | CQ;
+
     private static final Flags NAMES = new Flags("TYPE", "PD", "XRCD", "CQ");
 
     private final int maxWr;
@@ -49,6 +52,17 @@ public final class SharedReceiveQueueAttributes {
     /** Which of the fields of the extended part were set, see {@link CompMask}; the others have no bit. */
     public int compMask() {
         return compMask;
+    }
+
+    /** The same, without saying that the queue is of the type that it is anyway: any provider takes that. */
+    SharedReceiveQueueAttributes withoutType() {
+        Builder b = builder();
+        b.maxWr = maxWr;
+        b.maxSge = maxSge;
+        b.limit = limit;
+        b.mask = mask;
+        b.compMask = compMask & ~TYPE;
+        return b.build();
     }
 
     /** The names of the bits of {@link #compMask()}. */

@@ -20,8 +20,8 @@ import org.verbena.linux.Errno;
  * int error = qp.sendQueue().start().send(id, 0).remoteSharedReceiveQueue(number).sge(region, 0, 64).complete();
  * }
  *
- * <p>{@link #close()} leaves the domain, {@code ibv_close_xrcd}: with {@code EBUSY} while a queue or queue pair of this
- * process belongs to it. A domain lives until the last of those who opened it has left. Safe for use by several threads.
+ * <p>{@link #close()} leaves the domain, {@code ibv_close_xrcd}: with {@code EBUSY} while a queue or queue pair was made on
+ * this object and is open. A domain lives until the last of those who opened it has left. Safe for use by several threads.
  */
 public abstract class XrcDomain extends VerbsObject {
     private static final int MAX_NUMBER = 0xffffff;
@@ -64,7 +64,8 @@ public abstract class XrcDomain extends VerbsObject {
         }
         QueuePairChecks.supported(verb, attributes, context);
         QueuePairChecks.createFlags(verb, attributes);
-        return implCreateQueuePair(attributes);
+        return implCreateQueuePair(attributes.toBuilder().maxSendWr(0).maxReceiveWr(0).maxSendSge(0).maxReceiveSge(0)
+                .maxInlineData(0).build());
     }
 
     /**
@@ -73,7 +74,8 @@ public abstract class XrcDomain extends VerbsObject {
      *
      * @param attributes number and type are needed
      * @throws VerbsException {@code EINVAL} for another type than {@link QueuePairType#XRC_RECV}, or if the domain has no
-     *         queue pair of that number, {@code EOPNOTSUPP} if the provider cannot, or does not know an attribute
+     *         queue pair of that number, {@code EOPNOTSUPP} if the provider cannot, or does not know an attribute,
+     *         {@code ETIMEDOUT} if the process that made it does not answer
      */
     public final QueuePair openQueuePair(QueuePairOpenAttributes attributes) throws VerbsException {
         String verb = "open QP 0x" + Integer.toHexString(attributes.number()) + " of " + describe();

@@ -88,7 +88,7 @@ class XrcTest {
         assertErrno(Errno.EOPNOTSUPP, () -> bare.openXrcDomain(secret().file(dir.resolve("none")).build()), "FD");
         ProtectionDomain p = bare.allocateProtectionDomain();
         assertErrno(Errno.EOPNOTSUPP, () -> p.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder()
-                .type(SharedReceiveQueueType.BASIC).build()), "TYPE is not known");
+                .type(SharedReceiveQueueType.BASIC).build()), "no shared receive queues");
         assertErrno(Errno.EOPNOTSUPP, () -> p.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder()
                 .build()), "no shared receive queues");
         XrcDomain d = new FakeXrc.BareDomain(bare);
