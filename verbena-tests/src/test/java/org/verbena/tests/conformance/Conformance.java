@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -200,6 +201,22 @@ abstract class Conformance {
     static void assertReceived(long wrId, long length, Completion c) {
         assertDone(WcOpcode.RECV, wrId, c);
         assertThat(c.byteLength()).as(c.toString()).isEqualTo(length);
+    }
+
+    /** Expects an end's receives to have been flushed with its queue pair; those of a shared queue stay in it. */
+    static void assertReceivesFlushed(End end, long... ids) throws VerbsException {
+        if (end.srq != null) {
+            assertThat(End.poll(end.receiveCq, 1)).isEmpty();
+            return;
+        }
+        List<Completion> got = end.awaitReceives(ids.length);
+        for (int i = 0; i < ids.length; i++) {
+            assertStatus(WcStatus.WR_FLUSH_ERR, ids[i], got.get(i));
+        }
+    }
+
+    static void assertReceivesFlushed(Far far, long... ids) throws VerbsException {
+        far.act(end -> assertReceivesFlushed(end, ids));
     }
 
     /** Expects the far end's memory to be as it was remembered. */

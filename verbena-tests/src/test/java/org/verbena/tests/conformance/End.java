@@ -293,7 +293,7 @@ final class End implements AutoCloseable {
     int postTo(QueuePair q, AddressHandle to, int number, int qkey, Op... ops) {
         SendQueue sq = q.sendQueue().start();
         for (Op op : ops) {
-            add(sq, op);
+            op.addTo(sq, region);
             sq.datagram(to, number, qkey);
         }
         return sq.complete();
@@ -333,7 +333,25 @@ final class End implements AutoCloseable {
     }
 
     void awaitState(QueuePairState wanted) throws VerbsException {
-        Await.until("state " + wanted, () -> qp.state() == wanted, this::describe);
+        awaitState(qp, wanted);
+    }
+
+    private void awaitState(QueuePair q, QueuePairState wanted) throws VerbsException {
+        Await.until("state " + wanted, () -> q.state() == wanted, () -> describe(q));
+    }
+
+    /** What answers the peer's requests: the queue pair itself, or with XRC the one that only receives. */
+    QueuePair responder() throws VerbsException {
+        return xrc == null ? qp : xrc.target(qp);
+    }
+
+    void awaitResponder(QueuePairState wanted) throws VerbsException {
+        awaitState(responder(), wanted);
+    }
+
+    /** How many receives may be outstanding. */
+    int maxReceives() throws VerbsException {
+        return srq == null ? qp.initAttributes().maxReceiveWr() : srq.query().maxWr();
     }
 
     /**
@@ -345,12 +363,12 @@ final class End implements AutoCloseable {
     }
 
     int post(QueuePair q, Op... ops) {
-        if (ops.length == 1 && isSimple(ops[0]) && xrc == null && isQuick()) {
+        if (ops.length == 1 && ops[0].isSimple() && xrc == null && isQuick()) {
             return postAlone(q.sendQueue(), ops[0]);
         }
         SendQueue sq = q.sendQueue().start();
         for (Op op : ops) {
-            add(sq, op);
+            op.addTo(sq, region);
             name(q, sq);
         }
         return sq.complete();
@@ -371,13 +389,6 @@ final class End implements AutoCloseable {
         ALONE
     }
 
-    private static boolean isSimple(Op op) {
-        return op.buffers().size() == 1 && op.buffers().getFirst().own() && !op.inline() && switch (op.kind()) {
-            case SEND, WRITE, READ, RECEIVE -> true;
-            default -> false;
-        };
-    }
-
     private boolean isQuick() {
         return posting == Posting.ALONE || (posting == Posting.IN_TURN && (turns.incrementAndGet() & 1) == 0);
     }
@@ -391,49 +402,19 @@ final class End implements AutoCloseable {
         };
     }
 
-    private void add(SendQueue sq, Op op) {
-        switch (op.kind()) {
-            case SEND -> sq.send(op.wrId(), op.flags());
-            case SEND_IMMEDIATE -> sq.sendImmediate(op.wrId(), op.flags(), op.immediate());
-            case WRITE -> sq.write(op.wrId(), op.flags(), op.rkey(), op.remote());
-            case WRITE_IMMEDIATE -> sq.writeImmediate(op.wrId(), op.flags(), op.rkey(), op.remote(), op.immediate());
-            case READ -> sq.read(op.wrId(), op.flags(), op.rkey(), op.remote());
-            case COMPARE_AND_SWAP -> sq.compareAndSwap(op.wrId(), op.flags(), op.rkey(), op.remote(), op.compare(),
-                    op.operand());
-            case FETCH_AND_ADD -> sq.fetchAndAdd(op.wrId(), op.flags(), op.rkey(), op.remote(), op.operand());
-            case RECEIVE -> throw new IllegalArgumentException("a receive on a send queue");
-        }
-        for (Sge s : op.buffers()) {
-            if (op.inline()) {
-                sq.inline(region.segment(), s.at(), s.length());
-            } else if (s.own()) {
-                sq.sge(region, s.at(), s.length());
-            } else {
-                sq.sge(s.lkey(), s.at(), s.length());
-            }
-        }
-    }
-
     /** Posts receives, all in one batch; 0 or an errno. */
     int postReceives(Op... ops) {
         return postReceives(qp, ops);
     }
 
     int postReceives(QueuePair q, Op... ops) {
-        if (ops.length == 1 && isSimple(ops[0]) && isQuick()) {
+        if (ops.length == 1 && ops[0].isSimple() && isQuick()) {
             Sge s = ops[0].buffers().getFirst();
             return receiveQueue(q).post(ops[0].wrId(), region, s.at(), s.length());
         }
         ReceiveQueue rq = receiveQueue(q).start();
         for (Op op : ops) {
-            rq.receive(op.wrId());
-            for (Sge s : op.buffers()) {
-                if (s.own()) {
-                    rq.sge(region, s.at(), s.length());
-                } else {
-                    rq.sge(s.lkey(), s.at(), s.length());
-                }
-            }
+            op.addTo(rq, region);
         }
         return rq.complete();
     }
@@ -483,13 +464,14 @@ final class End implements AutoCloseable {
 
     /** Waits for an asynchronous event of a kind and passes over others. */
     void awaitAsyncEvent(int type) throws VerbsException {
+        QueuePair responder = responder();
         List<AsyncEvent> seen = new ArrayList<>();
         Await.until("event " + AsyncEventType.toString(type), () -> {
             AsyncEvent e = context.awaitAsyncEvent(Duration.ofMillis(10));
             if (e != null) {
                 seen.add(e);
             }
-            return e != null && e.type() == type && e.element().equals(qp);
+            return e != null && e.type() == type && (e.element().equals(qp) || e.element().equals(responder));
         }, () -> "got " + seen + "; " + describe());
     }
 
@@ -551,7 +533,11 @@ final class End implements AutoCloseable {
     }
 
     String describe() {
-        return qp.describe() + " is in " + qp.state() + (qp.errorReason().isEmpty() ? "" : ": " + qp.errorReason());
+        return describe(qp);
+    }
+
+    private static String describe(QueuePair q) {
+        return q.describe() + " is in " + q.state() + (q.errorReason().isEmpty() ? "" : ": " + q.errorReason());
     }
 
     @Override

@@ -71,6 +71,11 @@ abstract class Far implements AutoCloseable {
         act(end -> end.awaitState(state));
     }
 
+    /** Waits for the state of what answers requests, see {@link End#responder()}. */
+    final void awaitResponder(QueuePairState state) throws VerbsException {
+        act(end -> end.awaitResponder(state));
+    }
+
     final void awaitAsyncEvent(int type) throws VerbsException {
         act(end -> end.awaitAsyncEvent(type));
     }

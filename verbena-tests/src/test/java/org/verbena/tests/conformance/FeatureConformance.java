@@ -43,6 +43,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairCreateFlags;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.RateLimit;
 import org.verbena.verbs.ScatterGatherElement;
@@ -54,7 +55,7 @@ import org.verbena.verbs.Values;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WorkQueue;
 import org.verbena.verbs.WorkQueueInitAttributes;
-import org.verbena.verbs.XrcDomainAttributes;
+import org.verbena.verbs.XrcDomain;
 
 /** Whatever is optional works if, and only if, {@code supports} says so, and what is refused leaves no trace. */
 abstract class FeatureConformance extends Conformance {
@@ -243,8 +244,17 @@ abstract class FeatureConformance extends Conformance {
                 .allocateParentDomain(ParentDomainAttributes.builder().protectionDomain(e.pd).build()).close());
         m.put(Feature.PARENT_DOMAIN_ALLOCATOR, (p, e) -> e.context.allocateParentDomain(ParentDomainAttributes.builder()
                 .protectionDomain(e.pd).allocator(new DefaultMemory()).build()).close());
-        m.put(Feature.XRC, (p, e) -> e.context.openXrcDomain(XrcDomainAttributes.builder().fd(-1)
-                .openFlags(XrcDomainAttributes.CREATE).build()).close());
+        m.put(Feature.XRC, (p, e) -> {
+            try (XrcDomain d = e.context.openXrcDomain(XrcEnd.privateDomain());
+                    SharedReceiveQueue q = e.pd.createSharedReceiveQueue(XrcEnd.queue(d, e.receiveCq).build());
+                    QueuePair target = XrcEnd.newTarget(d);
+                    QueuePair opened = d.openQueuePair(XrcEnd.numbered(target.number()));
+                    QueuePair sender = create(e, QueuePairType.XRC_SEND, 0)) {
+                assertThat(q.number()).isBetween(0, 0xffffff);
+                assertThat(opened.number()).isEqualTo(target.number());
+                assertThat(sender.state()).isEqualTo(QueuePairState.RESET);
+            }
+        });
     }
 
     /** Leaves all memory to the provider. */

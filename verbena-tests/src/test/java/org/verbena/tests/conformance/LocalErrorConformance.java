@@ -234,11 +234,10 @@ abstract class LocalErrorConformance extends Conformance {
             assertPosted(p.near.post(Op.send(3).on(0, length), Op.send(4).on(0, 8)));
             assertStatus(WcStatus.REM_INV_REQ_ERR, 3, p.near.awaitSend());
             assertStatus(WcStatus.WR_FLUSH_ERR, 4, p.near.awaitSend());
-            List<Completion> got = p.far.awaitReceives(2);
-            assertStatus(WcStatus.LOC_LEN_ERR, 1, got.get(0));
-            assertStatus(WcStatus.WR_FLUSH_ERR, 2, got.get(1));
+            assertStatus(WcStatus.LOC_LEN_ERR, 1, p.far.awaitReceive());
+            assertReceivesFlushed(p.far, 2);
             p.near.awaitState(QueuePairState.ERR);
-            p.far.awaitState(QueuePairState.ERR);
+            p.far.awaitResponder(QueuePairState.ERR);
             long changed = p.far.changed();
             assertThat(changed < 0 || changed < length - 1).as("a byte outside the receive's buffer: %d", changed)
                     .isTrue();
@@ -258,7 +257,8 @@ abstract class LocalErrorConformance extends Conformance {
             assertPosted(p.far.postReceives(Op.receive(9).on(0, SIZE)));
             MemoryRegion region = p.near.pd.register(Mapping.anonymous(piece + pieces).segment(),
                     AccessFlags.LOCAL_WRITE);
-            SendQueue q = p.near.qp.sendQueue().start();
+            End near = p.near;
+            SendQueue q = near.qp.sendQueue().start();
             switch (kind) {
                 case 0 -> q.send(1, SendFlags.SIGNALED);
                 case 1 -> q.write(1, SendFlags.SIGNALED, p.farAddress.rkey(), p.farAddress.address());
@@ -268,8 +268,8 @@ abstract class LocalErrorConformance extends Conformance {
                 q.sge(region, 0, piece);
             }
             q.sge(region, 0, most + 1 - piece * (pieces - 1));
-            q.send(2, SendFlags.SIGNALED).sge(p.near.region, 0, 8);
-            assertPosted(q.complete());
+            near.name(near.qp, q).send(2, SendFlags.SIGNALED).sge(near.region, 0, 8);
+            assertPosted(near.name(near.qp, q).complete());
             assertStatus(WcStatus.LOC_LEN_ERR, 1, p.near.awaitSend());
             assertStatus(WcStatus.WR_FLUSH_ERR, 2, p.near.awaitSend());
             p.near.awaitState(QueuePairState.ERR);
@@ -293,12 +293,11 @@ abstract class LocalErrorConformance extends Conformance {
     private void assertBadReceive(Pair p, Op receive, int length) throws Exception {
         assertPosted(p.far.postReceives(receive, Op.receive(78).on(0, SIZE)));
         assertPosted(p.near.post(Op.send(79).on(0, length), Op.send(80).on(0, 8)));
-        List<Completion> got = p.far.awaitReceives(2);
-        assertStatus(WcStatus.LOC_PROT_ERR, receive.wrId(), got.get(0));
-        assertStatus(WcStatus.WR_FLUSH_ERR, 78, got.get(1));
+        assertStatus(WcStatus.LOC_PROT_ERR, receive.wrId(), p.far.awaitReceive());
+        assertReceivesFlushed(p.far, 78);
         assertStatus(WcStatus.REM_OP_ERR, 79, p.near.awaitSend());
         assertStatus(WcStatus.WR_FLUSH_ERR, 80, p.near.awaitSend());
-        p.far.awaitState(QueuePairState.ERR);
+        p.far.awaitResponder(QueuePairState.ERR);
         p.near.awaitState(QueuePairState.ERR);
         assertUntouched(p.far);
     }

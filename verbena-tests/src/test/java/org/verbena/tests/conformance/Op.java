@@ -4,7 +4,10 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SendQueue;
 
 /** A work request as a value, so that a test can have it posted at either end. Sends are signalled unless said. */
 record Op(Kind kind, long wrId, int flags, int rkey, long remote, int immediate, long compare, long operand,
@@ -108,5 +111,48 @@ record Op(Kind kind, long wrId, int flags, int rkey, long remote, int immediate,
     Op inlineFrom(long offset, long length) {
         Op o = on(offset, length);
         return new Op(kind, wrId, flags, rkey, remote, immediate, compare, operand, o.buffers, true);
+    }
+
+    /** Whether it can be posted alone too: one buffer of the end's own region, and an operation that has a call for that. */
+    boolean isSimple() {
+        return buffers.size() == 1 && buffers.getFirst().own() && !inline && switch (kind) {
+            case SEND, WRITE, READ, RECEIVE -> true;
+            default -> false;
+        };
+    }
+
+    /** Adds it to a batch of an end that has this region. */
+    void addTo(SendQueue sq, MemoryRegion region) {
+        switch (kind) {
+            case SEND -> sq.send(wrId, flags);
+            case SEND_IMMEDIATE -> sq.sendImmediate(wrId, flags, immediate);
+            case WRITE -> sq.write(wrId, flags, rkey, remote);
+            case WRITE_IMMEDIATE -> sq.writeImmediate(wrId, flags, rkey, remote, immediate);
+            case READ -> sq.read(wrId, flags, rkey, remote);
+            case COMPARE_AND_SWAP -> sq.compareAndSwap(wrId, flags, rkey, remote, compare, operand);
+            case FETCH_AND_ADD -> sq.fetchAndAdd(wrId, flags, rkey, remote, operand);
+            case RECEIVE -> throw new IllegalArgumentException("a receive on a send queue");
+        }
+        for (Sge s : buffers) {
+            if (inline) {
+                sq.inline(region.segment(), s.at(), s.length());
+            } else if (s.own()) {
+                sq.sge(region, s.at(), s.length());
+            } else {
+                sq.sge(s.lkey(), s.at(), s.length());
+            }
+        }
+    }
+
+    /** Adds a receive to a batch of an end that has this region. */
+    void addTo(ReceiveQueue rq, MemoryRegion region) {
+        rq.receive(wrId);
+        for (Sge s : buffers) {
+            if (s.own()) {
+                rq.sge(region, s.at(), s.length());
+            } else {
+                rq.sge(s.lkey(), s.at(), s.length());
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 package org.verbena.tests.conformance;
 
+import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 
 /** Two ends that belong together. */
@@ -33,6 +34,23 @@ final class Pair implements AutoCloseable {
         far.act(end -> end.toRtr(n));
         near.toRts();
         far.act(End::toRts);
+    }
+
+    /** Connects one more queue pair of the near end with a new one of the far end; answers where that is. */
+    EndAddress connect(QueuePair another) throws VerbsException {
+        EndAddress n = near.address(another);
+        EndAddress f = far.run(end -> {
+            QueuePair q = end.queuePair();
+            end.toInit(q);
+            end.toRtr(q, n);
+            return end.address(q);
+        });
+        near.toInit(another);
+        near.toRtr(another, f);
+        near.toRts(another);
+        int number = f.queuePairNumber();
+        far.act(end -> end.toRts(end.queuePair(number)));
+        return f;
     }
 
     @Override

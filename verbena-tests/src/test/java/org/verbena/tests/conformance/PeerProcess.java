@@ -114,6 +114,20 @@ final class PeerProcess implements AutoCloseable {
         }
     }
 
+    /** Sends a signal, {@code STOP} for instance. */
+    void signal(String name) {
+        try {
+            Process p = new ProcessBuilder("kill", "-" + name, Long.toString(pid())).inheritIO().start();
+            if (!p.waitFor(Await.LIMIT.toSeconds(), TimeUnit.SECONDS) || p.exitValue() != 0) {
+                throw new AssertionError("process " + pid() + " cannot be sent " + name);
+            }
+        } catch (IOException e) {
+            throw new AssertionError("kill does not start", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Lets the process end by itself, as the end of its input tells it. */
     @Override
     public void close() {

@@ -122,12 +122,12 @@ abstract class QueueLimitsConformance extends Conformance {
     @Test
     void aFullReceiveQueueIsEnomemAndLosesNothing() throws Exception {
         Pair p = small();
-        int n = p.near.qp.initAttributes().maxReceiveWr();
+        int n = p.near.maxReceives();
         for (int i = 0; i < n; i++) {
             assertPosted(p.near.postReceives(Op.receive(i).on(8L * i, 8)));
         }
         assertRefused(Errno.ENOMEM, p.near.postReceives(Op.receive(999).on(0, 8)));
-        assertRefused(Errno.ENOMEM, p.near.qp.receiveQueue().post(999, p.near.region, 0, 8));
+        assertRefused(Errno.ENOMEM, p.near.receiveQueue(p.near.qp).post(999, p.near.region, 0, 8));
         for (int i = 0; i < 3 * n; i++) {
             assertPosted(p.far.post(Op.send(i).on(0, 8)));
             assertReceived(i, 8, p.near.awaitReceive());
@@ -140,7 +140,7 @@ abstract class QueueLimitsConformance extends Conformance {
     @Test
     void aBatchOfReceivesThatDoesNotFitIsRefusedAsAWhole() throws Exception {
         Pair p = small();
-        int n = p.near.qp.initAttributes().maxReceiveWr();
+        int n = p.near.maxReceives();
         Op[] batch = new Op[n + 1];
         for (int i = 0; i <= n; i++) {
             batch[i] = Op.receive(i).on(0, 8);
@@ -202,8 +202,8 @@ abstract class QueueLimitsConformance extends Conformance {
         MemorySegment s = MemorySegment.ofArray(eight);
         for (long[] range : new long[][] {{0, 9}, {8, 1}, {-1, 4}, {4, -1}, {Long.MAX_VALUE, 8}, {8, Long.MAX_VALUE},
             {Long.MIN_VALUE, 1}, {0, Long.MIN_VALUE}}) {
-            assertRefused(Errno.EINVAL, sq.start().send(1, SendFlags.SIGNALED).inline(s, range[0], range[1])
-                    .complete());
+            assertRefused(Errno.EINVAL, p.near.name(p.near.qp, sq.start().send(1, SendFlags.SIGNALED))
+                    .inline(s, range[0], range[1]).complete());
         }
         p.near.expectNoCompletion();
     }
@@ -214,7 +214,8 @@ abstract class QueueLimitsConformance extends Conformance {
         Arena arena = Arena.ofShared();
         MemorySegment s = arena.allocate(8);
         arena.close();
-        assertInaccessible(p.near.qp.sendQueue().start().send(1, SendFlags.SIGNALED).inline(s, 0, 8).complete());
+        assertInaccessible(p.near.name(p.near.qp, p.near.qp.sendQueue().start().send(1, SendFlags.SIGNALED))
+                .inline(s, 0, 8).complete());
         p.near.expectNoCompletion();
     }
 
@@ -224,8 +225,9 @@ abstract class QueueLimitsConformance extends Conformance {
         int[] result = new int[1];
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment s = arena.allocate(8);
-            Thread t = Thread.ofPlatform().start(() -> result[0] = p.near.qp.sendQueue().start()
-                    .send(1, SendFlags.SIGNALED).inline(s, 0, 8).complete());
+            Thread t = Thread.ofPlatform().start(() -> result[0] = p.near
+                    .name(p.near.qp, p.near.qp.sendQueue().start().send(1, SendFlags.SIGNALED)).inline(s, 0, 8)
+                    .complete());
             t.join();
         }
         assertInaccessible(result[0]);
@@ -301,7 +303,7 @@ abstract class QueueLimitsConformance extends Conformance {
         assertPosted(p.near.post(write(p, 3)));
         assertDone(WcOpcode.RDMA_WRITE, 3, p.near.awaitSend());
         assertPosted(p.near.postReceives(Op.receive(1).on(0, 8)));
-        p.near.qp.receiveQueue().start().receive(998).sge(p.near.region, 0, 8).receive(999);
+        p.near.receiveQueue(p.near.qp).start().receive(998).sge(p.near.region, 0, 8).receive(999);
         assertPosted(p.near.postReceives(Op.receive(2).on(0, 8)));
         assertPosted(p.far.post(Op.send(1).on(0, 8), Op.send(2).on(0, 8)));
         assertThat(p.near.awaitReceives(2)).extracting(Completion::wrId).containsExactly(1L, 2L);
@@ -311,7 +313,7 @@ abstract class QueueLimitsConformance extends Conformance {
     void anEmptyBatchPostsNothing() throws Exception {
         Pair p = connected();
         assertPosted(p.near.qp.sendQueue().start().complete());
-        assertPosted(p.near.qp.receiveQueue().start().complete());
+        assertPosted(p.near.receiveQueue(p.near.qp).start().complete());
         p.near.expectNoCompletion();
     }
 
@@ -322,7 +324,7 @@ abstract class QueueLimitsConformance extends Conformance {
         assertRefused(Errno.EINVAL, p.near.qp.sendQueue().start().sge(p.near.region, 0, 8).complete());
         assertRefused(Errno.EINVAL,
                 p.near.qp.sendQueue().start().inline(MemorySegment.ofArray(new byte[8]), 0, 8).complete());
-        assertRefused(Errno.EINVAL, p.near.qp.receiveQueue().start().sge(p.near.region, 0, 8).complete());
+        assertRefused(Errno.EINVAL, p.near.receiveQueue(p.near.qp).start().sge(p.near.region, 0, 8).complete());
         p.near.expectNoCompletion();
     }
 
@@ -342,23 +344,14 @@ abstract class QueueLimitsConformance extends Conformance {
         int n = Math.min(100, p.near.device.maxQp() / 4);
         for (int i = 0; i < n; i++) {
             QueuePair q = p.near.queuePair();
-            EndAddress near = p.near.address(q);
-            EndAddress far = p.far.run(end -> {
-                QueuePair f = end.queuePair();
-                end.toInit(f);
-                assertPosted(end.postReceives(f, Op.receive(f.number()).on(0, 8)));
-                end.toRtr(f, near);
-                end.toRts(f);
-                return end.address(f);
-            });
-            p.near.toInit(q);
-            p.near.toRtr(q, far);
-            p.near.toRts(q);
+            EndAddress far = p.connect(q);
+            int number = far.queuePairNumber();
+            p.far.act(end -> assertPosted(end.postReceives(end.queuePair(number), Op.receive(number).on(0, 8))));
             assertPosted(p.near.post(q, Op.send(i).on(0, 8)));
             assertDone(WcOpcode.SEND, i, p.near.awaitSend());
             Completion c = p.far.awaitReceive();
             assertReceived(far.queuePairNumber(), 8, c);
-            assertThat(c.queuePairNumber()).isEqualTo(far.queuePairNumber());
+            assertThat(c.queuePairNumber()).isEqualTo(far.destination());
         }
     }
 }

@@ -75,23 +75,6 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         return Objects.requireNonNull(end.srq);
     }
 
-    /** Connects one more queue pair of the near end with one more of the far end; answers the far one's number. */
-    private static int oneMore(Pair p, QueuePair near) throws VerbsException {
-        EndAddress n = p.near.address(near);
-        EndAddress f = p.far.run(end -> {
-            QueuePair q = end.queuePair();
-            end.toInit(q);
-            end.toRtr(q, n);
-            return end.address(q);
-        });
-        p.near.toInit(near);
-        p.near.toRtr(near, f);
-        p.near.toRts(near);
-        int number = f.queuePairNumber();
-        p.far.act(end -> end.toRts(end.queuePair(number)));
-        return number;
-    }
-
     private static Op receive(long id) {
         return Op.receive(id).on(SLOT * (id % CAPACITY), SLOT);
     }
@@ -219,7 +202,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         for (int i = 0; i < 3; i++) {
             QueuePair q = p.near.queuePair();
             receivers.add(q);
-            senders.add(oneMore(p, q));
+            senders.add(p.connect(q).queuePairNumber());
         }
         postReceives(p.near, 0, CAPACITY);
         p.far.fill(0, SLOT, 7);
@@ -247,7 +230,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         Pair p = sharing();
         CompletionQueue other = p.near.keep(p.near.context.createCompletionQueue(CAPACITY));
         QueuePair second = p.near.queuePair(other);
-        int sender = oneMore(p, second);
+        int sender = p.connect(second).queuePairNumber();
         postReceives(p.near, 0, 8);
         assertAllSent(send(p.far, sender, 1, 2, 3));
         assertAllSent(send(p.far, p.farAddress.queuePairNumber(), 4, 5));
@@ -279,7 +262,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         onlyReliable();
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
-        int sender = oneMore(p, second);
+        int sender = p.connect(second).queuePairNumber();
         assertPosted(p.far.post(Op.send(1).on(0, 8)));
         p.far.act(end -> {
             if (end.post(end.queuePair(sender), Op.send(2).on(0, 9)) != 0) {
@@ -392,7 +375,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     void aFailedQueuePairFlushesNoReceiveAndSaysThatItTakesNoMore() throws VerbsException {
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
-        int sender = oneMore(p, second);
+        int sender = p.connect(second).queuePairNumber();
         postReceives(p.near, 0, 8);
         p.near.to(QueuePairState.ERR);
         assertEvent(p.near, AsyncEventType.QP_LAST_WQE_REACHED, p.near.qp);
@@ -407,7 +390,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     void aMessageThatIsTooLongFailsItsQueuePairsOnly() throws VerbsException {
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
-        int sender = oneMore(p, second);
+        int sender = p.connect(second).queuePairNumber();
         postReceives(p.near, 0, 4);
         List<Completion> sent = send(p.far, p.farAddress.queuePairNumber(), SLOT + 1);
         assertThat(sent.getFirst().statusName()).isEqualTo(isReliable() ? "REM_INV_REQ_ERR" : "SUCCESS");
@@ -429,7 +412,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     void closingAQueuePairKeepsTheReceives() throws VerbsException {
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
-        int sender = oneMore(p, second);
+        int sender = p.connect(second).queuePairNumber();
         postReceives(p.near, 0, 8);
         assertAllSent(send(p.far, sender, 1, 1, 1));
         second.close();

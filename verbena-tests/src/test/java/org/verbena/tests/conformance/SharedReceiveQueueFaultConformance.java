@@ -2,12 +2,10 @@ package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -133,22 +131,16 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         connect(end, waiting);
         flood(waiting);
         serve(end, 2000);
-        signal("STOP", stopped.pid());
+        stopped.signal("STOP");
         try {
             flood(going);
             serve(end, 20_000);
         } finally {
-            signal("CONT", stopped.pid());
+            stopped.signal("CONT");
         }
         serve(end, 2000);
         assertThat(Objects.requireNonNull(end.srq).query().maxWr()).isEqualTo(CAPACITY);
         waiting.to(QueuePairState.ERR);
         going.to(QueuePairState.ERR);
-    }
-
-    private static void signal(String name, long pid) throws IOException, InterruptedException {
-        Process p = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).inheritIO().start();
-        assertThat(p.waitFor(10, TimeUnit.SECONDS)).isTrue();
-        assertThat(p.exitValue()).isZero();
     }
 }

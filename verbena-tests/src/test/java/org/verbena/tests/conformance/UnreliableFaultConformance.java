@@ -22,11 +22,6 @@ abstract class UnreliableFaultConformance extends Conformance {
         super(fixture, Topology.TWO_PROCESSES);
     }
 
-    private static void signal(PeerProcess process, String signal) throws Exception {
-        assertThat(new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).inheritIO().start().waitFor())
-                .isZero();
-    }
-
     @Test
     void aReceiverThatIsKilledDisturbsNobody() throws Exception {
         needs(open(), Feature.UD);
@@ -56,7 +51,7 @@ abstract class UnreliableFaultConformance extends Conformance {
         Far other = readyFar(EndOptions.datagrams());
         EndAddress second = other.address();
         assertPosted(p.far.postReceives(Op.receives(4, 5000, 5000)));
-        signal(process, "STOP");
+        process.signal("STOP");
         try {
             // with the first, nobody has ever talked to that process
             for (int i = 0; i < 500; i++) {
@@ -68,7 +63,7 @@ abstract class UnreliableFaultConformance extends Conformance {
             assertReceived(2, GRH + 8, other.awaitReceive());
             assertStatus(WcStatus.SUCCESS, 1, p.near.awaitSend());
         } finally {
-            signal(process, "CONT");
+            process.signal("CONT");
         }
         // it is reached again, sooner or later
         Await.until("a datagram", () -> {

@@ -23,10 +23,7 @@ import org.verbena.verbs.QueuePairType;
  * <p>Whatever takes two ends runs with both ends on one context, on two contexts, and in two processes; see
  * {@link Topology}.
  */
-public abstract class VerbsConformance {
-    /** What the suite has to know of the provider. */
-    protected abstract ConformanceFixture fixture();
-
+public abstract class VerbsConformance extends ConformanceOverXrc {
     @Nested
     class Devices extends DeviceConformance {
         Devices() {
@@ -508,48 +505,6 @@ public abstract class VerbsConformance {
     class XrcProcesses extends XrcProcessesConformance {
         XrcProcesses() {
             super(VerbsConformance.this.fixture());
-        }
-    }
-
-    @Nested
-    @ParameterizedClass
-    @EnumSource
-    class OperationsOnXrc extends OperationsConformance {
-        OperationsOnXrc(Topology topology) {
-            super(VerbsConformance.this.fixture(), topology);
-        }
-
-        @Override
-        EndOptions adapted(EndOptions options) {
-            return XrcEnd.options(fixture, options);
-        }
-    }
-
-    @Nested
-    @ParameterizedClass
-    @EnumSource
-    class ScatterGatherOnXrc extends ScatterGatherConformance {
-        ScatterGatherOnXrc(Topology topology) {
-            super(VerbsConformance.this.fixture(), topology);
-        }
-
-        @Override
-        EndOptions adapted(EndOptions options) {
-            return XrcEnd.options(fixture, options);
-        }
-    }
-
-    @Nested
-    @ParameterizedClass
-    @EnumSource
-    class SizesOnXrc extends SizesConformance {
-        SizesOnXrc(Topology topology) {
-            super(VerbsConformance.this.fixture(), topology);
-        }
-
-        @Override
-        EndOptions adapted(EndOptions options) {
-            return XrcEnd.options(fixture, options);
         }
     }
 }

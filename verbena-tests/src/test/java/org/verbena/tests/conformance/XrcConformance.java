@@ -2,7 +2,6 @@ package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -29,7 +28,6 @@ import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
-import org.verbena.verbs.QueuePairOpenAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
@@ -203,19 +201,8 @@ abstract class XrcConformance extends Conformance {
         List<Integer> targets = new ArrayList<>(List.of(target(p.near).number()));
         for (int i = 0; i < 3; i++) {
             QueuePair q = p.near.queuePair();
-            EndAddress n = p.near.address(q);
-            EndAddress f = p.far.run(end -> {
-                QueuePair s = end.queuePair();
-                end.toInit(s);
-                end.toRtr(s, n);
-                end.toRts(s);
-                return end.address(s);
-            });
-            p.near.toInit(q);
-            p.near.toRtr(q, f);
-            p.near.toRts(q);
-            senders.add(f.queuePairNumber());
-            targets.add(Objects.requireNonNull(n.xrc()).target());
+            senders.add(p.connect(q).queuePairNumber());
+            targets.add(p.near.xrc().target(q).number());
         }
         postReceives(p.near, 0, CAPACITY);
         p.far.fill(0, SLOT, 7);
@@ -269,14 +256,19 @@ abstract class XrcConformance extends Conformance {
         assertReceived(0, 8, p.near.awaitReceive());
     }
 
-    @Test
-    void onlyRequestsOfThisTypeNameOne() throws VerbsException {
-        Pair p = connected();
-        assertRefused(Errno.EINVAL, p.near.qp.sendQueue().start().send(1, SendFlags.SIGNALED)
-                .remoteSharedReceiveQueue(1).sge(p.near.region, 0, 8).complete());
+    @ParameterizedTest
+    @ValueSource(ints = {QueuePairType.RC, QueuePairType.UC, QueuePairType.UD})
+    void onlyRequestsOfThisTypeNameOne(int type) throws VerbsException {
+        Pair p = connected(EndOptions.defaults().type(type), EndOptions.defaults().type(type));
+        SendQueue sq = p.near.qp.sendQueue().start().send(1, SendFlags.SIGNALED).remoteSharedReceiveQueue(1)
+                .sge(p.near.region, 0, 8);
+        if (p.near.isDatagram()) {
+            sq.datagram(p.near.handle(p.farAddress.gid()), p.farAddress.queuePairNumber(), 1);
+        }
+        assertRefused(Errno.EINVAL, sq.complete());
         p.near.expectNoCompletion();
-        assertPosted(p.near.post(Op.write(2, p.farAddress, 0).on(0, 8)));
-        assertDone(WcOpcode.RDMA_WRITE, 2, p.near.awaitSend());
+        assertPosted(p.far.postReceives(Op.receive(3).on(0, 100)));
+        sent(p, Op.send(2).on(0, 8));
     }
 
     @ParameterizedTest
@@ -285,7 +277,10 @@ abstract class XrcConformance extends Conformance {
         Pair p = xrc();
         postReceives(p.near, 0, 4);
         int own = p.near.xrc().srq.number();
-        for (int wrong : new int[] {0, 0xffffff, own ^ 1 << 11, p.nearAddress.queuePairNumber()}) {
+        SharedReceiveQueue closed = queue(p, p.near.pd, p.near.receiveCq);
+        int gone = closed.number();
+        closed.close();
+        for (int wrong : new int[] {0, 0xffffff, gone, p.nearAddress.queuePairNumber()}) {
             Pair q = xrc();
             name(q, wrong);
             assertFails(q, WcStatus.REM_INV_REQ_ERR, write ? Op.write(1, q.nearAddress, 0).on(0, 8) : Op.send(1));
@@ -327,23 +322,13 @@ abstract class XrcConformance extends Conformance {
     @Test
     void aMessageThatIsTooLongFailsItsConnectionOnly() throws VerbsException {
         Pair p = xrc();
-        QueuePair q = p.near.queuePair();
-        EndAddress n = p.near.address(q);
-        EndAddress f = p.far.run(end -> {
-            QueuePair s = end.queuePair();
-            end.toInit(s);
-            end.toRtr(s, n);
-            end.toRts(s);
-            return end.address(s);
-        });
-        p.near.toInit(q);
-        p.near.toRtr(q, f);
+        int other = p.connect(p.near.queuePair()).queuePairNumber();
         postReceives(p.near, 0, 4);
         assertFails(p, WcStatus.REM_INV_REQ_ERR, Op.send(1).on(0, SLOT + 1));
         Completion c = p.near.awaitReceive();
         assertThat(c.statusName()).isEqualTo("LOC_LEN_ERR");
         assertThat(c.queuePairNumber()).isEqualTo(target(p.near).number());
-        assertAllSent(send(p.far, f.queuePairNumber(), 1, 2, 3));
+        assertAllSent(send(p.far, other, 1, 2, 3));
         assertThat(p.near.awaitReceives(3).stream().mapToLong(Completion::wrId).filter(id -> id != c.wrId()))
                 .hasSize(3);
     }
@@ -441,13 +426,16 @@ abstract class XrcConformance extends Conformance {
         postReceives(p.near, 0, 6);
         q.modify(SharedReceiveQueueAttributes.builder().limit(4).build());
         assertAllSent(send(p, 1, 1));
-        assertThat(p.near.context.awaitAsyncEvent(Duration.ofMillis(50))).as("4 are left").isNull();
+        assertThat(p.near.context.awaitAsyncEvent(Await.WHILE)).as("4 are left").isNull();
         assertAllSent(send(p, 1));
         AsyncEvent e = p.near.context.awaitAsyncEvent(Await.LIMIT);
         assertThat(e).isNotNull();
         assertThat(AsyncEventType.toString(e.type())).isEqualTo("SRQ_LIMIT_REACHED");
         assertThat(e.element()).isSameAs(q);
         assertThat(q.query().limit()).isZero();
+        assertAllSent(send(p, 1, 1, 1)); // the last of the receives
+        assertThat(p.near.context.awaitAsyncEvent(Await.WHILE)).as("once").isNull();
+        p.near.awaitReceives(6);
     }
 
     @Test
@@ -540,6 +528,11 @@ abstract class XrcConformance extends Conformance {
 
     // ---- states
 
+    private static void reset(End end) throws VerbsException {
+        end.to(QueuePairState.RESET);
+        target(end).modify(XrcEnd.to(QueuePairState.RESET));
+    }
+
     @Test
     void queuePairsAreConnectedAnew() throws VerbsException {
         Pair p = xrc();
@@ -553,14 +546,8 @@ abstract class XrcConformance extends Conformance {
             assertThat(c.status()).as(c.toString()).isNotEqualTo(WcStatus.SUCCESS);
             p.far.awaitState(QueuePairState.ERR);
             assertThat(End.poll(p.near.receiveCq, 4)).as("receives stay in the queue").isEmpty();
-            for (End end : List.of(p.near)) {
-                end.qp.modify(XrcEnd.to(QueuePairState.RESET));
-                target(end).modify(XrcEnd.to(QueuePairState.RESET));
-            }
-            p.far.act(end -> {
-                end.qp.modify(XrcEnd.to(QueuePairState.RESET));
-                target(end).modify(XrcEnd.to(QueuePairState.RESET));
-            });
+            reset(p.near);
+            p.far.act(XrcConformance::reset);
             p.connect();
         }
     }
@@ -602,8 +589,7 @@ abstract class XrcConformance extends Conformance {
         Pair p = xrc();
         QueuePair t = target(p.near);
         QueuePair second = p.near.keep(p.near.xrc().domain.openQueuePair(
-                QueuePairOpenAttributes.builder().number(t.number())
-                        .type(QueuePairType.XRC_RECV).build()));
+                XrcEnd.numbered(t.number())));
         assertFails(p, WcStatus.REM_ACCESS_ERR, Op.write(1, p.nearAddress, 1L << 40).on(0, 8));
         List<Object> told = new ArrayList<>();
         for (int i = 0; i < 2; i++) {

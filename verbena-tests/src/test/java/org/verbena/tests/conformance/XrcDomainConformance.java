@@ -56,24 +56,16 @@ abstract class XrcDomainConformance extends Conformance {
         return XrcDomainAttributes.builder().file(path).openFlags(flags).build();
     }
 
-    private static QueuePair target(XrcDomain domain) throws VerbsException {
-        return domain.createQueuePair(QueuePairInitAttributes.builderXrcReceive().build());
-    }
-
-    private static QueuePairOpenAttributes named(int number) {
-        return QueuePairOpenAttributes.builder().number(number).type(QueuePairType.XRC_RECV).build();
-    }
-
     /** Two domains are one if the one has the queue pairs of the other. */
     private static void assertSame(XrcDomain a, XrcDomain b) throws VerbsException {
-        try (QueuePair qp = target(a)) {
-            b.openQueuePair(named(qp.number())).close();
+        try (QueuePair qp = XrcEnd.newTarget(a)) {
+            b.openQueuePair(XrcEnd.numbered(qp.number())).close();
         }
     }
 
     private static void assertDifferent(XrcDomain a, XrcDomain b) throws VerbsException {
-        try (QueuePair qp = target(a)) {
-            assertErrno(Errno.EINVAL, () -> b.openQueuePair(named(qp.number())), "number");
+        try (QueuePair qp = XrcEnd.newTarget(a)) {
+            assertErrno(Errno.EINVAL, () -> b.openQueuePair(XrcEnd.numbered(qp.number())), "number");
         }
     }
 
@@ -164,11 +156,8 @@ abstract class XrcDomainConformance extends Conformance {
 
     @Test
     void whatIsNoFileIsRefused() throws Exception {
-        int closed;
-        try (Fd fd = PosixFile.open(file, PosixFile.O_RDONLY, 0)) {
-            closed = fd.value() + 1000;
-        }
-        for (int bad : new int[] {closed, -2, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
+        int beyondAll = 1 << 28;
+        for (int bad : new int[] {beyondAll, -2, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
             assertErrno(Errno.EBADF,
                     () -> context.openXrcDomain(XrcDomainAttributes.builder().fd(bad).openFlags(CREATE).build()));
         }
@@ -258,8 +247,8 @@ abstract class XrcDomainConformance extends Conformance {
         CompletionQueue cq = context.createCompletionQueue(8);
         XrcDomain d = context.openXrcDomain(by(file, CREATE));
         SharedReceiveQueue srq = pd.createSharedReceiveQueue(XrcEnd.queue(d, cq).build());
-        QueuePair qp = target(d);
-        QueuePair handle = d.openQueuePair(named(qp.number()));
+        QueuePair qp = XrcEnd.newTarget(d);
+        QueuePair handle = d.openQueuePair(XrcEnd.numbered(qp.number()));
         assertErrno(Errno.EBUSY, d::close, "3 objects");
         qp.close();
         assertErrno(Errno.EBUSY, d::close, "2 objects");
@@ -268,7 +257,7 @@ abstract class XrcDomainConformance extends Conformance {
         handle.close();
         d.close();
         assertGone(file);
-        assertErrno(Errno.EINVAL, () -> target(d), "closed");
+        assertErrno(Errno.EINVAL, () -> XrcEnd.newTarget(d), "closed");
         assertErrno(Errno.EINVAL, () -> pd.createSharedReceiveQueue(XrcEnd.queue(d, cq).build()), "closed");
         pd.close();
         cq.close();
@@ -281,7 +270,7 @@ abstract class XrcDomainConformance extends Conformance {
         ProtectionDomain pd = other.allocateProtectionDomain();
         SharedReceiveQueue srq = pd.createSharedReceiveQueue(XrcEnd.queue(d, other.createCompletionQueue(8)).build());
         assertPosted(srq.receiveQueue().start().receive(1).complete());
-        QueuePair qp = target(d);
+        QueuePair qp = XrcEnd.newTarget(d);
         other.close();
         assertThat(List.of(d.isClosed(), srq.isClosed(), qp.isClosed())).containsOnly(true);
         assertGone(file);
@@ -336,7 +325,7 @@ abstract class XrcDomainConformance extends Conformance {
     @Test
     void aQueuePairIsOneByWhateverHandle() throws VerbsException {
         XrcDomain d = context.openXrcDomain(by(file, CREATE));
-        QueuePair made = target(d);
+        QueuePair made = XrcEnd.newTarget(d);
         Context other = open();
         QueuePair opened = other.openXrcDomain(by(file, 0)).openQueuePair(QueuePairOpenAttributes.builder()
                 .number(made.number()).type(QueuePairType.XRC_RECV).userContext("mine").build());
@@ -361,13 +350,13 @@ abstract class XrcDomainConformance extends Conformance {
         made.close();
         opened.modify(XrcEnd.init(1));
         assertThat(opened.query().state()).isEqualTo(QueuePairState.INIT);
-        QueuePair again = d.openQueuePair(named(opened.number()));
+        QueuePair again = d.openQueuePair(XrcEnd.numbered(opened.number()));
         opened.close();
         opened.close();
         assertThat(again.state()).isEqualTo(QueuePairState.INIT);
         int number = again.number();
         again.close();
-        assertErrno(Errno.EINVAL, () -> d.openQueuePair(named(number)), "number");
+        assertErrno(Errno.EINVAL, () -> d.openQueuePair(XrcEnd.numbered(number)), "number");
         assertErrno(Errno.EINVAL, again::query, "closed");
         assertErrno(Errno.EINVAL, () -> again.modify(XrcEnd.init(1)), "closed");
     }
@@ -381,13 +370,16 @@ abstract class XrcDomainConformance extends Conformance {
                 QueuePairInitAttributes.builder(cq, cq).type(QueuePairType.XRC_SEND).build());
         QueuePair rc = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).build());
         SharedReceiveQueue srq = pd.createSharedReceiveQueue(XrcEnd.queue(d, cq).build());
-        for (int wrong : new int[] {0, 1, 0xffffff, sender.number(), rc.number(), srq.number() ^ 0x800}) {
-            assertErrno(Errno.EINVAL, () -> d.openQueuePair(named(wrong)), "number");
+        QueuePair closed = XrcEnd.newTarget(d);
+        int gone = closed.number();
+        closed.close();
+        for (int wrong : new int[] {0, 1, 0xffffff, sender.number(), rc.number(), srq.number(), gone}) {
+            assertErrno(Errno.EINVAL, () -> d.openQueuePair(XrcEnd.numbered(wrong)), "number");
         }
         for (int wrong : new int[] {-1, 1 << 24, Integer.MAX_VALUE}) {
-            assertErrno(Errno.EINVAL, () -> d.openQueuePair(named(wrong)), "24 bits");
+            assertErrno(Errno.EINVAL, () -> d.openQueuePair(XrcEnd.numbered(wrong)), "24 bits");
         }
-        QueuePair qp = target(d);
+        QueuePair qp = XrcEnd.newTarget(d);
         assertErrno(Errno.EINVAL, () -> d.openQueuePair(QueuePairOpenAttributes.builder().number(qp.number())
                 .type(QueuePairType.RC).build()), "RC");
         assertDifferent(context.openXrcDomain(XrcEnd.privateDomain()), d);

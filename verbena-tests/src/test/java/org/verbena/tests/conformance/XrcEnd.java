@@ -16,7 +16,9 @@ import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairOpenAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.SharedReceiveQueueType;
@@ -72,7 +74,7 @@ final class XrcEnd {
     QueuePair target(QueuePair sender) throws VerbsException {
         QueuePair t = targets.get(sender.number());
         if (t == null) {
-            t = domain.createQueuePair(QueuePairInitAttributes.builderXrcReceive().build());
+            t = newTarget(domain);
             made.push(t);
             targets.put(sender.number(), t);
         }
@@ -86,6 +88,16 @@ final class XrcEnd {
 
     int named(QueuePair sender) {
         return Objects.requireNonNull(named.get(sender.number()), "no queue to name");
+    }
+
+    /** A queue pair of type XRC_RECV of the domain. */
+    static QueuePair newTarget(XrcDomain domain) throws VerbsException {
+        return domain.createQueuePair(QueuePairInitAttributes.builderXrcReceive().build());
+    }
+
+    /** How to open the queue pair of that number. */
+    static QueuePairOpenAttributes numbered(int number) {
+        return QueuePairOpenAttributes.builder().number(number).type(QueuePairType.XRC_RECV).build();
     }
 
     static QueuePairAttributes init(int access) {

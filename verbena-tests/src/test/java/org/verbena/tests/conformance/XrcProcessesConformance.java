@@ -25,9 +25,7 @@ import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.QueuePair;
-import org.verbena.verbs.QueuePairOpenAttributes;
 import org.verbena.verbs.QueuePairState;
-import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
@@ -170,12 +168,6 @@ abstract class XrcProcessesConformance extends Conformance {
         Await.until("the target is in " + wanted, () -> targetState(far) == wanted, () -> "it is not");
     }
 
-    private static void signal(String name, long pid) throws IOException, InterruptedException {
-        Process p = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).inheritIO().start();
-        assertThat(p.waitFor(10, TimeUnit.SECONDS)).isTrue();
-        assertThat(p.exitValue()).isZero();
-    }
-
     // ---- where messages go
 
     @Test
@@ -242,7 +234,7 @@ abstract class XrcProcessesConformance extends Conformance {
         postReceives(c, 0, CAPACITY);
         assertSent(a, 8, 1);
         serve(c, 1);
-        signal("STOP", still.pid());
+        still.signal("STOP");
         try {
             for (int i = 0; i < 200; i++) {
                 assertSent(a, i % 2 == 0 ? 16 : LENGTH, 10);
@@ -254,7 +246,7 @@ abstract class XrcProcessesConformance extends Conformance {
                 assertDone(WcOpcode.RDMA_WRITE, 1, end.awaitSend());
             });
         } finally {
-            signal("CONT", still.pid());
+            still.signal("CONT");
         }
         assertThat(targetState(b)).isEqualTo(QueuePairState.RTS);
     }
@@ -268,11 +260,11 @@ abstract class XrcProcessesConformance extends Conformance {
         connect(a, b, c);
         postReceives(c, 0, CAPACITY);
         assertSent(a, 8, 1);
-        signal("STOP", still.pid());
+        still.signal("STOP");
         try {
             assertSent(a, LENGTH, CAPACITY - 1);
         } finally {
-            signal("CONT", still.pid());
+            still.signal("CONT");
         }
         assertThat(c.awaitReceives(CAPACITY)).extracting(Completion::statusName).containsOnly("SUCCESS");
     }
@@ -403,8 +395,7 @@ abstract class XrcProcessesConformance extends Conformance {
 
     /** Opens the target of another process; the handle is what the end leaves for later. */
     private static void open(Far opener, int number) throws VerbsException {
-        opener.act(end -> end.later = end.keep(end.xrc().domain.openQueuePair(QueuePairOpenAttributes.builder()
-                .number(number).type(QueuePairType.XRC_RECV).build())));
+        opener.act(end -> end.later = end.keep(end.xrc().domain.openQueuePair(XrcEnd.numbered(number))));
     }
 
     private static QueuePair handle(End end) {
@@ -486,8 +477,7 @@ abstract class XrcProcessesConformance extends Conformance {
         assertSent(a, 8, 2);
         assertThat(c.awaitReceives(2)).extracting(Completion::queuePairNumber).containsOnly(number);
         assertThat(handleState(c)).isEqualTo(QueuePairState.RTS);
-        b.act(end -> end.xrc().domain.openQueuePair(QueuePairOpenAttributes.builder().number(number)
-                .type(QueuePairType.XRC_RECV).build()).close());
+        b.act(end -> end.xrc().domain.openQueuePair(XrcEnd.numbered(number)).close());
         c.act(end -> handle(end).close());
         a.act(end -> assertPosted(end.post(Op.send(1).on(0, 8))));
         assertThat(a.awaitSend().status()).isNotEqualTo(WcStatus.SUCCESS);
@@ -502,7 +492,12 @@ abstract class XrcProcessesConformance extends Conformance {
         EndAddress address = b.address();
         int number = xrc(b).target();
         assertErrno(Errno.EINVAL, () -> open(c, address.queuePairNumber()), "number");
-        assertErrno(Errno.EINVAL, () -> open(c, number ^ 0x7ff), "number");
+        int closed = b.run(end -> {
+            try (QueuePair q = XrcEnd.newTarget(end.xrc().domain)) {
+                return q.number();
+            }
+        });
+        assertErrno(Errno.EINVAL, () -> open(c, closed), "number");
         file = Files.createFile(dir.resolve("other")).toString();
         Far other = here();
         assertErrno(Errno.EINVAL, () -> open(other, number), "number");

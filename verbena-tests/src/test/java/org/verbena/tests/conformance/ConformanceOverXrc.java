@@ -1,0 +1,123 @@
+package org.verbena.tests.conformance;
+
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The part of the conformance suite that queue pairs of the XRC types have to pass as those of type RC do. */
+abstract class ConformanceOverXrc {
+    /** What the suite has to know of the provider. */
+    protected abstract ConformanceFixture fixture();
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class OperationsOnXrc extends OperationsConformance {
+        OperationsOnXrc(Topology topology) {
+            super(ConformanceOverXrc.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class ScatterGatherOnXrc extends ScatterGatherConformance {
+        ScatterGatherOnXrc(Topology topology) {
+            super(ConformanceOverXrc.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class SizesOnXrc extends SizesConformance {
+        SizesOnXrc(Topology topology) {
+            super(ConformanceOverXrc.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class OrderOnXrc extends OrderConformance {
+        OrderOnXrc(Topology topology) {
+            super(ConformanceOverXrc.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options).queues(128);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class LocalErrorsOnXrc extends LocalErrorConformance {
+        LocalErrorsOnXrc(Topology topology) {
+            super(ConformanceOverXrc.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class RemoteErrorsOnXrc extends RemoteErrorConformance {
+        RemoteErrorsOnXrc(Topology topology) {
+            super(ConformanceOverXrc.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class QueueLimitsOnXrc extends QueueLimitsConformance {
+        QueueLimitsOnXrc(Topology topology) {
+            super(ConformanceOverXrc.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class RegistrationOnXrc extends RegistrationConformance {
+        RegistrationOnXrc(Topology topology) {
+            super(ConformanceOverXrc.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options);
+        }
+    }
+}
