@@ -50,6 +50,13 @@ final class SessionPools {
         return fresh;
     }
 
+    /** One of our queue pairs will not take anything out of a queue any more. */
+    void leave(int queue, int queuePair) {
+        if (accesses.remove(key(queue, queuePair)) != null) {
+            session.send(message(ControlMessage.POOL_DETACH, queue, queuePair), null);
+        }
+    }
+
     /** One of our queue pairs will not take anything any more. */
     void leave(int queuePair) {
         accesses.keySet().removeIf(k -> {

@@ -187,10 +187,10 @@ final class ShmConnectionManager extends ConnectionManager {
             throw new VerbsException(verb, Errno.EINVAL, reads + " reads and atomics outstanding, shm0 takes "
                     + ShmDevice.MAX_READS + " at most");
         }
-        if (!(qp instanceof ShmQueuePair own) || qp.protectionDomain().context() != context) {
+        if (qp.context() != context) {
             throw new VerbsException(verb, Errno.EINVAL, "the queue pair belongs to another context");
         }
-        if (qp.type() != QueuePairType.RC && qp.type() != QueuePairType.UC) {
+        if (!(qp instanceof ShmQueuePair own) || qp.type() != QueuePairType.RC && qp.type() != QueuePairType.UC) {
             throw new VerbsException(verb, Errno.EINVAL,
                     "the connection manager of shm0 connects queue pairs of type RC "
                             + "and UC, not " + QueuePairType.toString(qp.type()));

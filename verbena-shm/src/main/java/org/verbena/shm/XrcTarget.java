@@ -31,15 +31,29 @@ final class XrcTarget {
     /**
      * Makes ready for a request; to be called after the {@link Hazard} was entered.
      *
-     * @return {@link Target#OK}, {@link SendExecutor#WAIT_FOR_OWNER} while the way is being made, {@link WcStatus#REM_INV_REQ_ERR} if there
-     *         is no such queue in the domain, or no more
+     * @return {@link Target#OK}, {@link SendExecutor#WAIT_FOR_OWNER} while the way is being made,
+     *         {@link WcStatus#REM_INV_REQ_ERR} if there is no such queue in the domain, or no more
      */
     int prepare(Remote receiver) {
         InboxSends s = sends;
         if (s != null) {
-            return s.pool.isOpen() && !s.pool.session.isDead() ? Target.OK : WcStatus.REM_INV_REQ_ERR;
+            if (s.pool.isOpen() && !s.pool.session.isDead()) {
+                return Target.OK;
+            }
+            forget(s.pool.session); // another queue may have the number by now
         }
         return find(receiver);
+    }
+
+    private void forget(Session s) {
+        s.pools().leave(number, all.queuePair().number());
+        access = null;
+        sends = null;
+        memory = null;
+        if (s.isDead()) {
+            session = null;
+            asked = null;
+        }
     }
 
     private int find(Remote receiver) {

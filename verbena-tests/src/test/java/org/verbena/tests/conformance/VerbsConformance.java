@@ -502,6 +502,22 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
+    @ParameterizedClass
+    @EnumSource
+    class XrcErrors extends XrcErrorConformance {
+        XrcErrors(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    class XrcTargets extends XrcTargetConformance {
+        XrcTargets() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
     class XrcProcesses extends XrcProcessesConformance {
         XrcProcesses() {
             super(VerbsConformance.this.fixture());

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.IntStream;
 
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,7 +17,6 @@ import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
-import org.verbena.verbs.Context;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.FlushType;
 import org.verbena.verbs.MemoryRegion;
@@ -43,87 +40,9 @@ import org.verbena.verbs.WcStatus;
  * Requests that name the queue they are for: the near end receives, on shared receive queues of its domain, what far ends
  * send. What the operations themselves do is tested by running their tests over XRC.
  */
-abstract class XrcConformance extends Conformance {
-    private static final int CAPACITY = 64;
-    private static final int SLOT = 512;
-
+abstract class XrcConformance extends XrcTraffic {
     XrcConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
-    }
-
-    @BeforeEach
-    void needsXrc() throws VerbsException {
-        try (Context c = fixture.open()) {
-            needs(c, Feature.XRC);
-        }
-    }
-
-    private Pair xrc(EndOptions near, EndOptions far) throws VerbsException {
-        return connected(near.xrc().queues(CAPACITY), far.xrc().queues(CAPACITY));
-    }
-
-    private Pair xrc() throws VerbsException {
-        return xrc(EndOptions.defaults(), EndOptions.defaults());
-    }
-
-    private static Op receive(long id) {
-        return Op.receive(id).on(SLOT * (id % CAPACITY), SLOT);
-    }
-
-    private static void postReceives(End end, int from, int to) {
-        assertPosted(end.postReceives(IntStream.range(from, to).mapToObj(XrcConformance::receive).toArray(Op[]::new)));
-    }
-
-    /** Posts a receive of the end's region on any queue. */
-    private static void post(SharedReceiveQueue q, End end, long id) {
-        assertPosted(q.receiveQueue().post(id, end.region, SLOT * (id % CAPACITY), SLOT));
-    }
-
-    /** Sends from one queue pair of the far end; answers the completions. */
-    private static List<Completion> send(Far far, int sender, long... lengths) throws VerbsException {
-        return far.run(end -> {
-            QueuePair q = end.queuePair(sender);
-            for (int i = 0; i < lengths.length; i++) {
-                assertPosted(end.post(q, Op.send(i).on(0, lengths[i])));
-            }
-            List<Completion> done = end.await(end.sendCq, lengths.length);
-            assertThat(done).extracting(Completion::statusName).as(end.describe()).containsOnly("SUCCESS");
-            return done;
-        });
-    }
-
-    private static List<Completion> send(Pair p, long... lengths) throws VerbsException {
-        return send(p.far, p.farAddress.queuePairNumber(), lengths);
-    }
-
-    private static void assertAllSent(List<Completion> completions) {
-        assertThat(completions).extracting(Completion::statusName).containsOnly("SUCCESS");
-    }
-
-    /** Has the far end's first queue pair name a queue. */
-    private static void name(Pair p, int number) throws VerbsException {
-        p.far.act(end -> end.xrc().name(end.qp, number));
-    }
-
-    /** A further queue of the near end. */
-    private static SharedReceiveQueue queue(Pair p, ProtectionDomain pd, CompletionQueue cq) throws VerbsException {
-        return p.near.keep(pd.createSharedReceiveQueue(XrcEnd.queue(p.near.xrc().domain, cq).maxWr(CAPACITY).build()));
-    }
-
-    private static QueuePair target(End end) throws VerbsException {
-        return end.xrc().target(end.qp);
-    }
-
-    /** The request fails so at the sender, and both queue pairs of the connection are in ERR. */
-    private static void assertFails(Pair p, int status, Op op) throws VerbsException {
-        assertPosted(p.far.post(op, Op.send(1002)));
-        List<Completion> c = p.far.run(end -> end.awaitSends(2));
-        assertStatus(status, op.wrId(), c.get(0));
-        assertStatus(WcStatus.WR_FLUSH_ERR, 1002, c.get(1));
-        p.far.awaitState(QueuePairState.ERR);
-        QueuePair t = target(p.near);
-        Await.until("the target is in ERR", () -> t.state() == QueuePairState.ERR, () -> "it is in " + t.state());
-        assertThat(t.errorReason()).isNotBlank();
     }
 
     // ---- which queue
@@ -224,7 +143,7 @@ abstract class XrcConformance extends Conformance {
         }
     }
 
-    // ---- requests that name none, or a wrong one
+    // ---- naming a queue
 
     @Test
     void everyRequestNamesAQueue() throws VerbsException {
@@ -271,109 +190,68 @@ abstract class XrcConformance extends Conformance {
         sent(p, Op.send(2).on(0, 8));
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void aQueueThatThereIsNotIsAnError(boolean write) throws VerbsException {
-        Pair p = xrc();
-        postReceives(p.near, 0, 4);
-        int own = p.near.xrc().srq.number();
-        SharedReceiveQueue closed = queue(p, p.near.pd, p.near.receiveCq);
-        int gone = closed.number();
-        closed.close();
-        for (int wrong : new int[] {0, 0xffffff, gone, p.nearAddress.queuePairNumber()}) {
-            Pair q = xrc();
-            name(q, wrong);
-            assertFails(q, WcStatus.REM_INV_REQ_ERR, write ? Op.write(1, q.nearAddress, 0).on(0, 8) : Op.send(1));
-        }
-        name(p, own);
-        assertAllSent(send(p, 8));
-        assertReceived(0, 8, p.near.awaitReceive());
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void aQueueOfAnotherDomainIsAnError(boolean write) throws VerbsException {
-        Pair p = xrc();
-        Pair other = xrc();
-        postReceives(other.near, 0, 4);
-        name(p, other.near.xrc().srq.number());
-        assertFails(p, WcStatus.REM_INV_REQ_ERR, write ? Op.write(1, other.nearAddress, 0).on(0, 8) : Op.send(1));
-        assertAllSent(send(other, 8));
-        assertReceived(0, 8, other.near.awaitReceive());
-    }
-
+    /** Numbers are given again; the one that has it now is meant. */
     @Test
-    void aQueueThatIsClosedIsAnError() throws VerbsException {
+    void aNumberMeansTheQueueThatHasItNow() throws VerbsException {
         Pair p = xrc();
         CompletionQueue cq = p.near.context.createCompletionQueue(8);
-        SharedReceiveQueue second = queue(p, p.near.pd, cq);
-        post(second, p.near, 1);
-        post(second, p.near, 2);
-        name(p, second.number());
-        assertAllSent(send(p, 8));
-        assertReceived(1, 8, p.near.await(cq, 1).getFirst());
-        second.close();
-        cq.close();
-        assertFails(p, WcStatus.REM_INV_REQ_ERR, Op.send(3).on(0, 8));
-    }
-
-    // ---- errors of the receiving side
-
-    @Test
-    void aMessageThatIsTooLongFailsItsConnectionOnly() throws VerbsException {
-        Pair p = xrc();
-        int other = p.connect(p.near.queuePair()).queuePairNumber();
-        postReceives(p.near, 0, 4);
-        assertFails(p, WcStatus.REM_INV_REQ_ERR, Op.send(1).on(0, SLOT + 1));
-        Completion c = p.near.awaitReceive();
-        assertThat(c.statusName()).isEqualTo("LOC_LEN_ERR");
-        assertThat(c.queuePairNumber()).isEqualTo(target(p.near).number());
-        assertAllSent(send(p.far, other, 1, 2, 3));
-        assertThat(p.near.awaitReceives(3).stream().mapToLong(Completion::wrId).filter(id -> id != c.wrId()))
-                .hasSize(3);
-    }
-
-    /** A receive's memory is checked when it is taken. */
-    @Test
-    void aReceiveOfForeignMemoryFailsBothEnds() throws VerbsException {
-        Pair p = xrc();
-        ProtectionDomain pd = p.near.context.allocateProtectionDomain();
-        MemoryRegion foreign = pd.allocate(4096, AccessFlags.ALL);
-        int posted = p.near.xrc().srq.receiveQueue().post(7, foreign, 0, 64);
-        if (posted == 0) {
-            assertFails(p, WcStatus.REM_OP_ERR, Op.send(1).on(0, 8));
-            assertStatus(WcStatus.LOC_PROT_ERR, 7, p.near.awaitReceive());
-        } else {
-            assertRefused(Errno.EINVAL, posted);
+        int first = -1;
+        for (int i = 0, sent = 0; i < 20_000 && sent < 20; i++) {
+            try (SharedReceiveQueue q = p.near.pd.createSharedReceiveQueue(
+                    XrcEnd.queue(p.near.xrc().domain, cq).maxWr(4).build())) {
+                first = first < 0 ? q.number() : first;
+                if (sent < 10 || q.number() == first) {
+                    sent++;
+                    post(q, p.near, i);
+                    name(p, q.number());
+                    assertAllSent(send(p, 8));
+                    assertReceived(i, 8, p.near.await(cq, 1).getFirst());
+                }
+            }
         }
-        foreign.close();
-        pd.close();
+        cq.close();
     }
 
     @Test
-    void rightsOfTheTargetCount() throws VerbsException {
-        Pair p = xrc(EndOptions.defaults().queuePairAccess(AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE),
-                EndOptions.defaults());
-        assertPosted(p.far.post(Op.write(1, p.nearAddress, 0).on(0, 8)));
-        assertDone(WcOpcode.RDMA_WRITE, 1, p.far.awaitSend());
-        assertFails(p, WcStatus.REM_INV_REQ_ERR, Op.read(2, p.nearAddress, 0).on(0, 8));
-    }
-
-    @Test
-    void aMessageWithAWrongKeyIsAnErrorOnBothEnds() throws VerbsException {
+    void manyQueuesOverOneConnection() throws VerbsException {
         Pair p = xrc();
-        needs(p.near.context, Feature.SEND_INVALIDATE);
-        postReceives(p.near, 0, 2);
-        int key = p.nearAddress.rkey(); // of a region, which no message takes away
-        p.far.act(end -> {
-            assertPosted(end.name(end.qp, end.qp.sendQueue().start().sendInvalidate(2, SendFlags.SIGNALED, key))
-                    .sge(end.region, 0, 8).complete());
-            assertStatus(WcStatus.REM_ACCESS_ERR, 2, end.awaitSend());
-        });
-        assertThat(p.near.awaitReceive().statusName()).isEqualTo("REM_INV_REQ_ERR");
-        p.far.awaitState(QueuePairState.ERR);
-        assertPosted(p.far.post(Op.write(3, p.nearAddress, 0).on(0, 8)));
-        assertStatus(WcStatus.WR_FLUSH_ERR, 3, p.far.awaitSend());
+        int queues = 100;
+        List<SharedReceiveQueue> all = new ArrayList<>();
+        CompletionQueue cq = p.near.keep(p.near.context.createCompletionQueue(4 * queues));
+        for (int i = 0; i < queues; i++) {
+            all.add(queue(p, p.near.pd, cq));
+        }
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < queues; i++) {
+                post(all.get(i), p.near, i);
+            }
+            for (int i = queues - 1; i >= 0; i--) {
+                name(p, all.get(i).number());
+                assertAllSent(send(p, 8 + i));
+            }
+            List<Completion> got = p.near.await(cq, queues);
+            assertThat(got.stream().map(Completion::wrId).distinct()).hasSize(queues);
+            assertThat(got).allMatch(c -> c.byteLength() == 8 + c.wrId());
+        }
+    }
+
+    /** Sends, receives of a queue pair and of both kinds of queues complete in one place. */
+    @Test
+    void oneCompletionQueueForAll() throws VerbsException {
+        Pair p = xrc(EndOptions.defaults().oneCompletionQueue(), EndOptions.defaults().oneCompletionQueue());
+        EndAddress near = p.nearAddress;
+        postReceives(p.near, 0, CAPACITY);
+        p.far.act(end -> postReceives(end, 0, CAPACITY));
+        for (int round = 0; round < 10; round++) {
+            assertPosted(p.near.post(Op.send(1000).on(0, 8), Op.write(1001, p.farAddress, 60_000).on(0, 8)));
+            p.far.act(end -> assertPosted(end.post(Op.send(1000).on(0, 16), Op.read(1001, near, 0).on(50_000, 8))));
+            for (List<Completion> got : List.of(p.near.awaitSends(3), p.far.run(end -> end.awaitSends(3)))) {
+                assertThat(got).extracting(Completion::statusName).containsOnly("SUCCESS");
+                assertThat(got.stream().map(Completion::opcode)).contains(WcOpcode.RECV, WcOpcode.SEND);
+                assertThat(got.stream().filter(c -> c.wrId() >= 1000).map(Completion::wrId))
+                        .containsExactly(1000L, 1001L);
+            }
+        }
     }
 
     // ---- waiting for receives
@@ -526,79 +404,19 @@ abstract class XrcConformance extends Conformance {
         assertFails(p, WcStatus.REM_ACCESS_ERR, Op.write(2, there, 0).on(0, 8));
     }
 
-    // ---- states
-
-    private static void reset(End end) throws VerbsException {
-        end.to(QueuePairState.RESET);
-        target(end).modify(XrcEnd.to(QueuePairState.RESET));
-    }
-
+    /** What stays in this process names no queue of the peer. */
     @Test
-    void queuePairsAreConnectedAnew() throws VerbsException {
-        Pair p = xrc();
-        postReceives(p.near, 0, 4);
-        for (int round = 0; round < 3; round++) {
-            assertAllSent(send(p, 8));
-            assertReceived(round, 8, p.near.awaitReceive());
-            target(p.near).modify(XrcEnd.to(QueuePairState.ERR));
-            assertPosted(p.far.post(Op.send(1).on(0, 8)));
-            Completion c = p.far.awaitSend();
-            assertThat(c.status()).as(c.toString()).isNotEqualTo(WcStatus.SUCCESS);
-            p.far.awaitState(QueuePairState.ERR);
-            assertThat(End.poll(p.near.receiveCq, 4)).as("receives stay in the queue").isEmpty();
-            reset(p.near);
-            p.far.act(XrcConformance::reset);
-            p.connect();
-        }
-    }
-
-    @Test
-    void attributesAreThoseOfTheType() throws VerbsException {
-        Pair p = xrc();
-        QueuePairAttributes sender = p.near.qp.query();
-        assertThat(sender.state()).isEqualTo(QueuePairState.RTS);
-        assertThat(sender.destinationQueuePair()).isEqualTo(p.farAddress.destination());
-        assertThat(sender.retryCount()).isEqualTo(7);
-        assertThat(p.near.qp.initAttributes().maxReceiveWr()).isZero();
-        QueuePairAttributes target = target(p.near).query();
-        assertThat(target.state()).isEqualTo(QueuePairState.RTS);
-        assertThat(target.destinationQueuePair()).isEqualTo(p.farAddress.queuePairNumber());
-        assertThat(target.accessFlags()).isEqualTo(AccessFlags.ALL);
-        assertErrno(Errno.EINVAL, () -> p.near.qp.modify(QueuePairAttributes.to(QueuePairState.RTS)
-                .minRnrTimer(3).build()), "MIN_RNR_TIMER");
-        target(p.near).modify(QueuePairAttributes.to(QueuePairState.RTS).minRnrTimer(3).build());
-        assertThat(target(p.near).query().minRnrTimer()).isEqualTo(3);
-    }
-
-    /** The sender looks for a target that is closed. */
-    @Test
-    void aTargetThatIsClosedEndsTheConnection() throws VerbsException {
-        Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().retry(10, 1));
-        postReceives(p.near, 0, 2);
-        assertAllSent(send(p, 8));
-        p.near.xrc().closeTargets();
-        assertPosted(p.far.post(Op.send(1).on(0, 8)));
-        Completion c = p.far.awaitSend();
-        assertThat(c.statusName()).as(c.toString()).isIn("RETRY_EXC_ERR", "REM_INV_REQ_ERR");
-        p.far.awaitState(QueuePairState.ERR);
-        assertReceived(0, 8, p.near.awaitReceive());
-    }
-
-    @Test
-    void anErrorIsToldToAllWhoHaveTheTargetOpen() throws VerbsException {
-        Pair p = xrc();
-        QueuePair t = target(p.near);
-        QueuePair second = p.near.keep(p.near.xrc().domain.openQueuePair(
-                XrcEnd.numbered(t.number())));
-        assertFails(p, WcStatus.REM_ACCESS_ERR, Op.write(1, p.nearAddress, 1L << 40).on(0, 8));
-        List<Object> told = new ArrayList<>();
-        for (int i = 0; i < 2; i++) {
-            AsyncEvent e = p.near.context.awaitAsyncEvent(Await.LIMIT);
-            assertThat(e).isNotNull();
-            assertThat(AsyncEventType.toString(e.type())).isEqualTo("QP_ACCESS_ERR");
-            told.add(e.element());
-        }
-        assertThat(told).containsExactlyInAnyOrder(t, second);
-        assertThat(second.state()).isEqualTo(QueuePairState.ERR);
+    void localRequestsNameNoQueue() throws VerbsException {
+        Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.MW_BIND));
+        needs(p.near.context, Feature.MEMORY_WINDOW_TYPE_2);
+        p.far.act(end -> {
+            MemoryWindow w = end.keep(end.pd.allocateMemoryWindow(MemoryWindow.TYPE_2));
+            int key = MemoryWindow.incrementRkey(w.rkey());
+            assertPosted(end.qp.sendQueue().start().bindMemoryWindow(1, SendFlags.SIGNALED, w, key, end.region,
+                    end.region.address(), 64, AccessFlags.REMOTE_WRITE)
+                    .localInvalidate(2, SendFlags.SIGNALED, key).complete());
+            assertDone(WcOpcode.BIND_MW, 1, end.awaitSend());
+            assertDone(WcOpcode.LOCAL_INV, 2, end.awaitSend());
+        });
     }
 }
