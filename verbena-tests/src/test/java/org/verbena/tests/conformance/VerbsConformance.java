@@ -511,6 +511,15 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
+    @ParameterizedClass
+    @EnumSource
+    class XrcQueues extends XrcQueueConformance {
+        XrcQueues(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
     class XrcTargets extends XrcTargetConformance {
         XrcTargets() {
             super(VerbsConformance.this.fixture());

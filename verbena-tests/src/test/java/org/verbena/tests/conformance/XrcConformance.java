@@ -403,20 +403,4 @@ abstract class XrcConformance extends XrcTraffic {
         more.close();
         assertFails(p, WcStatus.REM_ACCESS_ERR, Op.write(2, there, 0).on(0, 8));
     }
-
-    /** What stays in this process names no queue of the peer. */
-    @Test
-    void localRequestsNameNoQueue() throws VerbsException {
-        Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.MW_BIND));
-        needs(p.near.context, Feature.MEMORY_WINDOW_TYPE_2);
-        p.far.act(end -> {
-            MemoryWindow w = end.keep(end.pd.allocateMemoryWindow(MemoryWindow.TYPE_2));
-            int key = MemoryWindow.incrementRkey(w.rkey());
-            assertPosted(end.qp.sendQueue().start().bindMemoryWindow(1, SendFlags.SIGNALED, w, key, end.region,
-                    end.region.address(), 64, AccessFlags.REMOTE_WRITE)
-                    .localInvalidate(2, SendFlags.SIGNALED, key).complete());
-            assertDone(WcOpcode.BIND_MW, 1, end.awaitSend());
-            assertDone(WcOpcode.LOCAL_INV, 2, end.awaitSend());
-        });
-    }
 }

@@ -6,7 +6,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
@@ -149,9 +152,54 @@ abstract class XrcTargetConformance extends XrcProcesses {
         assertThat(nextEvent(c)).isEqualTo("QP_FATAL true");
         assertThat(handleState(c)).isEqualTo(QueuePairState.ERR);
         assertThat(handleReason(c)).isNotBlank();
+        assertErrno(Errno.ECONNRESET, () -> c.act(end -> handle(end).query()), "has ended");
+        assertErrno(Errno.ECONNRESET, () -> c.act(end -> handle(end).modify(XrcEnd.to(QueuePairState.RESET))),
+                "has ended");
         c.act(end -> handle(end).close());
         String path = file;
         c.act(end -> end.context.openXrcDomain(XrcEnd.shared(Path.of(path))).close());
+    }
+
+    /** The one who made it is killed while another asks it without end. */
+    @RepeatedTest(3)
+    void whoAsksTheTargetOfAProcessThatIsKilledIsAnswered() throws Exception {
+        PeerProcess victim = ownPeer();
+        Far b = in(victim);
+        Far c = in(sharedPeer());
+        open(c, xrc(b).target());
+        c.start(end -> {
+            try {
+                while (true) {
+                    handle(end).query();
+                    handle(end).modify(XrcEnd.to(QueuePairState.RESET));
+                }
+            } catch (VerbsException e) {
+                return Errno.name(e.errno());
+            }
+        });
+        TimeUnit.MICROSECONDS.sleep(new Random().nextInt(20_000));
+        victim.kill();
+        assertThat(c.join()).isEqualTo("ECONNRESET");
+    }
+
+    /** The one who made it stands still: who has it open is told so, and may go on when it goes on. */
+    @Test
+    void theTargetOfAProcessThatStandsStillIsAskedInVain() throws VerbsException {
+        PeerProcess still = ownPeer();
+        Far b = in(still);
+        Far c = in(sharedPeer());
+        open(c, xrc(b).target());
+        still.signal("STOP");
+        try {
+            assertErrno(Errno.ETIMEDOUT, () -> c.act(end -> handle(end).query()), "stopped");
+        } finally {
+            still.signal("CONT");
+        }
+        c.act(end -> {
+            handle(end).modify(XrcEnd.init(1));
+            assertThat(handle(end).query().accessFlags()).isEqualTo(1);
+        });
+        assertThat(targetState(b)).isEqualTo(QueuePairState.INIT);
     }
 
     /** The one who has it open is killed: the one who made it still has it, and it ends with that. */

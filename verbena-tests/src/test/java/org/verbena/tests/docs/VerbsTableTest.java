@@ -88,7 +88,7 @@ class VerbsTableTest {
                 .map(r -> DynamicTest.dynamicTest(r.first + r.second, () -> {
                     List<String> tests = codes(r.third);
                     if (tests.isEmpty()) {
-                        assertThat(r.third).containsAnyOf("absent", "not there yet");
+                        assertThat(r.third).contains("absent");
                     }
                     for (String test : tests) {
                         String[] parts = test.split("\\.", -1);
