@@ -48,6 +48,17 @@ final class NewCalls {
                 .memory(Arena.ofAuto().allocate(64)).pace(5).build()).length());
         Say.attempt("new bit, parent domain", () -> t.a.allocateParentDomain(ParentDomainAttributes.builder()
                 .protectionDomain(t.pdA).pace(5).build()).isParentDomain());
+        Say.attempt("new bit, SRQ creation", () -> t.pdA.createSharedReceiveQueue(
+                SharedReceiveQueueAttributes.builder().maxWr(3).pace(5).build()).query().maxWr());
+        Say.attempt("new bit, XRC domain", () -> t.a.openXrcDomain(XrcDomainAttributes.builder().fd(-1)
+                .openFlags(XrcDomainAttributes.CREATE).pace(5).build()).isClosed());
+        Say.attempt("new bit, opening of a QP", () -> {
+            XrcDomain d = t.a.openXrcDomain(XrcDomainAttributes.builder().fd(-1).openFlags(XrcDomainAttributes.CREATE)
+                    .build());
+            QueuePair qp = d.createQueuePair(QueuePairInitAttributes.builderXrcReceive().build());
+            return d.openQueuePair(QueuePairOpenAttributes.builder().number(qp.number()).type(QueuePairType.XRC_RECV)
+                    .pace(5).build()).state();
+        });
         Say.attempt("new access right", () -> t.pdA.allocate(4096, AccessFlags.LOCAL_WRITE | AccessFlags.BEACON));
         Say.attempt("new hint", () -> t.pdA.allocate(4096, AccessFlags.LOCAL_WRITE | AccessFlags.BEACON_HINT)
                 .segment().byteSize());

@@ -144,6 +144,9 @@ class CompatibilityTest {
                         new bit, connection: EOPNOTSUPP
                         new bit, registration: EOPNOTSUPP
                         new bit, parent domain: EOPNOTSUPP
+                        new bit, SRQ creation: EOPNOTSUPP
+                        new bit, XRC domain: EOPNOTSUPP
+                        new bit, opening of a QP: EOPNOTSUPP
                         new access right: EOPNOTSUPP
                         new hint: 4096
                         new value: EOPNOTSUPP
@@ -170,6 +173,9 @@ class CompatibilityTest {
                         new bit, connection: done
                         new bit, registration: 64
                         new bit, parent domain: true
+                        new bit, SRQ creation: 3
+                        new bit, XRC domain: false
+                        new bit, opening of a QP: RESET
                         new access right: EOPNOTSUPP
                         new hint: 4096
                         new value: OptionalInt[1]

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 /**
  * The version after this one, made from the sources of this one: everything that the rules of growth allow, once each.
  * A new object with its verb and attributes, a new operation on the send queue, a new field with its bit in every
- * attribute object, new fields in what comes out, a new value, a new opcode, new access rights, a new feature, and what
- * a provider does about them.
+ * attribute object that has such bits, new fields in what comes out, a new value, a new opcode, new access rights, a new
+ * feature, and what a provider does about them.
  */
 final class NextVersion {
     /** The bit of the new fields, far from those that this version uses. */
@@ -43,6 +43,10 @@ final class NextVersion {
         field(p, "ConnectionParameters", "compMask");
         field(p, "MemoryRegionAttributes", "compMask");
         field(p, "ParentDomainAttributes", "compMask");
+        field(p, "SharedReceiveQueueAttributes", "compMask");
+        field(p, "XrcDomainAttributes", "compMask");
+        field(p, "QueuePairOpenAttributes", "compMask");
+        field(p, "WorkQueueInitAttributes", "compMask");
         p.replace("QueuePairStateMachine", "RTS_OPTIONAL = ", "RTS_OPTIONAL = PACE | ");
         p.begin("Values", "private Values(Builder b)", "beacons = b.beacons;");
         p.add("Values", "private final java.util.OptionalInt beacons;"
@@ -97,7 +101,10 @@ final class NextVersion {
         p.supports("ShmContext", "supportedCompletionQueueFlags", BIT);
         p.supports("ShmContext", "supportedAddressVectorMask", BIT);
         p.supports("ShmContext", "supportedParentDomainMask", BIT);
+        p.supports("ShmContext", "supportedXrcDomainMask", BIT);
+        p.supports("ShmXrcDomain", "supportedQueuePairOpenMask", BIT);
         p.supports("ShmProtectionDomain", "supportedMemoryRegionMask", BIT);
+        p.supports("ShmProtectionDomain", "supportedSharedReceiveQueueMask", BIT);
         p.supports("ShmQueuePair", "supportedAttributes", BIT);
         p.supports("ShmConnectionManager", "supportedParametersMask", BIT);
         p.replace("ShmDevice", "DeviceAttributes\\.builder\\(\\)", "Level2.device()");
