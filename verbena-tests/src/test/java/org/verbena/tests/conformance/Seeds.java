@@ -2,7 +2,10 @@ package org.verbena.tests.conformance;
 
 import java.util.Random;
 
-/** Seeds of tests with random input: each failure names its own, and {@code -Dverbena.seed=N} repeats it alone. */
+/**
+ * Seeds of tests with random input: each failure names its own, and {@code -Dverbena.seed=N} repeats it alone.
+ * {@code -Dverbena.seeds=N} tries N times as many.
+ */
 final class Seeds {
     private static final long FIRST = Long.getLong("verbena.seed", System.nanoTime());
 
@@ -16,7 +19,7 @@ final class Seeds {
 
     /** Runs with so many seeds. */
     static void each(int count, Body body) {
-        int n = System.getProperty("verbena.seed") == null ? count : 1;
+        int n = System.getProperty("verbena.seed") == null ? count * Integer.getInteger("verbena.seeds", 1) : 1;
         for (int i = 0; i < n; i++) {
             try {
                 body.run(new Random(FIRST + i));
