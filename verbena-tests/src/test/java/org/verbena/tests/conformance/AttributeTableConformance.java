@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
@@ -25,6 +27,7 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
+import org.verbena.verbs.MemoryAdvice;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.MemoryRegionAttributes;
 import org.verbena.verbs.MemoryWindow;
@@ -34,6 +37,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairCreateFlags;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.ScatterGatherElement;
 import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
@@ -53,6 +57,8 @@ abstract class AttributeTableConformance extends Conformance {
     private End own;
     private End foreign;
     private DeviceAttributes device;
+    private ProtectionDomain otherPd;
+    private ProtectionDomain closedPd;
 
     AttributeTableConformance(ConformanceFixture fixture) {
         super(fixture);
@@ -63,6 +69,8 @@ abstract class AttributeTableConformance extends Conformance {
         own = end(EndOptions.defaults());
         foreign = end(EndOptions.defaults());
         device = own.device;
+        otherPd = own.keep(own.context.allocateProtectionDomain());
+        closedPd = closed(own.context.allocateProtectionDomain());
     }
 
     /** Makes something. */
@@ -103,9 +111,15 @@ abstract class AttributeTableConformance extends Conformance {
         return value < min || value > max;
     }
 
-    /** The own one as a rule, else the foreign one. */
-    private static <T> T mostly(Random r, T ownOne, T foreignOne) {
-        return r.nextInt(10) > 0 ? ownOne : foreignOne;
+    /** The good one as a rule, else one of the others. */
+    @SafeVarargs
+    private static <T> T mostly(Random r, T good, T... bad) {
+        return r.nextInt(8) > 0 ? good : bad[r.nextInt(bad.length)];
+    }
+
+    private static <T extends AutoCloseable> T closed(T object) throws Exception {
+        object.close();
+        return object;
     }
 
     // ---- queue pairs
@@ -141,10 +155,13 @@ abstract class AttributeTableConformance extends Conformance {
                 .createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(8).build()));
         SharedReceiveQueue foreignSrq = foreign.keep(foreign.pd
                 .createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(8).build()));
+        SharedReceiveQueue closedSrq = closed(own.pd
+                .createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(8).build()));
+        CompletionQueue closedCq = closed(own.context.createCompletionQueue(8));
         Seeds.each(ROUNDS, r -> {
             int type = TYPES[r.nextInt(TYPES.length)];
-            CompletionQueue sends = mostly(r, own.sendCq, foreign.sendCq);
-            CompletionQueue receives = mostly(r, own.receiveCq, foreign.receiveCq);
+            CompletionQueue sends = mostly(r, own.sendCq, foreign.sendCq, closedCq);
+            CompletionQueue receives = mostly(r, own.receiveCq, foreign.receiveCq, closedCq);
             int sendWr = size(r, device.maxQpWr());
             int receiveWr = size(r, device.maxQpWr());
             int sendSge = size(r, device.maxSge());
@@ -155,7 +172,7 @@ abstract class AttributeTableConformance extends Conformance {
                     .maxInlineData(inline).sqSigAll(r.nextBoolean());
             int flags = r.nextInt(4) > 0 ? 0 : Seeds.bits(r, CREATE_FLAGS, ~CREATE_FLAGS);
             int operations = r.nextInt(4) > 0 ? 0 : Seeds.bits(r, operations(type), 0x1fff);
-            SharedReceiveQueue shared = r.nextInt(4) > 0 ? null : mostly(r, srq, foreignSrq);
+            SharedReceiveQueue shared = r.nextInt(4) > 0 ? null : mostly(r, srq, foreignSrq, closedSrq);
             if (flags != 0 || r.nextInt(8) == 0) {
                 b.createFlags(flags);
             }
@@ -176,7 +193,8 @@ abstract class AttributeTableConformance extends Conformance {
                 default -> false;
             };
             no.add(Errno.EOPNOTSUPP, !known);
-            no.add(Errno.EINVAL, sends == foreign.sendCq || receives == foreign.receiveCq);
+            no.add(Errno.EINVAL, sends != own.sendCq || receives == foreign.receiveCq);
+            no.add(Errno.EINVAL, receives == closedCq && type != QueuePairType.XRC_SEND); // which does not use it
             no.add(Errno.EINVAL, outside(sendWr, 0, device.maxQpWr()) || outside(sendSge, 0, device.maxSge())
                     || outside(inline, 0, device.maxInlineData()));
             no.add(Errno.EINVAL, type != QueuePairType.XRC_SEND && (outside(receiveWr, 0, device.maxQpWr())
@@ -187,7 +205,7 @@ abstract class AttributeTableConformance extends Conformance {
                     ? QueuePairCreateFlags.BLOCK_SELF_MCAST_LB
                     : 0)) != 0);
             no.add(Errno.EOPNOTSUPP, (operations & ~operations(type)) != 0);
-            no.add(Errno.EINVAL, shared != null && (shared == foreignSrq || type == QueuePairType.XRC_SEND));
+            no.add(Errno.EINVAL, shared != null && (shared != srq || type == QueuePairType.XRC_SEND));
             String what = "type " + QueuePairType.toString(type) + ", sends " + sendWr + "x" + sendSge + ", receives "
                     + receiveWr + "x" + receiveSge + ", inline " + inline + ", flags " + Integer.toHexString(flags)
                     + ", operations " + SendOperations.toString(operations) + (shared == null ? "" : ", SRQ");
@@ -299,8 +317,12 @@ abstract class AttributeTableConformance extends Conformance {
     @Test
     void completionQueues() throws Exception {
         CompletionChannel channel = own.keep(own.context.createCompletionChannel());
+        CompletionChannel closedChannel = closed(own.context.createCompletionChannel());
         CompletionChannel foreignChannel = foreign.keep(foreign.context.createCompletionChannel());
         ProtectionDomain parent = has(Feature.PARENT_DOMAIN) ? parent(own) : own.pd;
+        ProtectionDomain closedParent = closed(has(Feature.PARENT_DOMAIN)
+                ? own.context.allocateParentDomain(ParentDomainAttributes.builder().protectionDomain(own.pd).build())
+                : own.context.allocateProtectionDomain());
         ProtectionDomain foreignParent = has(Feature.PARENT_DOMAIN) ? parent(foreign) : foreign.pd;
         int fieldsThere = CompletionQueueAttributes.STANDARD_FIELDS
                 | (has(Feature.COMPLETION_TIMESTAMP) ? CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP : 0)
@@ -315,8 +337,8 @@ abstract class AttributeTableConformance extends Conformance {
             int vector = r.nextInt(5) > 0 ? 0 : Seeds.size(r, own.context.completionVectors());
             int fields = r.nextInt(3) > 0 ? fieldsThere & r.nextInt() : Seeds.bits(r, FIELDS, ~FIELDS);
             int flags = Seeds.bits(r, FLAGS, ~FLAGS);
-            CompletionChannel ch = r.nextBoolean() ? null : mostly(r, channel, foreignChannel);
-            ProtectionDomain pd = r.nextBoolean() ? null : mostly(r, parent, mostly(r, own.pd, foreignParent));
+            CompletionChannel ch = r.nextBoolean() ? null : mostly(r, channel, foreignChannel, closedChannel);
+            ProtectionDomain pd = r.nextBoolean() ? null : mostly(r, parent, own.pd, foreignParent, closedParent);
             var b = CompletionQueueAttributes.builder().cqe(cqe).completionVector(vector).fields(fields);
             if (flags != 0) {
                 b.flags(flags);
@@ -330,7 +352,7 @@ abstract class AttributeTableConformance extends Conformance {
             Refusals no = new Refusals();
             no.add(Errno.EINVAL, outside(cqe, 1, device.maxCqe()));
             no.add(Errno.EINVAL, outside(vector, 0, own.context.completionVectors() - 1));
-            no.add(Errno.EINVAL, ch == foreignChannel || pd == own.pd || pd == foreignParent);
+            no.add(Errno.EINVAL, ch != null && ch != channel || pd != null && pd != parent);
             no.add(Errno.EOPNOTSUPP, (fields & ~fieldsThere) != 0 || (flags & ~FLAGS) != 0);
             CompletionQueue made = no.expect(() -> own.context.createCompletionQueue(b.build()), "cqe " + cqe
                     + ", vector " + vector + ", fields " + Integer.toHexString(fields) + ", flags "
@@ -437,10 +459,74 @@ abstract class AttributeTableConformance extends Conformance {
                 if (made != null) {
                     assertThat(made.length()).isEqualTo(length(memory));
                     assertThat(made.access() & ACCESS).isEqualTo(access & ACCESS);
+                    reregister(r, made, segment, dead);
                     made.close();
                 }
             });
         }
+    }
+
+    private void reregister(Random r, MemoryRegion region, MemorySegment segment, MemorySegment dead) throws Exception {
+        int flags = r.nextInt(8) > 0 ? r.nextInt(8) : Seeds.pick(r, 8, 9, -1, Integer.MIN_VALUE);
+        boolean changesPd = (flags & MemoryRegion.CHANGE_PD) != 0;
+        boolean changesMemory = (flags & MemoryRegion.CHANGE_TRANSLATION) != 0;
+        boolean changesAccess = (flags & MemoryRegion.CHANGE_ACCESS) != 0;
+        ProtectionDomain pd = mostly(r, otherPd, foreign.pd, closedPd, null);
+        MemorySegment part = segment.asSlice(0, 1 + r.nextInt(PAGE));
+        MemorySegment memory = mostly(r, part, part.asReadOnly(), MemorySegment.ofArray(new byte[10]), dead, null);
+        int access = changesAccess ? access(r) : region.access();
+        int before = region.access();
+        long length = region.length();
+        boolean readOnly = changesMemory ? memory != null && memory.isReadOnly() : region.segment().isReadOnly();
+        Refusals no = new Refusals();
+        no.add(Errno.EINVAL, flags < 1 || flags > 7);
+        no.add(Errno.EINVAL, changesPd && pd != otherPd);
+        no.add(Errno.EINVAL, changesMemory && (memory == null || !memory.scope().isAlive() || !memory.isNative()));
+        no.add(Errno.EINVAL, readOnly && (access & AccessFlags.LOCAL_WRITE) != 0);
+        addAccess(no, access);
+        no.add(Errno.EOPNOTSUPP, !has(Feature.REREGISTER));
+        Integer done = no.expect(() -> {
+            region.reregister(flags, pd, memory, access);
+            return 1;
+        }, "reregister " + flags + " access " + AccessFlags.toString(access));
+        assertThat(region.access()).isEqualTo(done != null && changesAccess ? access : before);
+        assertThat(region.length()).isEqualTo(done != null && changesMemory ? length(memory) : length);
+        assertThat(region.protectionDomain()).isSameAs(done != null && changesPd ? otherPd : own.pd);
+    }
+
+    @Test
+    void advice() throws Exception {
+        needs(own.context, Feature.ADVISE);
+        MemoryRegion good = own.keep(own.pd.allocate(PAGE, AccessFlags.LOCAL_WRITE | AccessFlags.ON_DEMAND));
+        MemoryRegion readOnly = own.keep(own.pd.allocate(PAGE, AccessFlags.REMOTE_READ | AccessFlags.ON_DEMAND));
+        MemoryRegion pinned = own.keep(own.pd.allocate(PAGE, AccessFlags.LOCAL_WRITE));
+        MemoryRegion other = own.keep(otherPd.allocate(PAGE, AccessFlags.LOCAL_WRITE | AccessFlags.ON_DEMAND));
+        MemoryRegion gone = closed(own.pd.allocate(PAGE, AccessFlags.LOCAL_WRITE | AccessFlags.ON_DEMAND));
+        Seeds.each(ROUNDS / 2, r -> {
+            int advice = mostly(r, r.nextInt(3), 3, -1, Integer.MAX_VALUE);
+            int flags = mostly(r, r.nextInt(2), 2, -1);
+            boolean known = advice >= MemoryAdvice.PREFETCH && advice <= MemoryAdvice.PREFETCH_NO_FAULT;
+            Refusals no = new Refusals();
+            no.add(Errno.EINVAL, (flags & ~MemoryAdvice.FLUSH) != 0);
+            no.add(Errno.EOPNOTSUPP, !known);
+            List<ScatterGatherElement> ranges = new ArrayList<>();
+            for (int n = r.nextInt(8) == 0 ? 0 : 1 + r.nextInt(3); n > 0; n--) {
+                MemoryRegion m = mostly(r, good, readOnly, pinned, other, gone);
+                long offset = mostly(r, (long) r.nextInt(PAGE), -1L, PAGE + 1L, 1L << 50);
+                long length = mostly(r, (long) r.nextInt((int) Math.max(1, Math.min(PAGE, PAGE - offset))), PAGE + 1L,
+                        Long.MAX_VALUE, -1L);
+                ranges.add(ScatterGatherElement.of(m.lkey(), m.address() + offset, length));
+                boolean inside = offset >= 0 && length >= 0 && offset <= PAGE && length <= PAGE - offset;
+                no.add(Errno.EFAULT, !inside || m == gone);
+                no.add(Errno.EPERM, m == other || m == readOnly && advice == MemoryAdvice.PREFETCH_WRITE);
+                no.add(Errno.ENOENT, m == pinned);
+            }
+            no.add(Errno.EINVAL, ranges.isEmpty());
+            no.expect(() -> {
+                own.pd.advise(advice, flags, ranges);
+                return 1;
+            }, "advice " + advice + " flags " + flags + " for " + ranges);
+        });
     }
 
     private static long length(@Nullable MemorySegment memory) {

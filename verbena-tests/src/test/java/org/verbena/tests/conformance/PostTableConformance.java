@@ -103,7 +103,12 @@ abstract class PostTableConformance extends Conformance {
 
     /** Where a request is said to go: a datagram, or one over XRC. */
     private enum Destination {
-        NOT_SAID, SELF, OTHER_DOMAIN, LONG_NUMBER, QUEUE, LONG_QUEUE_NUMBER
+        NOT_SAID, SELF, OTHER_DOMAIN, CLOSED, LONG_NUMBER, QUEUE, LONG_QUEUE_NUMBER
+    }
+
+    /** What is bound, and to what. */
+    private enum Binding {
+        GOOD, CLOSED_WINDOW, WINDOW_OF_TYPE_1, FOREIGN_WINDOW, FOREIGN_REGION, LOCAL_RIGHT
     }
 
     private static int typeBit(int type) {
@@ -133,6 +138,7 @@ abstract class PostTableConformance extends Conformance {
     /** One request with all that it depends on. */
     private static final class Trial {
         final Random random;
+        final End foreign;
         final End end;
         final int type;
         final Row row;
@@ -142,6 +148,7 @@ abstract class PostTableConformance extends Conformance {
         final int elements;
         final int length;
         final Destination destination;
+        final Binding binding;
         final boolean started;
         final boolean full;
         final QueuePair qp;
@@ -149,8 +156,9 @@ abstract class PostTableConformance extends Conformance {
         final boolean allowed;
         private int fillers;
 
-        Trial(Random r, Map<Integer, End> ends) throws Exception {
+        Trial(Random r, Map<Integer, End> ends, End foreign) throws Exception {
             random = r;
+            this.foreign = foreign;
             type = Seeds.pick(r, QueuePairType.RC, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD,
                     QueuePairType.XRC_SEND);
             end = ends.get(type);
@@ -170,6 +178,7 @@ abstract class PostTableConformance extends Conformance {
             destination = r.nextInt(10) == 0
                     ? Seeds.pick(r, Destination.values())
                     : needed();
+            binding = r.nextInt(3) > 0 ? Binding.GOOD : Seeds.pick(r, Binding.values());
             started = r.nextInt(20) > 0;
             full = state == QueuePairState.SQD && r.nextBoolean();
             int mask = SendOperations.SEND;
@@ -263,6 +272,7 @@ abstract class PostTableConformance extends Conformance {
                 case INLINE -> !row.inline || length > init.maxInlineData();
                 case BOTH, BOTH_REVERSED, NEGATIVE, OUTSIDE -> true;
             });
+            refuse(wrong, Errno.EINVAL, row == Row.BIND_WINDOW && binding != Binding.GOOD);
             boolean local = row == Row.BIND_WINDOW || row == Row.LOCAL_INVALIDATE;
             boolean goesNowhere = local && type == QueuePairType.XRC_SEND && destination == Destination.NOT_SAID;
             refuse(wrong, Errno.EINVAL, destination != needed() && !goesNowhere);
@@ -318,6 +328,11 @@ abstract class PostTableConformance extends Conformance {
                 case QUEUE -> q.remoteSharedReceiveQueue(type == QueuePairType.XRC_SEND ? end.xrc().srq.number() : 17);
                 case LONG_QUEUE_NUMBER -> q.remoteSharedReceiveQueue(1 << 24 + random.nextInt(7));
                 case LONG_NUMBER -> q.datagram(end.handle(end.address().gid()), 1 << 24 + random.nextInt(7), 1);
+                case CLOSED -> {
+                    AddressHandle h = end.pd.createAddressHandle(end.address().vector());
+                    h.close();
+                    q.datagram(h, qp.number(), 1);
+                }
                 case OTHER_DOMAIN -> {
                     try (ProtectionDomain other = end.context.allocateProtectionDomain();
                             AddressHandle h = other.createAddressHandle(end.address().vector())) {
@@ -344,15 +359,24 @@ abstract class PostTableConformance extends Conformance {
                 case COMPARE_AND_SWAP -> q.compareAndSwap(WR_ID, flags, key, at(), 0, 1);
                 case FETCH_AND_ADD -> q.fetchAndAdd(WR_ID, flags, key, at(), 1);
                 case LOCAL_INVALIDATE -> q.localInvalidate(WR_ID, flags, 0x7fff_ff02);
-                case BIND_WINDOW -> {
-                    MemoryWindow w = end.keep(end.pd.allocateMemoryWindow(MemoryWindow.TYPE_2));
-                    q.bindMemoryWindow(WR_ID, flags, w, MemoryWindow.incrementRkey(w.rkey()), end.region,
-                            end.region.address(), 64, AccessFlags.REMOTE_READ);
-                }
+                case BIND_WINDOW -> bind(q);
                 case SEGMENTED_SEND -> q.sendSegmented(WR_ID, flags, end.region.segment(), 0, 14, 100);
                 case FLUSH -> q.flush(WR_ID, flags, key, at(), 8, FlushType.GLOBAL, FlushType.RANGE);
                 case ATOMIC_WRITE -> q.atomicWrite(WR_ID, flags, key, at(), 1);
             }
+        }
+
+        private void bind(SendQueue q) throws VerbsException {
+            End windows = binding == Binding.FOREIGN_WINDOW ? foreign : end;
+            End regions = binding == Binding.FOREIGN_REGION ? foreign : end;
+            MemoryWindow w = windows.keep(windows.pd.allocateMemoryWindow(
+                    binding == Binding.WINDOW_OF_TYPE_1 ? MemoryWindow.TYPE_1 : MemoryWindow.TYPE_2));
+            if (binding == Binding.CLOSED_WINDOW) {
+                w.close();
+            }
+            q.bindMemoryWindow(WR_ID, flags, w, MemoryWindow.incrementRkey(w.rkey()), regions.region,
+                    regions.region.address(), 64,
+                    binding == Binding.LOCAL_RIGHT ? AccessFlags.LOCAL_WRITE : AccessFlags.REMOTE_READ);
         }
 
         private void addBuffers(SendQueue q) {
@@ -419,15 +443,18 @@ abstract class PostTableConformance extends Conformance {
         public String toString() {
             return QueuePairType.toString(type) + " in " + state + ": " + row + ", flags " + SendFlags.toString(flags)
                     + ", " + buffers + " " + elements + " of " + length + ", maxSendSge " + init.maxSendSge()
-                    + ", maxInlineData " + init.maxInlineData() + ", to " + destination
+                    + ", maxInlineData " + init.maxInlineData() + ", to " + destination + (row == Row.BIND_WINDOW
+                            ? ", " + binding
+                            : "")
                     + (started ? "" : ", not started") + (full ? ", full" : "") + (allowed ? "" : ", not allowed");
         }
     }
 
     @Test
     void aRequestIsPostedOrRefusedAsTheTableSays() throws Exception {
+        End foreign = end(EndOptions.defaults().access(RIGHTS));
         Seeds.each(ROUNDS, random -> {
-            Trial t = new Trial(random, ends);
+            Trial t = new Trial(random, ends, foreign);
             try {
                 t.prepare();
                 Set<Integer> refusals = t.refusals();
