@@ -35,6 +35,11 @@ final class AttachedReceives extends SharedReceiveSide {
     private volatile @Nullable LaneReader lane;
     /** Address of the peer's directory entry; 0 until connected. */
     private volatile long peerEntry;
+    /** The same, kept when the connection has ended, for the peer may still be inside; null before, and after a reset. */
+    private volatile @Nullable Place place;
+
+    /** Where a peer says what it touches; the session keeps that mapped. */
+    private record Place(Session session, long entry) {}
 
     AttachedReceives(ShmQueuePair qp, ShmContext context, ShmSharedReceiveQueue srq, int entries, long postedAddress,
             long scratch) {
@@ -50,6 +55,8 @@ final class AttachedReceives extends SharedReceiveSide {
     @Override
     void connect(long peerDirectoryEntry) {
         RawMemory.putLongRelease(postedAddress, Posted.of(entries, 0));
+        Session s = qp.session();
+        place = s == null ? null : new Place(s, peerDirectoryEntry);
         peerEntry = peerDirectoryEntry;
         attach();
     }
@@ -71,6 +78,7 @@ final class AttachedReceives extends SharedReceiveSide {
     @Override
     void reset() {
         peerEntry = 0;
+        place = null;
         lane = null;
         COMPLETED.setRelease(this, 0L);
         delivery.reset();
@@ -169,9 +177,13 @@ final class AttachedReceives extends SharedReceiveSide {
 
     // ---- for the pool
 
+    /** Asked for also when the queue pair has no connection any more: who was inside when it ended is so until it leaves. */
     @Override
     public long hazard() {
-        return qp.peer().hazard();
+        Place p = place;
+        long h = p == null || p.session.isDead() ? 0 : RawMemory.getLongAcquire(p.entry + AdapterLayout.QP_HAZARD);
+        KeepAlive.until(p);
+        return h;
     }
 
     @Override

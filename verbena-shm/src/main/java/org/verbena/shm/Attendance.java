@@ -82,16 +82,17 @@ final class Attendance implements Engine.Waiting {
         if (sendQueue.isPending() && (isInError() || starving || !applicationPolls)) {
             sendQueue.progress();
         }
-        if (hasWork() || isInError() && !qp.peerHasLeft()) {
+        boolean failed = isInError();
+        if (hasWork() || failed && (!qp.peerHasLeft() || qp.receiveSide().isTaking())) {
             return false;
         }
-        if (isInError()) {
+        if (failed) {
             qp.receiveCompletionQueue().signal(qp, true);
             qp.receiveSide().leftForGood();
         }
         lookedAfter.set(false);
-        // a request may have begun to wait just before the flag was cleared
-        return !hasWork() || !lookedAfter.compareAndSet(false, true);
+        // a request may have begun to wait, or the queue pair may have failed, just before the flag was cleared
+        return !hasWork() && (failed || !isInError()) || !lookedAfter.compareAndSet(false, true);
     }
 
     private boolean isInError() {

@@ -15,6 +15,7 @@ package org.verbena.shm;
  *  64  starving        1   1: somebody may wait for a receive; who posts looks for those who do
  *  72  notified        1   the owner's arm word that was signalled last for an entry of the inbox
  *  80  lost            1   1: a claim came to nothing, and the receive is to be posted again
+ *  88  limit           1   the sequence of the owner's limit that a claim was the first to go below
  * </pre>
  */
 final class CommonsLayout {
@@ -33,6 +34,7 @@ final class CommonsLayout {
     static final long STARVING = 64;
     static final long NOTIFIED = 72;
     static final long LOST = 80;
+    static final long LIMIT = 88;
 
     static final long HEAP = 2L << 20;
 

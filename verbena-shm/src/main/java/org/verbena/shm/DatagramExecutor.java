@@ -34,7 +34,7 @@ final class DatagramExecutor {
         this.blockLoopback = blockLoopback;
         this.hazard = hazard;
         this.lost = lost;
-        destinations = new Destinations(context);
+        destinations = new Destinations(context, hazard);
     }
 
     /**

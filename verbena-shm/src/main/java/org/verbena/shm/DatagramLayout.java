@@ -12,7 +12,8 @@ package org.verbena.shm;
  * record, a multiple of 64 bytes, in one piece
  *    0   commit: position + 1; with the top bit, the rest of the ring is left out
  *    8   int length of the message, 12 int immediate
- *   16   receives that the reader had posted when the record was made
+ *   16   limit: receives that the reader had posted when the record was made; with the top bit, how many records of this ring
+ *        may get one up to this record, by the receives that were free then
  *   24   int Q_Key, 28 int flags of {@link LaneLayout}
  *   32   int number of the sending queue pair
  *   40   time stamp, ns
@@ -26,6 +27,10 @@ package org.verbena.shm;
 final class DatagramLayout {
     /** The longest message: the port's MTU. */
     static final int MAX_MESSAGE = ShmDevice.MTU;
+
+    /** In the reader's counter, behind the position up to which it has read: records of the ring that got a receive. */
+    static final long COUNTER_TAKEN = 8;
+    static final long COUNTER_BYTES = 16;
 
     static final long NOTIFIED = 0;
     static final long RECORDS = 4096;
@@ -42,11 +47,14 @@ final class DatagramLayout {
     static final int GRH_BYTES = 40;
     static final long MESSAGE = GRH + GRH_BYTES;
 
+    static final long OF_RING = Long.MIN_VALUE;
     static final long SKIP = Long.MIN_VALUE;
     static final int UNIT = 64;
 
     static final long MIN_BYTES = 64 << 10;
     static final long MAX_BYTES = 16 << 20;
+    /** The most if the reader's receives are those of a shared receive queue. */
+    static final long SHARED_BYTES = 1 << 20;
 
     private DatagramLayout() {}
 

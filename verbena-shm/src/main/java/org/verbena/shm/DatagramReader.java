@@ -15,6 +15,7 @@ final class DatagramReader {
     /** Address of our word that says how far we are. */
     final long counter;
     private long position;
+    private long taken;
     private int length;
     /** No more will come; set by the engine. */
     private volatile boolean ended;
@@ -57,6 +58,17 @@ final class DatagramReader {
     /** Bytes of the message in the record that {@link #record} answered last. */
     int length() {
         return length;
+    }
+
+    /** Records that got a receive. */
+    long taken() {
+        return taken;
+    }
+
+    /** So many records have got a receive now, or are about to. */
+    void setTaken(long count) {
+        taken = count;
+        RawMemory.putLongRelease(counter + DatagramLayout.COUNTER_TAKEN, count);
     }
 
     /** Gives the record back that {@link #record} answered last. */

@@ -1,17 +1,31 @@
 package org.verbena.shm;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
 
+import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.Gid;
 
 /**
  * The receive side of a queue pair of type UD: takes datagrams from the rings of all who send to it, in turn, and brings
  * them into receives. A datagram gets the receives only that were posted when it was sent, as if it had been
- * put there by its sender; one that finds none, or has a wrong Q_Key, is lost.
+ * put there by its sender; one that finds none, or has a wrong Q_Key, is lost. While the poller is inside it says so in a
+ * word, as peers do in their {@link Hazard}.
  */
 final class DatagramReceiver {
+    private static final VarHandle INSIDE;
+
+    static {
+        try {
+            INSIDE = MethodHandles.lookup().findVarHandle(DatagramReceiver.class, "inside", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private static final int ALLOWED_FLAGS = LaneLayout.HAS_IMMEDIATE | LaneLayout.IS_SOLICITED
             | LaneLayout.HAS_TIMESTAMP;
 
@@ -23,6 +37,10 @@ final class DatagramReceiver {
     private final long lost;
     private volatile DatagramReader[] rings = {};
     private int next;
+    /** A number that is another one each time while the poller is inside, else 0. */
+    @SuppressWarnings("unused") // INSIDE
+    private long inside;
+    private long sequence;
     /** The link that senders must mean; 0: none. Guarded by this. */
     private long link;
     /** Groups that the queue pair is attached to, upper and lower half in turn; replaced as a whole. */
@@ -40,13 +58,18 @@ final class DatagramReceiver {
         link = identity;
     }
 
-    /** Takes nothing any more and forgets all that was sent. */
+    /** Takes nothing any more and forgets all that was sent. When it returns, no poller uses a ring. */
     void close() {
         DatagramReader[] old;
         synchronized (this) {
             link = 0;
             old = rings;
             rings = new DatagramReader[0];
+        }
+        Membarrier.globalExpedited();
+        long h = inside();
+        while (h != 0 && inside() == h) {
+            Thread.onSpinWait();
         }
         for (DatagramReader r : old) {
             r.session.rings().leave(r);
@@ -122,8 +145,23 @@ final class DatagramReceiver {
 
     // ---- the data path
 
+    /** Not 0 while the poller is inside, and another number each time. */
+    long inside() {
+        return (long) INSIDE.getAcquire(this);
+    }
+
     /** Completes a receive with the next datagram; answers false if there is none. */
     boolean poll(ShmCompletionQueue cq, DatagramTaker receives) {
+        INSIDE.setOpaque(this, ++sequence);
+        VarHandle.releaseFence(); // as in Hazard: the look at the rings, and at the state, stays behind
+        try {
+            return pollRings(cq, receives);
+        } finally {
+            INSIDE.setRelease(this, 0L);
+        }
+    }
+
+    private boolean pollRings(ShmCompletionQueue cq, DatagramTaker receives) {
         DatagramReader[] all = rings;
         for (int i = all.length; i > 0; i--) {
             int at = next < all.length ? next : 0;
@@ -146,7 +184,7 @@ final class DatagramReceiver {
                 return false;
             }
             int length = r.length();
-            boolean taken = qp.state().receives() && isForUs(record) && take(record, length, cq, receives);
+            boolean taken = qp.state().receives() && isForUs(record) && take(r, record, length, cq, receives);
             r.advance();
             if (taken) {
                 return true;
@@ -166,12 +204,33 @@ final class DatagramReceiver {
         return high == ShmContext.GID_PREFIX && low == qp.instance() || isAttached(high, low);
     }
 
-    private static boolean take(long record, int length, ShmCompletionQueue cq, DatagramTaker receives) {
+    private static boolean take(DatagramReader r, long record, int length, ShmCompletionQueue cq,
+            DatagramTaker receives) {
+        long limit = RawMemory.getLong(record + DatagramLayout.POSTED);
+        if (limit >= 0) {
+            boolean taken = take(record, length, cq, receives, limit);
+            if (taken) {
+                r.setTaken(r.taken() + 1);
+            }
+            return taken;
+        }
+        long before = r.taken();
+        if (before >= (limit & ~DatagramLayout.OF_RING)) {
+            return false;
+        }
+        r.setTaken(before + 1); // first: who sends now may count the receive as free still, but not as gone already
+        if (take(record, length, cq, receives, Long.MAX_VALUE)) {
+            return true;
+        }
+        r.setTaken(before);
+        return false;
+    }
+
+    private static boolean take(long record, int length, ShmCompletionQueue cq, DatagramTaker receives, long limit) {
         int flags = RawMemory.getInt(record + DatagramLayout.FLAGS) & ALLOWED_FLAGS;
         return receives.takeDatagram(cq, record + DatagramLayout.GRH, length + DatagramLayout.GRH_BYTES,
                 RawMemory.getInt(record + DatagramLayout.IMMEDIATE), flags | LaneLayout.HAS_GRH,
                 RawMemory.getLong(record + DatagramLayout.TIMESTAMP),
-                RawMemory.getLong(record + DatagramLayout.POSTED),
-                RawMemory.getInt(record + DatagramLayout.SOURCE) & 0xffffff);
+                limit, RawMemory.getInt(record + DatagramLayout.SOURCE) & 0xffffff);
     }
 }

@@ -1,10 +1,12 @@
 package org.verbena.shm;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.VerbsException;
 
@@ -34,14 +36,19 @@ final class DatagramRings {
 
     // ---- writing
 
-    /** Makes a ring to a queue pair of the peer, known by its link, and tells the peer of it. */
-    DatagramWriter make(long link, int receives) throws VerbsException {
+    /**
+     * Makes a ring to a queue pair of the peer, known by its link, and tells the peer of it.
+     *
+     * @param records bytes of all records
+     * @param hazard address of the word that is not 0 while somebody writes
+     */
+    DatagramWriter make(long link, long records, long hazard) throws VerbsException {
         String verb = "make a datagram ring to " + session.peerName();
-        long bytes = DatagramLayout.RECORDS + DatagramLayout.bytes(receives);
+        long bytes = DatagramLayout.RECORDS + records;
         long at = session.takeArena(verb, bytes);
         DatagramWriter w;
         try {
-            w = new DatagramWriter(session, keys.incrementAndGet(), at, bytes);
+            w = new DatagramWriter(session, keys.incrementAndGet(), at, bytes, hazard);
         } catch (LinuxException e) {
             session.giveArena(at, bytes);
             throw new VerbsException(verb, e);
@@ -59,6 +66,22 @@ final class DatagramRings {
     void end(DatagramWriter w) {
         session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_END).putLong(w.key), null);
         done(w, true);
+    }
+
+    /**
+     * Takes the memory back of rings that nobody reads any more, though the queue pairs that write them have not seen that
+     * yet. They do when they send next, inside their hazard; one that is inside now keeps its rings.
+     */
+    void sweep() {
+        List<DatagramWriter> gone = writers.values().stream().filter(w -> w.readerDone).toList();
+        if (!gone.isEmpty()) {
+            Membarrier.globalExpedited();
+            for (DatagramWriter w : gone) {
+                if (RawMemory.getLongAcquire(w.hazard) == 0) {
+                    done(w, true);
+                }
+            }
+        }
     }
 
     private void done(DatagramWriter w, boolean writer) {
@@ -107,6 +130,7 @@ final class DatagramRings {
                 }
                 free = page;
             }
+            RawMemory.putLong(free + DatagramLayout.COUNTER_TAKEN, 0);
             RawMemory.putLongRelease(free, 0);
             return free;
         }
@@ -140,7 +164,8 @@ final class DatagramRings {
                 DatagramWriter w = writers.get(m.getLong());
                 long offset = m.getLong();
                 m.end();
-                if (offset < LaneLayout.HEAP || (offset & 7) != 0 || offset > LaneLayout.SIZE - 8) {
+                if (offset < LaneLayout.HEAP || (offset & 7) != 0 || offset > LaneLayout.SIZE
+                        - DatagramLayout.COUNTER_BYTES) {
                     throw new ProtocolException("a count of datagrams lies outside the arena");
                 }
                 if (w != null) {

@@ -7,12 +7,13 @@ import org.verbena.linux.spi.RawMemory;
 final class DatagramWriter {
     /** Pages are reserved in such parts on the first way through the ring. */
     private static final long PART = 64 << 10;
-
     final Session session;
     final long key;
     /** Address and bytes of the whole, header included. */
     final long at;
     final long bytes;
+    /** Address of the word that is not 0 while it is used, see {@link Hazard}. */
+    final long hazard;
 
     private final long base;
     private final long size;
@@ -28,11 +29,12 @@ final class DatagramWriter {
     /** Nobody reads any more. */
     volatile boolean readerDone;
 
-    DatagramWriter(Session session, long key, long at, long bytes) throws LinuxException {
+    DatagramWriter(Session session, long key, long at, long bytes, long hazard) throws LinuxException {
         this.session = session;
         this.key = key;
         this.at = at;
         this.bytes = bytes;
+        this.hazard = hazard;
         base = at + DatagramLayout.RECORDS;
         size = bytes - DatagramLayout.RECORDS;
         session.reserveArena(at, DatagramLayout.RECORDS);
@@ -98,5 +100,11 @@ final class DatagramWriter {
         RawMemory.putLong(base + (next & size - 1) + DatagramLayout.COMMIT, 0);
         RawMemory.putLongRelease(record + DatagramLayout.COMMIT, position + 1);
         position = next;
+    }
+
+    /** How many records of this ring have got a receive; {@code unknown} as long as the reader has not told where it counts. */
+    long taken(long unknown) {
+        long a = consumedAt;
+        return a == 0 ? unknown : RawMemory.getLongAcquire(a + DatagramLayout.COUNTER_TAKEN) & Long.MAX_VALUE;
     }
 }

@@ -30,6 +30,7 @@ final class Destination {
     final int number;
     private final ShmContext context;
     private final Destinations all;
+    private final long hazard;
 
     private @Nullable Session session;
     private @Nullable CompletableFuture<Session> asked;
@@ -46,12 +47,18 @@ final class Destination {
     /** Address of the word that says how many receives are posted, and by how many bits it is shifted. */
     private long posted;
     private int postedShift;
+    /** Address of the position that is claimed next, if it is on a shared receive queue; else 0. */
+    private long next;
+    /** What that said when the ring was made, and what was sent since: as long as the reader has not told what it has taken. */
+    private long nextThen;
+    private long sent;
     private boolean timestamps;
     private long lastNotified;
 
-    Destination(ShmContext context, Destinations all, long instance, int number) {
+    Destination(ShmContext context, Destinations all, long hazard, long instance, int number) {
         this.context = context;
         this.all = all;
+        this.hazard = hazard;
         this.instance = instance;
         this.number = number;
     }
@@ -133,7 +140,10 @@ final class Destination {
             if (channel != 0) {
                 s.bells().reach("wake " + s.peerName(), channel);
             }
-            writer = make(s, l & Link.IDENTITY, receives);
+            // those on a shared queue do not have all of it for themselves
+            writer = make(s, l & Link.IDENTITY, pool == 0
+                    ? DatagramLayout.bytes(receives)
+                    : Math.min(DatagramLayout.bytes(receives), DatagramLayout.SHARED_BYTES));
         } catch (VerbsException e) {
             EngineLog.logSometimes(System.Logger.Level.WARNING, "datagrams to " + s.peerName() + " are lost", e);
             return pause();
@@ -143,6 +153,9 @@ final class Destination {
                 ? entry + AdapterLayout.QP_POSTED
                 : s.peerBase() + AdapterLayout.poolEntry(pool - 1) + AdapterLayout.POOL_POSTED;
         postedShift = pool == 0 ? Posted.COUNT_SHIFT : 0;
+        next = pool == 0 ? 0 : s.peerCommonsBase() + CommonsLayout.pool(pool - 1) + CommonsLayout.NEXT;
+        nextThen = pool == 0 ? 0 : RawMemory.getLongAcquire(next);
+        sent = 0;
         armWord = s.peerBase() + AdapterLayout.armWord(arm);
         hint = s.hint(number);
         timestamps = (RawMemory.getInt(entry + AdapterLayout.QP_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
@@ -150,15 +163,16 @@ final class Destination {
         return READY;
     }
 
-    private DatagramWriter make(Session s, long meant, int receives) throws VerbsException {
+    private DatagramWriter make(Session s, long meant, long bytes) throws VerbsException {
         try {
-            return s.rings().make(meant, receives);
+            return s.rings().make(meant, bytes, hazard);
         } catch (VerbsException e) {
             if (e.errno() != Errno.ENOMEM) {
                 throw e;
             }
             all.sweep(); // rings to destinations that have gone are kept until the table grows
-            return s.rings().make(meant, receives);
+            s.rings().sweep(); // and those of other queue pairs too
+            return s.rings().make(meant, bytes, hazard);
         }
     }
 
@@ -168,9 +182,22 @@ final class Destination {
         return w == null ? 0 : w.begin(message);
     }
 
-    /** Receives that the destination, or the shared receive queue that it is on, has posted up to now. */
+    /**
+     * The limit of a datagram that is sent now, see {@link DatagramLayout}; 0 if no receive is there. On a shared receive queue
+     * it may get what nobody has claimed yet, unless those before it in this ring do.
+     */
     long posted() {
-        return RawMemory.getLongAcquire(posted) >>> postedShift;
+        long n = next == 0 ? 0 : RawMemory.getLongAcquire(next);
+        long p = RawMemory.getLongAcquire(posted) >>> postedShift;
+        DatagramWriter w = writer;
+        if (next == 0 || w == null) {
+            return p;
+        }
+        if (p <= n) {
+            return 0;
+        }
+        long taken = w.taken(Math.min(sent, n - nextThen)); // after the position, which is moved later: at worst it may get one more
+        return DatagramLayout.OF_RING | taken + p - n;
     }
 
     /** True if completions there are to carry time stamps. */
@@ -186,6 +213,7 @@ final class Destination {
             return;
         }
         w.commit(record, message);
+        sent++;
         // as in SendExecutor.notify: the look at the word stays behind the record
         VarHandle.releaseFence();
         long word = RawMemory.getLongOpaque(armWord);

@@ -12,12 +12,15 @@ final class Destinations {
     private static final int SMALLEST = 16;
 
     private final ShmContext context;
+    private final long hazard;
     private @Nullable Destination[] table = new Destination[SMALLEST];
     private int size;
     private @Nullable Destination last;
 
-    Destinations(ShmContext context) {
+    /** {@code hazard} is the address of the word that says that somebody sends, see {@link Hazard}. */
+    Destinations(ShmContext context, long hazard) {
         this.context = context;
+        this.hazard = hazard;
     }
 
     /** The destination, made if there was none. */
@@ -71,7 +74,7 @@ final class Destinations {
             }
             size = kept.length;
         }
-        Destination d = new Destination(context, this, instance, number);
+        Destination d = new Destination(context, this, hazard, instance, number);
         table[slot(table, instance, number)] = d;
         size++;
         return d;

@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,12 +12,12 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * A pool of this context: its {@link ReceivePool}, where that lies, and who takes receives out of it. Made, changed and
- * closed by any thread; the engine looks after it until it is closed, see {@link PoolWatch}.
+ * closed by any thread; the engine looks after it from {@link #start} until it is closed, see {@link PoolWatch}.
  */
 final class OwnPool {
     /** What is told when something happens to the pool; on the engine's thread. */
     interface Owner {
-        /** Fewer receives are left than the limit; said once for each limit. */
+        /** Fewer receives are left than the limit, or were for a moment; said once for each limit. */
         void limitReached();
 
         /** Peers wrote what makes no sense; the pool gives out no receive any more. Said once. */
@@ -49,6 +50,8 @@ final class OwnPool {
     private final PoolWatch watch;
     private final List<PoolUser> users = new CopyOnWriteArrayList<>();
     private int limitSequence;
+    /** Sequence of the limit that was crossed last by a claim of our own. */
+    private final AtomicInteger limitCrossed = new AtomicInteger();
     /** The largest capacity ever. */
     private int widest;
     private volatile boolean closed;
@@ -89,6 +92,10 @@ final class OwnPool {
         RawMemory.putIntRelease(entry + AdapterLayout.POOL_NUMBER, number);
         commons.put(this);
         watch = new PoolWatch(this, context.engine(), owner);
+    }
+
+    /** The owner is complete and can be told of things from now on. */
+    void start() {
         watch.start();
     }
 
@@ -195,10 +202,17 @@ final class OwnPool {
         return RawMemory.getLong(entry + AdapterLayout.POOL_LIMIT);
     }
 
-    /** True, once, if fewer receives are left than the limit. */
+    /** A claim of our own left fewer receives than this {@link #limitWord()} says; any thread. */
+    void limitCrossed(long word) {
+        limitCrossed.accumulateAndGet((int) (word >>> 32), (a, b) -> b - a > 0 ? b : a);
+        watch.again();
+    }
+
+    /** True, once, if fewer receives are left than the limit, or were since it was set: others may have been posted. */
     synchronized boolean takeLimitReached() {
         int limit = limit();
-        if (limit == 0 || pool.available() >= limit) {
+        if (limit == 0 || pool.available() >= limit && limitCrossed.get() != limitSequence
+                && RawMemory.getLongAcquire(line + CommonsLayout.LIMIT) != (limitSequence & 0xffffffffL)) {
             return false;
         }
         RawMemory.putLongRelease(entry + AdapterLayout.POOL_LIMIT, (long) ++limitSequence << 32);

@@ -111,25 +111,30 @@ final class PoolWatch implements Engine.Waiting {
             return;
         }
         long start = System.nanoTime();
-        if (candidates == null && pace.mayBegin(start)) {
-            recoveryWanted = false;
-            begin();
+        if (!pace.mayGoOn(start)) {
+            return;
         }
         long[] all = candidates;
         if (all == null) {
-            return;
+            recoveryWanted = false;
+            all = begin();
+            candidates = all;
+            pace.spent(System.nanoTime() - start);
         }
         inside.removeIf(i -> i.user.hazard() != i.hazard);
-        boolean done = inside.isEmpty() && finish(all);
+        if (!inside.isEmpty()) {
+            return;
+        }
+        start = System.nanoTime();
+        if (finish(all)) {
+            candidates = null;
+        }
         long end = System.nanoTime();
         pace.spent(end - start);
-        if (done) {
-            candidates = null;
-            pace.ended(end);
-        }
+        pace.pause(end);
     }
 
-    private void begin() {
+    private long[] begin() {
         pool.forgetGone();
         ReceivePool r = pool.receives();
         long claimed = r.claimed();
@@ -140,13 +145,13 @@ final class PoolWatch implements Engine.Waiting {
                 all[n++] = c;
             }
         }
-        candidates = Arrays.copyOf(all, n);
         for (PoolUser u : pool.users()) {
             long h = u.hazard();
             if (h != 0) {
                 inside.add(new Inside(u, h));
             }
         }
+        return Arrays.copyOf(all, n);
     }
 
     /** Brings back what belongs to nobody; false if something has to wait for the reader of the inbox. */

@@ -3,24 +3,19 @@ package org.verbena.shm;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-import org.verbena.linux.Membarrier;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
  * The receive side of a queue pair of type UD on a shared receive queue: a datagram that has arrived takes a receive out
- * of the pool when it is polled. The poller is an initiator here, of this process: while it is inside it says so in a word,
- * as peers do in their {@link Hazard}.
+ * of the pool when it is polled. The poller is an initiator here, of this process, see {@link DatagramReceiver#inside}.
  */
 final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
     private static final VarHandle COMPLETED;
-    private static final VarHandle INSIDE;
 
     static {
         try {
-            MethodHandles.Lookup l = MethodHandles.lookup();
-            COMPLETED = l.findVarHandle(PooledDatagrams.class, "completed", long.class);
-            INSIDE = l.findVarHandle(PooledDatagrams.class, "inside", long.class);
+            COMPLETED = MethodHandles.lookup().findVarHandle(PooledDatagrams.class, "completed", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -29,10 +24,6 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
     private final DatagramReceiver datagrams;
     /** Written by the poller only. */
     private long completed;
-    /** A number that is another one each time while the poller takes a receive, else 0. */
-    @SuppressWarnings("unused") // INSIDE
-    private long inside;
-    private long sequence;
     /** The limit of the queue whose owner was told last that it is reached. */
     private long limitSaid;
 
@@ -49,14 +40,9 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
         attach();
     }
 
-    /** The state takes nothing any more, and who polls finds that out or shows that it is inside. */
+    /** The receiver of the datagrams has been closed: nobody is inside. */
     @Override
     void disconnect(boolean left) {
-        Membarrier.globalExpedited();
-        long h = hazard();
-        while (h != 0 && hazard() == h) {
-            Thread.onSpinWait();
-        }
         own.remove(this);
     }
 
@@ -64,6 +50,11 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
     void reset() {
         COMPLETED.setRelease(this, 0L);
         delivery.reset();
+    }
+
+    @Override
+    boolean isTaking() {
+        return hazard() != 0;
     }
 
     // ---- completions
@@ -86,8 +77,6 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
     @Override
     public boolean takeDatagram(ShmCompletionQueue cq, long data, int length, int immediate, int flags, long timestamp,
             long limit, int source) {
-        INSIDE.setOpaque(this, ++sequence);
-        VarHandle.releaseFence(); // as in Hazard
         // a queue pair that is closed or reset leaves this state first, and then waits for who is inside
         long claim = qp.state().receives() ? pool.takeOldest(limit, length) : Claim.NONE;
         int status = WcStatus.SUCCESS;
@@ -103,10 +92,9 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
             long l = own.limitWord();
             if (l != limitSaid && pool.available() < (int) l) {
                 limitSaid = l;
-                own.lookAgain();
+                own.limitCrossed(l);
             }
         }
-        INSIDE.setRelease(this, 0L);
         if (status != WcStatus.SUCCESS) {
             qp.receiveFailed(status);
         }
@@ -117,7 +105,7 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
 
     @Override
     public long hazard() {
-        return (long) INSIDE.getAcquire(this);
+        return datagrams.inside();
     }
 
     @Override

@@ -22,6 +22,11 @@ abstract class ReceiveSide extends ReceiveQueue {
     /** In state ERR the peer has left, and touches nothing any more. */
     void leftForGood() {}
 
+    /** In state ERR: true while a poll that began before may take a receive still. */
+    boolean isTaking() {
+        return false;
+    }
+
     /** The peer has died. */
     void peerDied() {}
 

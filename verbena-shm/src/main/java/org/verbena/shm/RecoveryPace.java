@@ -7,9 +7,10 @@ import java.util.concurrent.TimeUnit;
  * gets a small part of the engine's time. Used by one thread.
  */
 final class RecoveryPace {
-    /** After a recovery nothing happens for so many times as long as it took. */
+    /** After a look nothing happens for so many times as long as it took, within limits. */
     private static final int PAUSE = 9;
     private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long MOST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private long notBefore;
     private long spent;
@@ -18,17 +19,18 @@ final class RecoveryPace {
         notBefore = now;
     }
 
-    boolean mayBegin(long now) {
+    boolean mayGoOn(long now) {
         return now - notBefore >= 0;
     }
 
-    /** A part of a recovery took so long. */
+    /** A part of a recovery took so long; what it waited for others does not count. */
     void spent(long nanos) {
         spent += nanos;
     }
 
-    void ended(long now) {
-        notBefore = now + Math.max(LEAST_NANOS, PAUSE * spent);
+    /** One look at all who take receives is over, whether or not there has to be another one. */
+    void pause(long now) {
+        notBefore = now + Math.clamp(PAUSE * spent, LEAST_NANOS, MOST_NANOS);
         spent = 0;
     }
 }

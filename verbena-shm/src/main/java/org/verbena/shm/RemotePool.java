@@ -94,10 +94,21 @@ final class RemotePool {
             long limit = RawMemory.getLongOpaque(entry + AdapterLayout.POOL_LIMIT);
             if (claims.left() < (int) limit && limit != limitRung) {
                 limitRung = limit;
+                limitCrossed(limit);
                 session.bells().ring(0);
             }
         }
         return c;
+    }
+
+    /** Leaves behind that the limit was crossed: when the owner looks there may be more receives again. */
+    private void limitCrossed(long limit) {
+        long a = line + CommonsLayout.LIMIT;
+        long sequence = limit >>> 32;
+        long before = RawMemory.getAndSetLong(a, sequence);
+        if (before != sequence && before == RawMemory.getLongAcquire(entry + AdapterLayout.POOL_LIMIT) >>> 32) {
+            RawMemory.putLongVolatile(a, before); // this process did not run for a while, and the limit is another one now
+        }
     }
 
     /** Makes ready to wake the reader of the inbox, if it ever sleeps. */

@@ -52,6 +52,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
             throw e;
         }
         opened();
+        pool.start(); // last: whoever damages the pool may have it fail at once
     }
 
     /** True if it is of type XRC and belongs to that domain. */

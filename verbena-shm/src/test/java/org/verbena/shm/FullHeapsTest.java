@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
@@ -21,6 +23,8 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SharedReceiveQueue;
+import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
@@ -76,10 +80,11 @@ class FullHeapsTest {
 
     /**
      * Rings to destinations that have gone fill the arena, while there are so many others that the table of destinations
-     * does not grow: they are given up when there is no room for a new one.
+     * does not grow: they are given up when there is no room for a new one, whichever queue pair has made them.
      */
-    @Test
-    void datagramRings() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void datagramRings(boolean manySenders) throws Exception {
         int live = 130;
         int most = ShmDevice.MAX_WR;
         int rings = (int) (LaneLayout.SIZE / DatagramLayout.bytes(most)) + 2;
@@ -95,6 +100,9 @@ class FullHeapsTest {
             AddressHandle way = pd.createAddressHandle(AddressVector.to(to.queryGid(1, 0)));
             for (int i = 0; i < live + rings; i++) {
                 boolean stays = i < live;
+                if (manySenders && !stays) {
+                    sender = datagrams(pd, sent, 1);
+                }
                 QueuePair receiver = datagrams(far, received, stays ? 1 : most);
                 assertThat(receiver.receiveQueue().post(i, farMemory, 0, 100)).isZero();
                 assertThat(sender.sendQueue().start().send(i, SendFlags.SIGNALED).sge(memory, 0, 8).datagram(way,
@@ -108,9 +116,40 @@ class FullHeapsTest {
         }
     }
 
+    /** One gets no room for all the receives that many share. */
+    @Test
+    void datagramRingsToOneSharedReceiveQueue() throws Exception {
+        int rings = (int) (LaneLayout.SIZE / DatagramLayout.bytes(ShmDevice.MAX_WR)) + 2;
+        try (ShmContext from = (ShmContext) ShmDevice.INSTANCE.open();
+                ShmContext to = (ShmContext) ShmDevice.INSTANCE.open()) {
+            CompletionQueue sent = from.createCompletionQueue(64);
+            CompletionQueue received = to.createCompletionQueue(64);
+            ProtectionDomain pd = from.allocateProtectionDomain();
+            ProtectionDomain far = to.allocateProtectionDomain();
+            MemoryRegion memory = pd.allocate(4096, AccessFlags.LOCAL_WRITE);
+            MemoryRegion farMemory = far.allocate(4096, AccessFlags.LOCAL_WRITE);
+            SharedReceiveQueue shared = far.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(
+                    ShmDevice.MAX_WR).build());
+            QueuePair sender = datagrams(pd, sent, 1);
+            AddressHandle way = pd.createAddressHandle(AddressVector.to(to.queryGid(1, 0)));
+            for (int i = 0; i < rings; i++) {
+                QueuePair receiver = ready(far.createQueuePair(QueuePairInitAttributes.builder(received, received).type(
+                        QueuePairType.UD).sharedReceiveQueue(shared).build()));
+                assertThat(shared.receiveQueue().post(i, farMemory, 0, 100)).isZero();
+                assertThat(sender.sendQueue().start().send(i, SendFlags.SIGNALED).sge(memory, 0, 8).datagram(way,
+                        receiver.number(), 1).complete()).isZero();
+                assertThat(poll(sent)).isEqualTo(i);
+                assertThat(poll(received)).as("datagram %d", i).isEqualTo(i);
+            }
+        }
+    }
+
     private static QueuePair datagrams(ProtectionDomain pd, CompletionQueue cq, int receives) throws VerbsException {
-        QueuePair q = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).type(QueuePairType.UD).maxReceiveWr(
-                receives).build());
+        return ready(pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).type(QueuePairType.UD).maxReceiveWr(
+                receives).build()));
+    }
+
+    private static QueuePair ready(QueuePair q) throws VerbsException {
         q.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).qkey(1).build());
         q.modify(QueuePairAttributes.to(QueuePairState.RTR).build());
         q.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build());

@@ -287,7 +287,7 @@ class GarbageTest {
         int[] full = new int[1];
         Seeds.each(20, random -> {
             long at = session.takeArena("test", whole);
-            DatagramWriter w = new DatagramWriter(session, 1, at, whole);
+            DatagramWriter w = new DatagramWriter(session, 1, at, whole, 0);
             DatagramReader r = new DatagramReader(session, 1, at, whole, adapter.address() + 2048);
             RawMemory.putLong(r.counter, 0);
             w.readerCountsAt(r.counter);

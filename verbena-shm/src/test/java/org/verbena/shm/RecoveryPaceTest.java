@@ -10,19 +10,28 @@ class RecoveryPaceTest {
 
     @Test
     void theFirstBeginsAtOnce() {
-        assertThat(new RecoveryPace(5).mayBegin(5)).isTrue();
-        assertThat(new RecoveryPace(Long.MAX_VALUE).mayBegin(Long.MIN_VALUE)).as("the clock goes round").isTrue();
+        assertThat(new RecoveryPace(5).mayGoOn(5)).isTrue();
+        assertThat(new RecoveryPace(Long.MAX_VALUE).mayGoOn(Long.MIN_VALUE)).as("the clock goes round").isTrue();
     }
 
     @Test
     void aLongOneIsFollowedByALongerPause() {
         RecoveryPace pace = new RecoveryPace(0);
-        pace.spent(30 * MILLI);
-        pace.spent(20 * MILLI);
-        pace.ended(100 * MILLI);
-        assertThat(pace.mayBegin(100 * MILLI)).isFalse();
-        assertThat(pace.mayBegin(549 * MILLI)).isFalse();
-        assertThat(pace.mayBegin(550 * MILLI)).isTrue();
+        pace.spent(3 * MILLI);
+        pace.spent(2 * MILLI);
+        pace.pause(100 * MILLI);
+        assertThat(pace.mayGoOn(100 * MILLI)).isFalse();
+        assertThat(pace.mayGoOn(144 * MILLI)).isFalse();
+        assertThat(pace.mayGoOn(145 * MILLI)).isTrue();
+    }
+
+    @Test
+    void noPauseIsLongerThanATenthOfASecond() {
+        RecoveryPace pace = new RecoveryPace(0);
+        pace.spent(10_000 * MILLI);
+        pace.pause(0);
+        assertThat(pace.mayGoOn(99 * MILLI)).isFalse();
+        assertThat(pace.mayGoOn(100 * MILLI)).isTrue();
     }
 
     @Test
@@ -30,12 +39,12 @@ class RecoveryPaceTest {
         RecoveryPace pace = new RecoveryPace(0);
         long busy = 0;
         for (long now = 0; now < 10_000 * MILLI; now += MILLI) {
-            if (pace.mayBegin(now)) {
+            if (pace.mayGoOn(now)) {
                 long took = (now / MILLI % 7 + 1) * MILLI;
                 busy += took;
                 pace.spent(took);
                 now += took;
-                pace.ended(now);
+                pace.pause(now);
             }
         }
         assertThat(busy).isBetween(900 * MILLI, 1010 * MILLI);
@@ -45,8 +54,8 @@ class RecoveryPaceTest {
     void evenShortOnesDoNotFollowEachOtherAtOnce() {
         RecoveryPace pace = new RecoveryPace(0);
         pace.spent(10);
-        pace.ended(10);
-        assertThat(pace.mayBegin(MILLI)).isFalse();
-        assertThat(pace.mayBegin(MILLI + 10)).isTrue();
+        pace.pause(10);
+        assertThat(pace.mayGoOn(MILLI)).isFalse();
+        assertThat(pace.mayGoOn(MILLI + 10)).isTrue();
     }
 }

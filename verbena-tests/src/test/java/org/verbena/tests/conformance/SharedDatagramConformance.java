@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -179,6 +180,38 @@ abstract class SharedDatagramConformance extends Conformance {
         List<Completion> later = p.near.awaitReceives(2);
         assertThat(later.stream().map(Completion::wrId)).containsExactlyInAnyOrder(2L, 3L);
         assertThat(later.stream().map(c -> number(p.near, c))).containsExactlyInAnyOrder(5L, 6L);
+    }
+
+    /** While there are receives, nothing is lost that waits, however many others have used meanwhile. */
+    @Test
+    void whatWaitsIsNotLostBecauseOthersUseAndPostReceives() throws VerbsException {
+        Pair p = sharing();
+        CompletionQueue cq = p.near.keep(p.near.context.createCompletionQueue(CAPACITY));
+        EndAddress other = ready(p.near, p.near.queuePair(cq));
+        postReceives(p.near, 0, 16);
+        send(p.far, p.nearAddress, LongStream.rangeClosed(1, 10).toArray());
+        for (int i = 0; i < 20; i++) {
+            send(p.far, other, 100 + i);
+            assertThat(number(p.near, p.near.await(cq, 1).getFirst())).isEqualTo(100 + i);
+            postReceives(p.near, 16 + i, 17 + i);
+        }
+        assertThat(p.near.awaitReceives(10).stream().map(c -> number(p.near, c))).containsExactly(1L, 2L, 3L, 4L, 5L,
+                6L, 7L, 8L, 9L, 10L);
+    }
+
+    /** What finds all receives taken when it is sent is lost, though some are posted before it would be polled. */
+    @Test
+    void whatWasSentWithoutAReceiveIsLost() throws VerbsException {
+        Pair p = sharing();
+        send(p.far, p.nearAddress, 1);
+        postReceives(p.near, 0, 1);
+        send(p.far, p.nearAddress, 2);
+        assertThat(number(p.near, p.near.awaitReceives(1).getFirst())).isEqualTo(2);
+        send(p.far, p.nearAddress, 3);
+        postReceives(p.near, 1, 3);
+        p.near.expectNoCompletion();
+        send(p.far, p.nearAddress, 4);
+        assertThat(number(p.near, p.near.awaitReceives(1).getFirst())).isEqualTo(4);
     }
 
     @Test

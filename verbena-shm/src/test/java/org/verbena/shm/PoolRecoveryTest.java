@@ -1,0 +1,155 @@
+package org.verbena.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AddressHandle;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SharedReceiveQueueAttributes;
+
+/** Receives that are brought back, and peers that are stopped meanwhile. */
+class PoolRecoveryTest {
+    private static final int RECEIVES = PoolEnds.RECEIVES;
+
+    /** A peer that is stopped inside a receive writes into it when it goes on, whatever became of its queue pair. */
+    @Test
+    void aReceiveIsNotPostedAgainWhileAStoppedPeerIsInsideThoughItsQueuePairIsClosed() throws Exception {
+        try (PoolEnds e = new PoolEnds()) {
+            OwnPool own = e.srq.pool();
+            ReceivePool pool = own.receives();
+            e.post(RECEIVES);
+            long claim = e.claims().claim();
+            long word = e.peer.adapter().base() + AdapterLayout.qpEntry(e.sender.number()) + AdapterLayout.QP_HAZARD;
+            RawMemory.putLongRelease(word, 1L << 32 | Hazard.RECEIVES);
+            try {
+                Witness other = new Witness();
+                own.add(other);
+                own.recover();
+                e.await(() -> other.looks.get() > 1); // it has begun, and waits
+                e.receiver.close();
+                assertThat(own.users()).hasAtLeastOneElementOfType(PoolGhost.class);
+                other.hazard = 0;
+                Rounds rounds = new Rounds();
+                e.owner.engine().lookAfter(rounds);
+                e.await(() -> rounds.count.get() > 20);
+                rounds.over = true;
+                assertThat(pool.isOutstanding(claim)).isTrue();
+                assertThat(pool.posted()).isEqualTo(RECEIVES);
+            } finally {
+                RawMemory.putLongRelease(word, 0);
+            }
+            e.await(() -> pool.available() == RECEIVES);
+            assertThat(pool.isOutstanding(claim)).isFalse();
+        }
+    }
+
+    /** The limit was crossed for a moment, while the engine did something else. */
+    @Test
+    void aLimitThatWasReachedIsSaidThoughReceivesWerePostedSince() throws Exception {
+        try (PoolEnds e = new PoolEnds()) {
+            QueuePair datagrams = e.datagramReceiver();
+            QueuePair sender = PoolEnds.ready(e.sender.protectionDomain().createQueuePair(QueuePairInitAttributes
+                    .builder(e.sent, e.sent).type(QueuePairType.UD).maxSendWr(16).build()));
+            AddressHandle way = sender.protectionDomain().createAddressHandle(AddressVector.to(e.owner.queryGid(1,
+                    0)));
+            e.post(RECEIVES);
+            // a first one of each, so that all is connected
+            assertThat(e.send()).isZero();
+            assertThat(sender.sendQueue().start().send(1, 0).sge(e.from, 0, 8).datagram(way, datagrams.number(), 1)
+                    .complete()).isZero();
+            e.poll();
+            e.poll();
+            e.post(2);
+            for (boolean ofTheLane : new boolean[] {true, false}) {
+                Rounds rounds = new Rounds();
+                Semaphore stop = new Semaphore(0);
+                e.srq.modify(SharedReceiveQueueAttributes.builder().limit(RECEIVES).build());
+                e.owner.engine().lookAfter(rounds);
+                e.await(() -> rounds.count.get() > 2); // it has looked at the new limit
+                e.owner.engine().submit(stop::acquireUninterruptibly);
+                if (ofTheLane) {
+                    assertThat(e.send()).isZero();
+                } else {
+                    assertThat(sender.sendQueue().start().send(1, 0).sge(e.from, 0, 8).datagram(way, datagrams
+                            .number(), 1).complete()).isZero();
+                }
+                e.poll();
+                e.post(1);
+                assertThat(e.srq.pool().receives().available()).isEqualTo(RECEIVES);
+                rounds.over = true;
+                stop.release();
+                assertThat(e.events()).contains(AsyncEventType.SRQ_LIMIT_REACHED);
+                assertThat(e.srq.query().limit()).isZero();
+            }
+        }
+    }
+
+    /** What was left of an earlier limit says nothing of the present one, and nonsense says nothing at all. */
+    @Test
+    void aLimitThatWasNotReachedIsNotSaid() throws Exception {
+        try (PoolEnds e = new PoolEnds()) {
+            e.post(RECEIVES);
+            e.srq.modify(SharedReceiveQueueAttributes.builder().limit(1).build());
+            for (long garbage : new long[] {0, 2, -1, 1L << 32, 1L << 32 | 1, Long.MIN_VALUE}) {
+                RawMemory.putLong(e.line() + CommonsLayout.LIMIT, garbage);
+                assertThat(e.srq.pool().takeLimitReached()).isFalse();
+            }
+            RawMemory.putLong(e.line() + CommonsLayout.LIMIT, 1);
+            e.owner.engine().lookAgain();
+            assertThat(e.events()).containsExactly(AsyncEventType.SRQ_LIMIT_REACHED);
+            e.srq.modify(SharedReceiveQueueAttributes.builder().limit(1).build());
+            assertThat(e.srq.pool().takeLimitReached()).isFalse();
+        }
+    }
+
+    /** Takes receives, as it says, and is asked. */
+    private static final class Witness implements PoolUser {
+        final AtomicInteger looks = new AtomicInteger();
+        volatile long hazard = 1;
+
+        @Override
+        public long hazard() {
+            looks.incrementAndGet();
+            return hazard;
+        }
+
+        @Override
+        public long held() {
+            return Claim.NONE;
+        }
+
+        @Override
+        public boolean isStarving() {
+            return false;
+        }
+
+        @Override
+        public void wake() {}
+    }
+
+    /** Counts what the engine does. */
+    private static final class Rounds implements Engine.Waiting {
+        final AtomicInteger count = new AtomicInteger();
+        volatile boolean over;
+
+        @Override
+        public boolean wake() {
+            count.incrementAndGet();
+            return over;
+        }
+
+        @Override
+        public boolean tick() {
+            return true;
+        }
+    }
+}
