@@ -160,6 +160,15 @@ abstract class Conformance {
         assumeTrue(context.supports(feature), () -> context.device().name() + " does not support " + feature);
     }
 
+    /** The same before anything is made. */
+    final void needs(String... features) throws VerbsException {
+        try (Context c = fixture.open()) {
+            for (String feature : features) {
+                needs(c, feature);
+            }
+        }
+    }
+
     /** Expects a verb to fail with an errno, and that the message has some words. */
     static VerbsException assertErrno(int errno, ThrowingCallable verb, String... words) {
         VerbsException e = catchThrowableOfType(VerbsException.class, verb);

@@ -134,6 +134,15 @@ final class XrcEnd {
         return new EndAddress.Xrc(target(sender).number(), srq.number());
     }
 
+    /** Closes the target of {@code sender}'s peer, which is made anew when it is asked for. */
+    void closeTarget(QueuePair sender) throws VerbsException {
+        QueuePair t = targets.remove(sender.number());
+        if (t != null) {
+            made.remove(t);
+            t.close();
+        }
+    }
+
     /** Closes targets; the queue is the end's to close, and the domain after it. */
     void closeTargets() throws VerbsException {
         while (!made.isEmpty()) {
