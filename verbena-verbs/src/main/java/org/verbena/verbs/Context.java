@@ -543,13 +543,13 @@ public abstract class Context extends VerbsObject {
         }
         implPrepareClose();
         VerbsException failure = null;
+        List<VerbsObject> open = children(); // from here on none of these is dropped
         for (ChildReference r : children) {
             if (r.get() == null) {
                 r.report.run();
             }
         }
-        for (VerbsObject child : children().stream().sorted(Comparator.comparingInt(VerbsObject::closeOrder))
-                .toList()) {
+        for (VerbsObject child : open.stream().sorted(Comparator.comparingInt(VerbsObject::closeOrder)).toList()) {
             try {
                 child.close();
             } catch (VerbsException e) {

@@ -189,12 +189,18 @@ public abstract class VerbsObject implements AutoCloseable {
             used = List.of();
         }
 
+        /** Run by the cleaner and by a context that closes: for whoever comes second all is released, too, when it returns. */
         @Override
         public void run() {
-            String n = name.getAndSet("");
+            String n;
+            synchronized (this) {
+                n = name.getAndSet("");
+                if (!n.isEmpty()) {
+                    used.forEach(VerbsObject::release);
+                    used = List.of();
+                }
+            }
             if (!n.isEmpty()) {
-                used.forEach(VerbsObject::release);
-                used = List.of();
                 LOG.log(Level.WARNING,
                         "{0} was dropped without close(): what it holds stays until its context is closed",
                         n);
