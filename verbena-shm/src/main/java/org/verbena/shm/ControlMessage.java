@@ -62,7 +62,7 @@ final class ControlMessage {
     static final int MULTICAST_SYNCED = 31;
     /** A queue pair of type XRC_RECV is to be opened: {token, handle, QP number, domain: two longs}. */
     static final int XRC_OPEN = 32;
-    /** It was closed: {handle}. */
+    /** It is to be closed: {token, handle}. */
     static final int XRC_CLOSE = 33;
     /** How is it? {token, handle}. */
     static final int XRC_QUERY = 34;

@@ -11,19 +11,4 @@ record PoolGhost(Revocation.Inside inside) implements PoolUser {
     public boolean isGone() {
         return inside.hasLeft();
     }
-
-    @Override
-    public long held() {
-        return Claim.NONE;
-    }
-
-    @Override
-    public boolean isStarving() {
-        return false;
-    }
-
-    @Override
-    public void wake() {
-        // it waits for nothing of ours
-    }
 }

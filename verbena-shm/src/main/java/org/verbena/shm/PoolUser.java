@@ -6,7 +6,9 @@ interface PoolUser {
     long hazard();
 
     /** The claim that it keeps for its next try; {@link Claim#NONE} if there is none, or if it is dead. */
-    long held();
+    default long held() {
+        return Claim.NONE;
+    }
 
     /** Notes all claims for which it has committed an entry, in a lane, that was not polled yet. */
     default void noteCommitted(ClaimOwners owners) {}
@@ -16,9 +18,11 @@ interface PoolUser {
         return false;
     }
 
-    /** True if it waits for receives. */
-    boolean isStarving();
+    /** True if it waits for receives; only then is it ever woken. */
+    default boolean isStarving() {
+        return false;
+    }
 
     /** Wakes its engine. */
-    void wake();
+    default void wake() {}
 }

@@ -107,19 +107,4 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
     public long hazard() {
         return datagrams.inside();
     }
-
-    @Override
-    public long held() {
-        return Claim.NONE;
-    }
-
-    @Override
-    public boolean isStarving() {
-        return false;
-    }
-
-    @Override
-    public void wake() {
-        // it waits for nothing
-    }
 }
