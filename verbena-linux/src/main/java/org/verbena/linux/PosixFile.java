@@ -9,8 +9,9 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * Files by descriptor, for what {@link java.nio.channels.FileChannel} does not offer: openat(2). With {@link
- * Memfd#allocate} the space of a file can be reserved. Stateless and thread-safe.
+ * Files by descriptor, for what {@link java.nio.channels.FileChannel} does not offer: openat(2), flock(2), and pread(2)
+ * of a file that was checked after it was opened. With {@link Memfd#allocate} the space of a file can be reserved.
+ * Stateless and thread-safe.
  */
 public final class PosixFile {
     /** Open for reading. */
@@ -25,6 +26,8 @@ public final class PosixFile {
     public static final int O_EXCL = 0x80;
     /** Make the file empty. */
     public static final int O_TRUNC = 0x200;
+    /** Do not wait, for instance for the other end of a pipe. */
+    public static final int O_NONBLOCK = 0x800;
     /** Fail with {@code ELOOP} if the last name is a symbolic link. */
     public static final int O_NOFOLLOW = SyscallNumber.AARCH64 ? 0x8000 : 0x20000;
 
@@ -33,7 +36,9 @@ public final class PosixFile {
     static final int OPENAT = SyscallNumber.AARCH64 ? 56 : 257;
 
     private static final int ACCESS_MODE = 3;
-    private static final int KNOWN_FLAGS = ACCESS_MODE | O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW;
+    private static final int KNOWN_FLAGS = ACCESS_MODE | O_CREAT | O_EXCL | O_TRUNC | O_NONBLOCK | O_NOFOLLOW;
+    private static final int LOCK_EX = 2;
+    private static final int LOCK_NB = 4;
 
     private PosixFile() {}
 
@@ -63,5 +68,51 @@ public final class PosixFile {
             } while (result == -Errno.EINTR);
             return Fd.ofResult(result, "open(\"" + path + "\", 0x" + Integer.toHexString(flags) + ")");
         }
+    }
+
+    /**
+     * Locks a file for this descriptor alone, without waiting: flock(2). The lock ends with the last descriptor of this
+     * opening, so the death of the process gives it back.
+     *
+     * @return false if somebody else has it
+     * @throws LinuxException {@code EBADF}, {@code ENOLCK}
+     */
+    public static boolean tryLock(Fd fd) throws LinuxException {
+        int number = fd.value();
+        long result;
+        do {
+            result = Native.call(SyscallNumber.FLOCK, number, LOCK_EX | LOCK_NB);
+        } while (result == -Errno.EINTR);
+        if (result == -Errno.EWOULDBLOCK) {
+            return false;
+        }
+        Args.check(result, "flock(fd " + number + ", LOCK_EX|LOCK_NB)");
+        return true;
+    }
+
+    /**
+     * Reads from a place in a file: pread(2). A file that became shorter is read as far as it goes.
+     *
+     * @param to native memory
+     * @param offset byte in the file, 0 or more
+     * @return bytes read; fewer than {@code to} has room for only at the end of the file
+     * @throws LinuxException {@code EBADF}, {@code EISDIR}, {@code EIO}
+     */
+    public static long read(Fd fd, long offset, MemorySegment to) throws LinuxException {
+        int number = fd.value();
+        Args.requireWritable(to, "the memory to read into");
+        long address = Args.address(to, 0, to.byteSize(), "the memory to read into");
+        long done = 0;
+        while (done < to.byteSize()) {
+            long n = Native.call(to, SyscallNumber.PREAD64, number, address + done, to.byteSize() - done,
+                    offset + done, 0, 0);
+            if (n == 0) {
+                break;
+            }
+            if (n != -Errno.EINTR) {
+                done += Args.check(n, "pread(fd " + number + ", " + to.byteSize() + " bytes at " + offset + ")");
+            }
+        }
+        return done;
     }
 }

@@ -10,9 +10,12 @@ import org.verbena.linux.spi.SyscallNumber;
 record Statx(long size, long allocated, boolean regularFile) {
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_TYPE = 0x1;
+    static final int STATX_MODE = 0x2;
+    static final int STATX_UID = 0x8;
     static final int STATX_INO = 0x100;
     static final int STATX_SIZE = 0x200;
     static final int STATX_BLOCKS = 0x400;
+    static final int UID_OFFSET = 20;
     static final int MODE_OFFSET = 28;
     static final int INO_OFFSET = 32;
     static final int SIZE_OFFSET = 40;
@@ -21,6 +24,7 @@ record Statx(long size, long allocated, boolean regularFile) {
     static final int DEV_MINOR_OFFSET = 140;
     static final int S_IFMT = 0xF000;
     static final int S_IFREG = 0x8000;
+    static final int S_IFDIR = 0x4000;
 
     /** Where the empty path lies in the scratch memory, behind the 256 bytes of struct statx. */
     private static final int PATH = 512;

@@ -19,6 +19,7 @@ import org.verbena.verbs.CompletionQueueModification;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.CounterEntry;
 
 /**
  * A completion queue: a cursor over the lanes and send completions of its queue pairs. It holds no entries itself, so it
@@ -44,6 +45,7 @@ final class ShmCompletionQueue extends CompletionQueue {
     private final ShmContext context;
     private final int armIndex;
     private final long armAddress;
+    private final CounterEntry counters;
     private volatile int cqe;
     private final boolean withRawTimestamps;
     private final @Nullable WallClock wallClock;
@@ -90,11 +92,18 @@ final class ShmCompletionQueue extends CompletionQueue {
             throw e;
         }
         armAddress = context.adapter().armWord(armIndex);
+        counters = context.shown().completionQueue(armIndex, attributes);
+        show(counters);
         RawMemory.putLongRelease(armAddress, 0);
         if (attributes.channel() instanceof ShmCompletionChannel c) {
             c.add(this);
         }
         opened();
+    }
+
+    /** What other processes know it by. */
+    long shownAs() {
+        return counters.id();
     }
 
     int armIndex() {

@@ -57,21 +57,26 @@ final class ShmContext extends Context {
     private final Adapter.Slots pds = new Adapter.Slots(AdapterLayout.MAX_PD);
     private final Adapter.Slots queuePairNumbers = new Adapter.Slots(AdapterLayout.MAX_QP);
     private final int[] queuePairGenerations = new int[AdapterLayout.MAX_QP];
+    private final ShownObjects shown;
     private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Memories memories;
     private final AtomicInteger nextChannel = new AtomicInteger();
     private final AtomicInteger nextThreadDomain = new AtomicInteger();
 
-    private ShmContext(ShmDevice device, long instance, Adapter adapter, Commons commons, Engine engine)
+    private ShmContext(ShmDevice device, long instance, Adapter adapter, Commons commons, Engine engine,
+            ShownObjects shown)
             throws VerbsException, LinuxException {
         this.device = device;
         this.instance = instance;
         this.adapter = adapter;
         this.commons = commons;
         this.engine = engine;
+        this.shown = shown;
         keys = new KeyTable(adapter);
         memories = new Memories(this, keys);
         control = new Control(this);
+        show(shown.device());
+        showPort(shown.port());
     }
 
     static ShmContext open(ShmDevice device) throws VerbsException, LinuxException {
@@ -83,15 +88,17 @@ final class ShmContext extends Context {
         Adapter adapter = new Adapter(instance);
         Commons commons = null;
         Engine engine = null;
+        ShownObjects shown = new ShownObjects();
         try {
             commons = new Commons(instance);
             engine = new Engine("verbena-shm0-engine-" + CONTEXTS.incrementAndGet(),
                     ShmCompletionChannel.name(instance, 0));
-            ShmContext c = new ShmContext(device, instance, adapter, commons, engine);
+            ShmContext c = new ShmContext(device, instance, adapter, commons, engine, shown);
             engine.start();
             c.opened();
             return c;
         } catch (LinuxException e) {
+            shown.close();
             adapter.close();
             if (commons != null) {
                 commons.close();
@@ -117,6 +124,10 @@ final class ShmContext extends Context {
 
     Commons commons() {
         return commons;
+    }
+
+    ShownObjects shown() {
+        return shown;
     }
 
     KeyTable keys() {
@@ -223,10 +234,15 @@ final class ShmContext extends Context {
                     Feature.MEMORY_WINDOW_TYPE_1, Feature.MEMORY_WINDOW_TYPE_2, Feature.SEND_INVALIDATE,
                     Feature.DEVICE_MEMORY, Feature.FLUSH, Feature.ATOMIC_WRITE,
                     Feature.XRC, Feature.SHARED_RECEIVE_QUEUE, Feature.SHARED_RECEIVE_QUEUE_RESIZE,
-                    Feature.BLOCK_SELF_MULTICAST ->
+                    Feature.BLOCK_SELF_MULTICAST, Feature.COUNTERS ->
                 true;
             default -> false;
         };
+    }
+
+    @Override
+    protected long implSamplePoints(int objectType) {
+        return ShownObjects.counted(objectType);
     }
 
     @Override
@@ -319,7 +335,7 @@ final class ShmContext extends Context {
 
     @Override
     public String describe() {
-        return "shm0";
+        return ShmDevice.NAME;
     }
 
     // ---- queue pairs

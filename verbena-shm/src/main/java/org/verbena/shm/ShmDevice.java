@@ -15,6 +15,7 @@ import org.verbena.verbs.VerbsException;
 
 /** The device {@code shm0} and its limits. */
 final class ShmDevice extends Device {
+    static final String NAME = "shm0";
     static final ShmDevice INSTANCE = new ShmDevice();
 
     /** Reads and atomics outstanding, either way. */
@@ -66,7 +67,7 @@ final class ShmDevice extends Device {
 
     @Override
     public String name() {
-        return "shm0";
+        return NAME;
     }
 
     @Override

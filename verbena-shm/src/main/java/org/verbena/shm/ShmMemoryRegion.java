@@ -9,6 +9,7 @@ import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.CounterEntry;
 
 /** A memory region and its key. */
 final class ShmMemoryRegion extends MemoryRegion {
@@ -16,12 +17,15 @@ final class ShmMemoryRegion extends MemoryRegion {
     /** Not volatile: a region that was replaced is not valid, whoever still sees it. */
     private Region region;
     private final boolean fixed;
+    private final CounterEntry counters;
 
     ShmMemoryRegion(ShmContext context, ProtectionDomain pd, Region region) throws VerbsException {
         super(pd, region.segment, region.access, region.iova, region.length);
         this.context = context;
         this.region = region;
         fixed = region.nothing;
+        counters = context.shown().memoryRegion(region, shown(pd));
+        show(counters);
         opened();
     }
 
@@ -32,7 +36,13 @@ final class ShmMemoryRegion extends MemoryRegion {
         this.context = context;
         this.region = region;
         fixed = true;
+        counters = context.shown().memoryRegion(region, shown(pd));
+        show(counters);
         opened();
+    }
+
+    private static long shown(ProtectionDomain pd) {
+        return pd instanceof ShmProtectionDomain s ? s.shownAs() : 0;
     }
 
     /** The data path's view. */

@@ -25,16 +25,20 @@ import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.CounterEntry;
 
 /** A protection domain: a number that keys and queue pairs carry. */
 final class ShmProtectionDomain extends ProtectionDomain {
     private final ShmContext context;
     private final int index;
+    private final CounterEntry shown;
 
     ShmProtectionDomain(ShmContext context, int index) throws VerbsException {
         super(context);
         this.context = context;
         this.index = index;
+        shown = context.shown().protectionDomain(index);
+        show(shown);
         opened();
     }
 
@@ -44,7 +48,14 @@ final class ShmProtectionDomain extends ProtectionDomain {
         super(context, attributes);
         this.context = context;
         index = pd.index;
+        shown = context.shown().protectionDomain(index);
+        show(shown);
         opened();
+    }
+
+    /** What other processes know it by. */
+    long shownAs() {
+        return shown.id();
     }
 
     int index() {

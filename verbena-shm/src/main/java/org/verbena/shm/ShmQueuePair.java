@@ -19,6 +19,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.CounterEntry;
 
 /** A queue pair: its state, its directory entry, and the life of its connection. */
 final class ShmQueuePair extends QueuePair implements Connected {
@@ -27,6 +28,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
     private final int number;
     private final QueuePairParts parts;
     private final OwnEntry own;
+    private final CounterEntry counters;
     private final PeerEntry peer;
     private final ShmCompletionQueue sendCq;
     private final ShmCompletionQueue receiveCq;
@@ -70,6 +72,9 @@ final class ShmQueuePair extends QueuePair implements Connected {
         }
         number = parts.number;
         own = parts.own;
+        counters = context.shown().queuePair(number, init, sendCq.shownAs(), receiveCq.shownAs(),
+                srq == null ? 0 : srq.shownAs());
+        show(counters);
         peer = new PeerEntry(this);
         datagramReceiver = parts.makeDatagramReceiver(this);
         sendQueue = parts.makeSendQueue(this);
@@ -163,7 +168,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
             if (to == QueuePairState.SQD && from != QueuePairState.SQD) {
                 drain.begin(a.sqdAsyncNotify());
             }
-            state = to;
+            setState(to);
             if (to.receives()) {
                 link = Link.of(number, peerNumber, attributes.accessFlags(), epoch);
                 if (datagramReceiver != null) {
@@ -201,6 +206,12 @@ final class ShmQueuePair extends QueuePair implements Connected {
         context.raise(AsyncEvent.builder(AsyncEventType.SQ_DRAINED, this).build());
     }
 
+    @SuppressWarnings("EnumOrdinal") // the C value
+    private void setState(QueuePairState to) {
+        state = to;
+        counters.setState(to.ordinal());
+    }
+
     private void connect(QueuePairAttributes a) throws VerbsException {
         Session s = context.session("connect " + describe(), QueuePairValues.destination(describe(), a).low());
         s.bells().reach("connect " + describe(), 0);
@@ -211,6 +222,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         departure.nobodyLeft();
         waitBudget.refill();
         own.setPeer(s.peerInstance());
+        ShownObjects.setPeer(counters, peerNumber, s.peerPid());
         s.add(this);
         for (int p : pds()) {
             s.memories().share(p); // after add, see unshare
@@ -237,7 +249,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
             }
             departure.begins();
             errorReason = reason; // first: who sees the state finds the reason
-            state = QueuePairState.ERR;
+            setState(QueuePairState.ERR);
             own.setLink(0);
         }
         departure.settle();
@@ -252,7 +264,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
     void sendFailed(String reason) {
         synchronized (stateLock) {
             if (state == QueuePairState.RTS || state == QueuePairState.SQD) {
-                state = QueuePairState.SQE;
+                setState(QueuePairState.SQE);
                 errorReason = reason;
             }
         }
@@ -292,7 +304,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
             }
             departure.begins();
             own.setLink(0);
-            state = QueuePairState.ERR;
+            setState(QueuePairState.ERR);
         }
         if (!departure.await()) {
             throw new VerbsException("modify " + describe(), Errno.EBUSY,
@@ -300,7 +312,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         }
         leave(true);
         synchronized (stateLock) {
-            state = QueuePairState.RESET;
+            setState(QueuePairState.RESET);
             attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
             unanswered.set(false);
             errorReason = "";
@@ -328,6 +340,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         session = null;
         link = 0;
         peerNumber = 0;
+        ShownObjects.setPeer(counters, 0, 0);
         receiveCq.connectionsChanged();
     }
 
@@ -335,7 +348,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
     protected void implClose() {
         synchronized (stateLock) {
             departure.begins();
-            state = QueuePairState.ERR;
+            setState(QueuePairState.ERR);
             own.setLink(0);
         }
         boolean left = departure.await();

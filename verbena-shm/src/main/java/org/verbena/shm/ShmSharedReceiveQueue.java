@@ -9,6 +9,7 @@ import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.CounterEntry;
 
 /**
  * A shared receive queue: a pool that the peers of all queue pairs on it take receives from or, of type XRC, all who are
@@ -22,6 +23,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     private final @Nullable PoolCompletions completions;
     private final @Nullable ShmCompletionQueue reader;
     private final int number;
+    private final CounterEntry counters;
 
     ShmSharedReceiveQueue(ShmContext context, ShmProtectionDomain pd, SharedReceiveQueueAttributes a)
             throws VerbsException {
@@ -51,6 +53,8 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
             abandon();
             throw e;
         }
+        counters = context.shown().sharedReceiveQueue(pool.number(), a);
+        show(counters);
         opened();
         pool.start(); // last: whoever damages the pool may have it fail at once
     }
@@ -63,6 +67,11 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     @Override
     protected int implNumber() {
         return number;
+    }
+
+    /** What other processes know it by. */
+    long shownAs() {
+        return counters.id();
     }
 
     OwnPool pool() {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,8 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.FileIdentity;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.PosixFile;
+import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.CounterFile;
 
 /**
  * An open device, {@code struct ibv_context}: everything else is made from it.
@@ -31,6 +34,9 @@ public abstract class Context extends VerbsObject {
 
     private final Set<ChildReference> children = ConcurrentHashMap.newKeySet();
     private final AsyncEventQueue asyncEvents = new AsyncEventQueue();
+
+    /** What is shown of the ports, by number less one. */
+    private final List<CounterEntry> ports = new CopyOnWriteArrayList<>();
 
     /** For providers. */
     protected Context() throws VerbsException {
@@ -485,6 +491,60 @@ public abstract class Context extends VerbsObject {
     }
 
     /**
+     * Creates a set of counters, {@code ibv_create_counters}.
+     *
+     * @throws VerbsException {@code EOPNOTSUPP} if the provider counts nothing
+     */
+    public final Counters createCounters() throws VerbsException {
+        checkOpen("create counters on " + describe());
+        Counters c = implCreateCounters();
+        adopt(c);
+        return c;
+    }
+
+    /** Creates counters; by default those that read what the provider's objects show. */
+    protected Counters implCreateCounters() throws VerbsException {
+        if (!supports(Feature.COUNTERS)) {
+            throw new VerbsException("create counters on " + describe(), Errno.EOPNOTSUPP, "the provider has none");
+        }
+        return new SampledCounters(this);
+    }
+
+    /**
+     * Whether the device counts something. That an object has such a point does not say that every object of its kind does:
+     * a queue pair of type UD, for instance, has no writes.
+     *
+     * @param point any number, see {@link SamplePoint}
+     */
+    public final boolean supportsSamplePoint(int point) {
+        long cells = SamplePoint.cells(point);
+        return cells != 0 && (implSamplePoints(SamplePoint.objectType(point)) & cells) == cells;
+    }
+
+    /**
+     * What the provider counts of objects of a kind.
+     *
+     * @param objectType see {@link ObjectType}
+     * @return cells of a {@link CounterEntry}, a bit each: for the point with number {@code n} the bit {@code n & 63}
+     */
+    protected long implSamplePoints(int objectType) {
+        return 0;
+    }
+
+    /** For providers: shows the next port, beginning with 1. */
+    protected final void showPort(CounterEntry e) {
+        ports.add(e);
+    }
+
+    /** What is shown of a port. */
+    final @Nullable CounterEntry portEntry(String verb, int port) throws VerbsException {
+        if (port < 1 || port > queryDevice().physicalPortCount()) {
+            throw new VerbsException(verb, Errno.EINVAL, describe() + " has no port " + port);
+        }
+        return port <= ports.size() ? ports.get(port - 1) : null;
+    }
+
+    /**
      * The connection manager, which connects queue pairs by address.
      *
      * @throws VerbsException {@code EOPNOTSUPP} if the provider has none
@@ -549,6 +609,11 @@ public abstract class Context extends VerbsObject {
                 r.report.run();
             }
         }
+        for (VerbsObject child : open) {
+            if (child instanceof Counters c) {
+                c.detachAll();
+            }
+        }
         for (VerbsObject child : open.stream().sorted(Comparator.comparingInt(VerbsObject::closeOrder)).toList()) {
             try {
                 child.close();
@@ -559,7 +624,11 @@ public abstract class Context extends VerbsObject {
         if (failure != null) {
             throw failure;
         }
+        CounterEntry shown = entry();
         super.close();
+        if (shown != null) {
+            CounterFile.own().endContext(shown);
+        }
         asyncEvents.close();
     }
 

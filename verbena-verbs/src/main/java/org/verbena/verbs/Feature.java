@@ -111,6 +111,9 @@ public final class Feature {
     /** {@link AccessFlags#FLUSH_PERSISTENT}. */
     public static final String FLUSH_PERSISTENT = "flush.persistent";
 
+    /** {@link Context#createCounters()}. */
+    public static final String COUNTERS = "counters";
+
     private static final Set<String> KNOWN = all();
 
     private Feature() {}

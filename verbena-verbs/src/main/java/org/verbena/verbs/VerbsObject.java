@@ -4,12 +4,15 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.verbs.spi.CounterEntry;
 
 /**
  * What all verbs objects share: a name for messages, an owner, and the rule of destruction.
@@ -18,7 +21,7 @@ import org.verbena.linux.Errno;
  * nothing when called again. An object that becomes unreachable without having been closed is reported as a warning by
  * the {@link System.Logger} {@code org.verbena.verbs}. All methods may be called from any thread.
  */
-public abstract class VerbsObject implements AutoCloseable {
+public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTarget {
     private static final Cleaner CLEANER = Cleaner.create();
     private static final int CLOSED = Integer.MIN_VALUE;
 
@@ -26,6 +29,10 @@ public abstract class VerbsObject implements AutoCloseable {
     private volatile List<VerbsObject> used;
     private final DropReport report;
     private volatile @Nullable Runnable onClose;
+    private volatile @Nullable CounterEntry entry;
+    /** Counters that this object is attached to, or was created with. */
+    private final Set<SampledCounters> counters = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable Counters bound;
 
     /**
      * Registers the new object as a user of others, which from now on refuse to be closed.
@@ -48,6 +55,7 @@ public abstract class VerbsObject implements AutoCloseable {
     }
 
     /** What the object is called in messages, for instance {@code "QP 0x11 of shm0"}. */
+    @Override
     public abstract String describe();
 
     /** Releases the provider's part; called once, when nothing uses the object any more. */
@@ -57,6 +65,48 @@ public abstract class VerbsObject implements AutoCloseable {
     protected final void opened() {
         report.name.set(describe());
         CLEANER.register(this, report);
+    }
+
+    /**
+     * For providers: shows the object to those who look at this process, and lets it be counted; once, before
+     * {@link #opened()}.
+     *
+     * @param e its entry, which is given back when the object is closed
+     */
+    protected final void show(CounterEntry e) {
+        entry = e;
+    }
+
+    /** What is shown of the object; null if the provider does not. */
+    protected final @Nullable CounterEntry entry() {
+        return entry;
+    }
+
+    final void countedBy(SampledCounters c) {
+        counters.add(c);
+    }
+
+    final void boundTo(Counters c) {
+        bound = c;
+    }
+
+    /** Nothing is counted any more: whoever counted this object keeps the last value. */
+    private void endCounting() {
+        for (SampledCounters c : counters) {
+            try {
+                c.settle(this);
+            } catch (VerbsException e) {
+                throw new AssertionError(e); // only other processes' values may be out of reach
+            }
+        }
+        Counters b = bound;
+        if (b != null) {
+            b.unbind();
+        }
+        CounterEntry e = entry;
+        if (e != null) {
+            e.close();
+        }
     }
 
     /** True once {@link #close()} has succeeded. */
@@ -90,6 +140,7 @@ public abstract class VerbsObject implements AutoCloseable {
             throw e;
         }
         report.settle();
+        endCounting();
         for (VerbsObject o : used) {
             o.release();
         }
@@ -151,6 +202,7 @@ public abstract class VerbsObject implements AutoCloseable {
     protected final void abandon() {
         if (users.compareAndSet(0, CLOSED)) {
             report.settle();
+            endCounting();
             for (VerbsObject o : used) {
                 o.release();
             }

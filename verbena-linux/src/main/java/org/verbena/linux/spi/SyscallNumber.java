@@ -17,6 +17,7 @@ public final class SyscallNumber {
     public static final int MMAP = pick(9, 222);
     public static final int MUNMAP = pick(11, 215);
     public static final int IOCTL = pick(16, 29);
+    public static final int PREAD64 = pick(17, 67);
     public static final int MADVISE = pick(28, 233);
     public static final int GETPID = pick(39, 172);
     public static final int SOCKET = pick(41, 198);
@@ -31,6 +32,7 @@ public final class SyscallNumber {
     public static final int SOCKETPAIR = pick(53, 199);
     public static final int GETSOCKOPT = pick(55, 209);
     public static final int FCNTL = pick(72, 25);
+    public static final int FLOCK = pick(73, 32);
     public static final int FTRUNCATE = pick(77, 46);
     public static final int GETUID = pick(102, 174);
     public static final int FSTATFS = pick(138, 44);

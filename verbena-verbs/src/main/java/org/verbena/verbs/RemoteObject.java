@@ -1,0 +1,140 @@
+package org.verbena.verbs;
+
+import java.time.Instant;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+
+/**
+ * A verbs object of another process, as it was when {@link RemoteProcess#objects} looked. Immutable; for a later picture
+ * look again, for single values attach {@link Counters}.
+ */
+public final class RemoteObject implements CounterTarget {
+    private final RemoteProcess process;
+    private final EntryView view;
+    /** The view's cells, or the sums of those of a port. */
+    private final long[] cells;
+
+    RemoteObject(RemoteProcess process, EntryView view, long[] cells) {
+        this.process = process;
+        this.view = view;
+        this.cells = cells;
+    }
+
+    /** The process that it belongs to. */
+    public RemoteProcess process() {
+        return process;
+    }
+
+    /** What names the object in its process: no other one there has this number as long as it lives. */
+    public long id() {
+        return view.id();
+    }
+
+    /** Kind of the object, see {@link ObjectType}. */
+    public int type() {
+        return view.type();
+    }
+
+    /** Its number: of a queue pair the one that peers know, of a memory region the local key, of a port from 1. */
+    public int number() {
+        return view.number();
+    }
+
+    /** The {@link #id()} of the context that it was made from; its own if it is one. */
+    public long context() {
+        return view.context();
+    }
+
+    /** Name of the device, for instance {@code "shm0"}. */
+    public String device() {
+        return view.name();
+    }
+
+    /** Its state, for instance {@code "RTS"}; empty for objects that have none. */
+    public String state() {
+        return ObjectAttributes.state(view.type(), view.state());
+    }
+
+    /**
+     * What it was made with and is connected to, by name; those that the process did not say are left out. Numbers of other
+     * objects are their {@link #id()}.
+     */
+    public Map<String, Object> attributes() {
+        return ObjectAttributes.of(view);
+    }
+
+    /** When it was made. */
+    public Instant created() {
+        return Instant.ofEpochSecond(0, view.created());
+    }
+
+    /** The points that are counted of it, see {@link SamplePoint}; a provider's own ones too. */
+    public int[] samplePoints() {
+        return SamplePoint.points(view.type(), view.counted());
+    }
+
+    /**
+     * What has been counted at a sample point since the object was made, unsigned.
+     *
+     * @throws IllegalArgumentException if that is not counted of it; see {@link #samplePoints()}
+     */
+    public long value(int point) {
+        long mask = SamplePoint.cells(point);
+        if (SamplePoint.objectType(point) != view.type() || mask == 0 || (mask & view.counted()) != mask) {
+            throw new IllegalArgumentException(SamplePoint.toString(point) + " is not counted of " + describe());
+        }
+        return EntryView.sum(cells, mask);
+    }
+
+    @Override
+    public String describe() {
+        return ObjectAttributes.describe(view.type(), view.number(), view.name()) + " in process " + process.pid();
+    }
+
+    @Override
+    public String toString() {
+        return describe();
+    }
+
+    /** True for another picture of the same object. */
+    boolean isSame(@Nullable CounterTarget other) {
+        return other instanceof RemoteObject o && o.process == process && o.view.id() == view.id()
+                && o.view.sequence() == view.sequence();
+    }
+
+    /** Where counters read the object's values. */
+    SampledCounters.Sample sample(String verb, CounterAttachAttributes a, long mask) throws VerbsException {
+        SampledCounters.check(verb, a, view.type(), mask, view.counted());
+        if (a.has(CounterAttachAttributes.PORT)) {
+            throw new VerbsException(verb, Errno.EINVAL, "ports of other processes are objects themselves");
+        }
+        if (!process.isAlive()) {
+            throw new VerbsException(verb, Errno.ESRCH, "process " + process.pid() + " has ended");
+        }
+        return new SampledCounters.Sample() {
+            private long latest = EntryView.sum(cells, mask);
+
+            @Override
+            public long read() throws VerbsException {
+                long now = process.read(view, mask);
+                if (now - latest > 0) {
+                    latest = now;
+                }
+                return latest;
+            }
+
+            @Override
+            public void refresh() throws VerbsException {
+                process.refresh();
+            }
+
+            @Override
+            public Object source() {
+                return process;
+            }
+        };
+    }
+}

@@ -1,0 +1,217 @@
+package org.verbena.verbs;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.CounterFile;
+
+/** Counters over cells that objects count in anyway: a slot is the sum of what has been added since the attachment. */
+final class SampledCounters extends Counters {
+    private final List<Attachment> attachments = new ArrayList<>();
+    /** By index: what attachments that have ended counted, and what was read last. */
+    private long[] kept = {};
+    private long[] last = {};
+
+    /** Where a value is read. */
+    interface Sample {
+        long read() throws VerbsException;
+
+        /** Makes what is read next of this sample, and of others with the same source, exact. */
+        void refresh() throws VerbsException;
+
+        /** Whom {@link #refresh} asks. */
+        Object source();
+    }
+
+    private static final class Attachment {
+        final CounterAttachAttributes attributes;
+        final CounterTarget target;
+        final Sample sample;
+        final long start;
+
+        Attachment(CounterAttachAttributes attributes, CounterTarget target, Sample sample, long start) {
+            this.attributes = attributes;
+            this.target = target;
+            this.sample = sample;
+            this.start = start;
+        }
+    }
+
+    SampledCounters(@Nullable Context context) throws VerbsException {
+        super(context);
+        opened();
+    }
+
+    @Override
+    protected void implAttach(String verb, CounterAttachAttributes a, CounterTarget target) throws VerbsException {
+        long cells = SamplePoint.cells(a.samplePoint());
+        Sample sample = switch (target) {
+            case RemoteObject r -> r.sample(verb, a, cells);
+            case VerbsObject o -> sample(verb, a, o, cells);
+        };
+        sample.refresh();
+        VerbsObject own = target instanceof VerbsObject o ? o : null;
+        if (own != null) {
+            own.countedBy(this);
+        }
+        boolean closed;
+        synchronized (this) {
+            long start = sample.read();
+            closed = own != null && own.isClosed();
+            if (!closed) {
+                kept = grown(kept, a.index());
+                last = grown(last, a.index());
+                attachments.add(new Attachment(a, target, sample, start));
+            }
+        }
+        if (closed) {
+            throw new VerbsException(verb, Errno.EINVAL, target.describe() + " is closed");
+        }
+    }
+
+    private Sample sample(String verb, CounterAttachAttributes a, VerbsObject o, long cells) throws VerbsException {
+        Context c = context();
+        int type = SamplePoint.objectType(a.samplePoint());
+        CounterEntry e = o instanceof Context owner && type == ObjectType.PORT
+                ? owner.portEntry(verb, a.port())
+                : o.entry();
+        if (o.isClosed()) {
+            throw new VerbsException(verb, Errno.EINVAL, o.describe() + " is closed");
+        }
+        CounterEntry own = c == null ? null : c.entry();
+        if (e == null || own == null) {
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, "nothing is counted of " + o.describe());
+        }
+        if (e.context() != own.context()) {
+            throw new VerbsException(verb, Errno.EINVAL, o.describe() + " belongs to another context");
+        }
+        check(verb, a, e.type(), cells, e.counted());
+        CounterFile file = CounterFile.own();
+        return new Sample() {
+            @Override
+            public long read() {
+                return e.type() == ObjectType.PORT ? file.sumOfPort(e, cells) : e.sum(cells);
+            }
+
+            @Override
+            public void refresh() {
+                file.look();
+            }
+
+            @Override
+            public Object source() {
+                return file;
+            }
+        };
+    }
+
+    /** Refuses a sample point that an object does not have. */
+    static void check(String verb, CounterAttachAttributes a, int objectType, long cells, long counted)
+            throws VerbsException {
+        int type = SamplePoint.objectType(a.samplePoint());
+        if (type != objectType && type != ObjectType.FLOW) {
+            throw new VerbsException(verb, Errno.EINVAL, "it is a sample point of objects of type "
+                    + ObjectType.toString(type) + ", not " + ObjectType.toString(objectType));
+        }
+        if (type != objectType || cells == 0 || (cells & counted) != cells) {
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, "it is not counted there");
+        }
+        if (a.has(CounterAttachAttributes.PORT) && objectType != ObjectType.PORT) {
+            throw new VerbsException(verb, Errno.EINVAL, "it has no ports");
+        }
+    }
+
+    @Override
+    protected void implDetach(@Nullable CounterAttachAttributes attributes, @Nullable CounterTarget target)
+            throws VerbsException {
+        synchronized (this) {
+            refresh(attachments.stream().filter(a -> matches(a, attributes, target)).toList());
+            if (!end(attributes, target) && target != null) {
+                throw new VerbsException("detach " + target.describe(), Errno.EINVAL, "it is not attached"
+                        + (attributes == null ? "" : " as " + attributes));
+            }
+        }
+    }
+
+    /** An object of this process is about to be gone, and has gathered all that there is to count. */
+    synchronized void settle(VerbsObject closed) throws VerbsException {
+        end(null, closed);
+    }
+
+    private static void refresh(List<Attachment> some) throws VerbsException {
+        Set<Object> done = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (Attachment a : some) {
+            if (done.add(a.sample.source())) {
+                a.sample.refresh();
+            }
+        }
+    }
+
+    private boolean end(@Nullable CounterAttachAttributes attributes, @Nullable CounterTarget target)
+            throws VerbsException {
+        boolean any = false;
+        for (Iterator<Attachment> it = attachments.iterator(); it.hasNext();) {
+            Attachment a = it.next();
+            if (matches(a, attributes, target)) {
+                kept[a.attributes.index()] += a.sample.read() - a.start;
+                it.remove();
+                any = true;
+                if (attributes != null) {
+                    break;
+                }
+            }
+        }
+        return any;
+    }
+
+    private static boolean matches(Attachment a, @Nullable CounterAttachAttributes attributes,
+            @Nullable CounterTarget target) {
+        return (target == null || a.target == target || a.target instanceof RemoteObject r && r.isSame(target))
+                && (attributes == null || a.attributes.index() == attributes.index()
+                        && a.attributes.samplePoint() == attributes.samplePoint()
+                        && a.attributes.port() == attributes.port());
+    }
+
+    @Override
+    protected void implRead(String verb, long[] values, int flags) throws VerbsException {
+        synchronized (this) {
+            if (values.length < kept.length) {
+                throw new VerbsException(verb, Errno.EINVAL, "there are " + kept.length + " slots, and room for "
+                        + values.length + " values");
+            }
+            if ((flags & ReadCountersFlags.PREFER_CACHED) == 0) {
+                refresh(attachments);
+            }
+            long[] now = kept.clone();
+            for (Attachment a : attachments) {
+                now[a.attributes.index()] += a.sample.read() - a.start;
+            }
+            for (int i = 0; i < now.length; i++) {
+                if (now[i] - last[i] > 0) { // a number that was caught half-way is not passed on
+                    last[i] = now[i];
+                }
+            }
+            Arrays.fill(values, 0);
+            System.arraycopy(last, 0, values, 0, last.length);
+        }
+    }
+
+    @Override
+    protected synchronized void implClose() throws VerbsException {
+        if (!attachments.isEmpty()) {
+            Attachment a = attachments.getFirst();
+            throw new VerbsException("close " + describe(), Errno.EBUSY, "attached to " + a.target.describe()
+                    + (attachments.size() == 1 ? "" : " and " + (attachments.size() - 1) + " more")
+                    + ": detach it first");
+        }
+    }
+}

@@ -1,0 +1,349 @@
+package org.verbena.verbs.spi;
+
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Doorbell;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Mapping;
+import org.verbena.linux.Memfd;
+import org.verbena.linux.Poll;
+import org.verbena.linux.PosixFile;
+import org.verbena.linux.Sys;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.ObjectType;
+
+/**
+ * The file in which this process shows its verbs objects and their counters, see {@link CounterLayout}: one a process,
+ * made with its first context. It is locked as long as the process lives, by which others tell what was left behind.
+ *
+ * <p>What cannot be put into a file (its file system is full, the folder is not ours) is counted all the same, in memory
+ * that only this process sees; a warning says so.
+ *
+ * <p>Most cells hold at any time what has happened. Some things only a peer can count; providers gather those when they
+ * are asked to, see {@link #onLook}. Safe for use by several threads.
+ */
+public final class CounterFile {
+    private static final Logger LOG = System.getLogger("org.verbena.verbs");
+    /** Ids of entries that are in no file lie behind all that can be in one. */
+    private static final long PRIVATE = 1L << 48;
+
+    private final @Nullable Fd fd;
+    private final @Nullable Path path;
+    private final Mapping header;
+    private final List<Mapping> chunks = new ArrayList<>();
+    private final List<Long> chunkIds = new ArrayList<>();
+    private final ArrayDeque<Place> small = new ArrayDeque<>();
+    private final ArrayDeque<Place> large = new ArrayDeque<>();
+    private final Map<Long, CounterEntry> open = new HashMap<>();
+    private final Map<Long, CounterEntry> ports = new HashMap<>();
+    private final List<Runnable> looks = new CopyOnWriteArrayList<>();
+    private int shown;
+    private long hidden;
+    private boolean warned;
+
+    private record Place(long id, long address) {}
+
+    /** Made when it is first asked for. */
+    private static final class Own {
+        static final CounterFile FILE = create();
+    }
+
+    private CounterFile(@Nullable Fd fd, @Nullable Path path, Mapping header) {
+        this.fd = fd;
+        this.path = path;
+        this.header = header;
+    }
+
+    /** This process's. */
+    public static CounterFile own() {
+        return Own.FILE;
+    }
+
+    private static CounterFile create() {
+        try {
+            CounterFile f = createShown(CounterFolder.own());
+            Runtime.getRuntime().addShutdownHook(new Thread(f::remove, "verbena-counters-end"));
+            return f;
+        } catch (IOException | IllegalStateException e) {
+            LOG.log(Level.WARNING, "other processes cannot see the counters of this one: {0}", e.getMessage());
+            return createHidden();
+        }
+    }
+
+    private static CounterFile createHidden() {
+        try {
+            CounterFile f = new CounterFile(null, null, Mapping.anonymous(CounterLayout.HEADER));
+            f.fillHeader();
+            return f;
+        } catch (LinuxException e) {
+            throw new IllegalStateException("no memory for counters", e);
+        }
+    }
+
+    private static CounterFile createShown(CounterFolder folder) throws LinuxException, IOException {
+        folder.make();
+        folder.sweep();
+        Path path = folder.fresh(Sys.pid());
+        Path fresh = path.resolveSibling("." + path.getFileName());
+        Fd fd = PosixFile.open(fresh, PosixFile.O_RDWR | PosixFile.O_CREAT | PosixFile.O_EXCL, 0600);
+        try {
+            PosixFile.tryLock(fd);
+            Memfd.allocate(fd, 0, CounterLayout.HEADER);
+            Mapping header = Mapping.map(fd, 0, CounterLayout.HEADER, true);
+            CounterFile f = new CounterFile(fd, path, header);
+            f.fillHeader();
+            f.listen();
+            Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE);
+            return f;
+        } catch (IOException e) {
+            Files.deleteIfExists(fresh);
+            fd.close();
+            throw e;
+        }
+    }
+
+    private void fillHeader() {
+        long h = header.address();
+        RawMemory.putInt(h + CounterLayout.HEADER_VERSION, CounterLayout.VERSION);
+        RawMemory.putInt(h + CounterLayout.HEADER_CHUNK, CounterLayout.CHUNK);
+        RawMemory.putLong(h + CounterLayout.HEADER_PID, Sys.pid());
+        RawMemory.putLong(h + CounterLayout.HEADER_CREATED, now());
+        String command = ProcessHandle.current().info().commandLine().orElse("");
+        CounterEntry.putText(h + CounterLayout.HEADER_COMMAND, command, CounterLayout.MAX_COMMAND);
+        RawMemory.putLongRelease(h, CounterLayout.MAGIC);
+    }
+
+    private static long now() {
+        Instant t = Instant.now();
+        return t.getEpochSecond() * 1_000_000_000L + t.getNano();
+    }
+
+    // ---- entries
+
+    /**
+     * Takes an entry.
+     *
+     * @param type of the object, see {@link ObjectType}
+     * @param context the entry of the context that the object was made from; 0 for a context
+     * @param cells how many there are to be, at most {@link CounterLayout#LARGE_CELLS}
+     * @param counted those that are counted, a bit each
+     */
+    public synchronized CounterEntry take(int type, int number, String name, long context, int cells, long counted) {
+        boolean big = CounterLayout.entryBytes(cells) == CounterLayout.LARGE_ENTRY;
+        ArrayDeque<Place> free = big ? large : small;
+        if (free.isEmpty()) {
+            addChunk(big ? CounterLayout.LARGE_ENTRY : CounterLayout.SMALL_ENTRY, free);
+        }
+        Place p = free.remove();
+        CounterEntry e = new CounterEntry(this, p.id, p.address,
+                big ? CounterLayout.LARGE_CELLS : CounterLayout.SMALL_CELLS, type, context);
+        e.begin(number, name, counted, now());
+        open.put(e.id(), e);
+        if (type == ObjectType.PORT) {
+            ports.put(context, e);
+        }
+        return e;
+    }
+
+    private void addChunk(int entry, ArrayDeque<Place> free) {
+        Mapping m = shownChunk();
+        long id = CounterLayout.chunk(shown);
+        if (m == null) {
+            m = hiddenChunk();
+            id = PRIVATE + hidden++ * CounterLayout.CHUNK;
+        } else {
+            shown++;
+        }
+        chunks.add(m);
+        chunkIds.add(id);
+        for (long at = entry; at + entry <= CounterLayout.CHUNK; at += entry) {
+            free.add(new Place(id + at, m.address() + at));
+        }
+        RawMemory.putIntRelease(m.address(), entry);
+        if (id < PRIVATE) {
+            RawMemory.putLongRelease(header.address() + CounterLayout.HEADER_CHUNKS, shown);
+        }
+    }
+
+    private @Nullable Mapping shownChunk() {
+        Fd file = fd;
+        if (file == null) {
+            return null;
+        }
+        long at = CounterLayout.chunk(shown);
+        try {
+            Memfd.allocate(file, at, CounterLayout.CHUNK);
+            return Mapping.map(file, at, CounterLayout.CHUNK, true);
+        } catch (LinuxException e) {
+            if (!warned) {
+                warned = true;
+                LOG.log(Level.WARNING, "other processes cannot see the counters of some objects of this one, {0}: {1}",
+                        path, e.getMessage());
+            }
+            return null;
+        }
+    }
+
+    private static Mapping hiddenChunk() {
+        try {
+            return Mapping.anonymous(CounterLayout.CHUNK);
+        } catch (LinuxException e) {
+            throw new IllegalStateException("no memory for counters", e);
+        }
+    }
+
+    /** An object's entry is free; its port keeps what it has counted. Called by the entry. */
+    synchronized void give(CounterEntry e) {
+        open.remove(e.id());
+        CounterEntry port = e.type() == ObjectType.QP ? ports.get(e.context()) : null;
+        if (port == null) {
+            e.end();
+        } else {
+            long changes = port.address() + CounterLayout.CHANGES;
+            RawMemory.putLongVolatile(changes, RawMemory.getLong(changes) + 1);
+            for (long m = e.counted(); m != 0; m &= m - 1) {
+                int cell = Long.numberOfTrailingZeros(m);
+                port.add(cell, RawMemory.getLongOpaque(e.cell(cell)));
+            }
+            e.end();
+            RawMemory.putLongVolatile(changes, RawMemory.getLong(changes) + 1);
+        }
+        if (e.type() == ObjectType.PORT) {
+            ports.remove(e.context(), e);
+        }
+        (e.isLarge() ? large : small).add(new Place(e.id(), e.address()));
+    }
+
+    /** The sum of some cells of a port: of the queue pairs of its context that there are and that there were. */
+    public synchronized long sumOfPort(CounterEntry port, long mask) {
+        long sum = port.sum(mask);
+        for (CounterEntry e : open.values()) {
+            if (e.type() == ObjectType.QP && e.context() == port.context()) {
+                sum += e.sum(mask & e.counted());
+            }
+        }
+        return sum;
+    }
+
+    /** A context was closed: nothing is left of it, not even of objects that were dropped without being closed. */
+    public synchronized void endContext(CounterEntry context) {
+        List.copyOf(open.values()).stream().filter(e -> e.context() == context.id()).forEach(CounterEntry::close);
+    }
+
+    /** When it was made, ns since 1970. */
+    public long created() {
+        return RawMemory.getLong(header.address() + CounterLayout.HEADER_CREATED);
+    }
+
+    /** How many chunks there are, in the file and elsewhere. */
+    public synchronized int chunks() {
+        return chunks.size();
+    }
+
+    /** Where a chunk is: the offset in the file, or what stands for it. */
+    public synchronized long chunk(int index) {
+        return chunkIds.get(index);
+    }
+
+    /** Copies a part of a chunk; what is changed meanwhile is old or new. */
+    public void read(long id, MemorySegment to) {
+        Mapping m;
+        long offset;
+        synchronized (this) {
+            int i = chunks.size() - 1;
+            while (i >= 0 && (id < chunkIds.get(i) || id - chunkIds.get(i) >= CounterLayout.CHUNK)) {
+                i--;
+            }
+            m = chunks.get(i);
+            offset = id - chunkIds.get(i);
+        }
+        MemorySegment.copy(m.segment(), offset, to, 0, to.byteSize());
+    }
+
+    /** The file; null if there is none. */
+    public @Nullable Path path() {
+        return path;
+    }
+
+    // ---- what peers count
+
+    /**
+     * For providers: has {@code look} run whenever somebody wants cells to be exact, on that one's thread or on one of its
+     * own. It gathers what peers have counted.
+     *
+     * @return ends that when it is run
+     */
+    public Runnable onLook(Runnable look) {
+        looks.add(look);
+        return () -> looks.remove(look);
+    }
+
+    /** Gathers what peers have counted until now. */
+    public void look() {
+        long h = header.address();
+        synchronized (looks) {
+            long number = RawMemory.getLong(h + CounterLayout.HEADER_LOOKS_BEGUN) + 1;
+            RawMemory.putLongVolatile(h + CounterLayout.HEADER_LOOKS_BEGUN, number);
+            for (Runnable r : looks) {
+                r.run();
+            }
+            RawMemory.putLongRelease(h + CounterLayout.HEADER_LOOKS_ENDED, number);
+        }
+    }
+
+    /** Waits for other processes that want exact values, on a thread that sleeps until then. */
+    private void listen() throws LinuxException {
+        String name = "verbena-counters-" + UUID.randomUUID();
+        Doorbell bell = Doorbell.bind(name);
+        CounterEntry.putText(header.address() + CounterLayout.HEADER_BELL, name, CounterLayout.MAX_BELL);
+        Thread.ofPlatform().daemon().name("verbena-counters").start(() -> answer(bell));
+    }
+
+    private void answer(Doorbell bell) {
+        try {
+            while (true) {
+                Poll.await(bell.fd(), Poll.IN, -1);
+                bell.silence();
+                lookForOthers();
+            }
+        } catch (LinuxException e) {
+            LOG.log(Level.WARNING, "other processes cannot ask for exact counters of this one: {0}", e.getMessage());
+        }
+    }
+
+    private void lookForOthers() {
+        try {
+            look();
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "counters could not be gathered", e);
+        }
+    }
+
+    private void remove() {
+        Path p = path;
+        if (p != null) {
+            try {
+                Files.deleteIfExists(p);
+            } catch (IOException e) {
+                LOG.log(Level.DEBUG, "the counter file stays until somebody looks for it", e);
+            }
+        }
+    }
+}

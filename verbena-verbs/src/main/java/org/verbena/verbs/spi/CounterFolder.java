@@ -1,0 +1,149 @@
+package org.verbena.verbs.spi;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.verbena.linux.Fd;
+import org.verbena.linux.FileStatus;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.PosixFile;
+import org.verbena.linux.Sys;
+
+/**
+ * The folder with the counter files of one user's processes, {@code /dev/shm/verbena-<uid>} unless the system property
+ * {@value #PROPERTY} names another. Immutable.
+ *
+ * @param path the folder
+ * @param uid whose it is
+ */
+public record CounterFolder(Path path, int uid) {
+    /** The system property that names another folder. */
+    public static final String PROPERTY = "verbena.counters.directory";
+
+    private static final Path PARENT = Path.of("/dev/shm");
+    private static final String PREFIX = "verbena-";
+    private static final Pattern NAME = Pattern.compile("(\\d{1,10})-[0-9a-f]{8}");
+    private static final Pattern UNFINISHED = Pattern.compile("\\.\\d{1,10}-[0-9a-f]{8}");
+    private static final int OTHERS_WRITE = 022;
+
+    /** This user's. */
+    public static CounterFolder own() {
+        return of(Sys.uid());
+    }
+
+    /** A user's. */
+    public static CounterFolder of(int uid) {
+        String other = System.getProperty(PROPERTY, "");
+        return new CounterFolder(other.isEmpty()
+                ? PARENT.resolve(PREFIX + Integer.toUnsignedString(uid))
+                : Path.of(other), uid);
+    }
+
+    /** All there are. */
+    public static List<CounterFolder> all() throws IOException {
+        if (!System.getProperty(PROPERTY, "").isEmpty()) {
+            return List.of(own());
+        }
+        List<CounterFolder> all = new ArrayList<>();
+        try (DirectoryStream<Path> d = Files.newDirectoryStream(PARENT, PREFIX + "*")) {
+            for (Path p : d) {
+                String uid = p.getFileName().toString().substring(PREFIX.length());
+                try {
+                    all.add(new CounterFolder(p, Integer.parseUnsignedInt(uid)));
+                } catch (NumberFormatException e) {
+                    // something else that begins like it
+                }
+            }
+        } catch (NoSuchFileException e) {
+            // no shared memory: nobody has files there
+        }
+        return all;
+    }
+
+    /** Makes the folder unless it is there. */
+    void make() throws IOException, LinuxException {
+        try {
+            Files.createDirectory(path,
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } catch (FileAlreadyExistsException e) {
+            check();
+        }
+    }
+
+    /**
+     * Makes sure that nobody but the user can have put files into the folder.
+     *
+     * @throws IOException if somebody else can
+     */
+    public void check() throws IOException, LinuxException {
+        try (Fd fd = PosixFile.open(path, PosixFile.O_RDONLY | PosixFile.O_NOFOLLOW, 0)) {
+            FileStatus s = FileStatus.of(fd);
+            if (!s.directory() || s.uid() != uid || (s.permissions() & OTHERS_WRITE) != 0) {
+                throw new IOException(path + " is not a folder that user " + Integer.toUnsignedString(uid)
+                        + " alone can write to: remove it");
+            }
+        }
+    }
+
+    /** A name for a new file. */
+    Path fresh(int pid) {
+        return path.resolve("%d-%08x".formatted(pid, ThreadLocalRandom.current().nextInt()));
+    }
+
+    /** The files there are, of living processes and of others. */
+    public List<Path> files() throws IOException {
+        return matching(NAME);
+    }
+
+    private List<Path> matching(Pattern names) throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> d = Files.newDirectoryStream(path,
+                p -> names.matcher(p.getFileName().toString()).matches())) {
+            d.forEach(found::add);
+        }
+        return found;
+    }
+
+    /** The process whose file it is, by its name. */
+    public static long pid(Path file) {
+        Matcher m = NAME.matcher(file.getFileName().toString());
+        return m.matches() ? Long.parseLong(m.group(1)) : 0;
+    }
+
+    /** Removes the files of processes that have ended. */
+    public void sweep() throws IOException {
+        List<Path> all = files();
+        Instant old = Instant.now().minus(Duration.ofMinutes(1));
+        for (Path p : matching(UNFINISHED)) {
+            if (Files.getLastModifiedTime(p).toInstant().isBefore(old)) { // else it may not be locked yet
+                all.add(p);
+            }
+        }
+        for (Path p : all) {
+            if (isLeftBehind(p)) {
+                Files.deleteIfExists(p);
+            }
+        }
+    }
+
+    /** True if nobody has the file locked any more. */
+    public static boolean isLeftBehind(Path file) {
+        try (Fd fd = PosixFile.open(file, PosixFile.O_RDONLY | PosixFile.O_NONBLOCK | PosixFile.O_NOFOLLOW, 0)) {
+            return FileStatus.of(fd).regularFile() && PosixFile.tryLock(fd);
+        } catch (LinuxException e) {
+            return false; // gone, or not ours to judge
+        }
+    }
+}
