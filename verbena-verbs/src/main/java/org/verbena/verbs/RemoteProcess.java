@@ -1,6 +1,7 @@
 package org.verbena.verbs;
 
 import java.io.IOException;
+import java.lang.invoke.VarHandle;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -8,7 +9,10 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import org.verbena.linux.Errno;
@@ -36,7 +40,10 @@ import org.verbena.verbs.spi.CounterFolder;
  * Safe for use by several threads.
  */
 public final class RemoteProcess implements AutoCloseable {
+    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final CounterSource source;
+    private volatile List<EntryView> ports = List.of();
 
     private RemoteProcess(CounterSource source) {
         this.source = source;
@@ -209,10 +216,41 @@ public final class RemoteProcess implements AutoCloseable {
         if ((flags & ReadCountersFlags.PREFER_CACHED) == 0) {
             refresh();
         }
-        List<EntryView> all = source.entries();
+        List<EntryView> all = entries();
         return all.stream().sorted(Comparator.comparingLong(EntryView::id))
                 .map(e -> new RemoteObject(this, e, e.type() == ObjectType.PORT ? portSums(e, all) : e.cells()))
                 .toList();
+    }
+
+    /**
+     * All entries at a time when no queue pair was being closed: that one's counts go over to its port, and would be seen
+     * twice or not at all. A process that closes nothing else than queue pairs is not waited for.
+     */
+    private List<EntryView> entries() throws VerbsException {
+        long end = System.nanoTime() + PATIENCE_NANOS;
+        while (true) {
+            Map<Long, Long> before = portChanges();
+            VarHandle.loadLoadFence();
+            List<EntryView> all = source.entries();
+            VarHandle.loadLoadFence();
+            ports = all.stream().filter(e -> e.type() == ObjectType.PORT).toList();
+            boolean settled = before.values().stream().allMatch(c -> (c & 1) == 0) && before.equals(portChanges());
+            if (settled || System.nanoTime() - end > 0) {
+                return all;
+            }
+        }
+    }
+
+    /** Of the ports that are known: how often something was added to them. */
+    private Map<Long, Long> portChanges() throws VerbsException {
+        Map<Long, Long> changes = new HashMap<>();
+        for (EntryView p : ports) {
+            EntryView now = source.entry(p);
+            if (now != null) {
+                changes.put(p.id(), now.changes());
+            }
+        }
+        return changes;
     }
 
     private static long[] portSums(EntryView port, List<EntryView> all) {
@@ -248,7 +286,7 @@ public final class RemoteProcess implements AutoCloseable {
         if (source.entry(view) == null) {
             return 0;
         }
-        List<EntryView> all = source.entries();
+        List<EntryView> all = entries();
         return all.stream().filter(e -> e.id() == view.id() && e.sequence() == view.sequence()).findFirst()
                 .map(p -> EntryView.sum(portSums(p, all), mask)).orElse(0L);
     }

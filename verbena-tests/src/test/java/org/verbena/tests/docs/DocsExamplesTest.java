@@ -111,6 +111,24 @@ class DocsExamplesTest {
     }
 
     @Test
+    void metricsAreThoseOfTheMessages() throws IOException {
+        String jars = ExampleProcess.CORE + "|.*verbena-micrometer\\b.*|.*/(micrometer|prometheus|HdrHistogram)[^/]*";
+        try (ExampleProcess p = ExampleProcess.onClassPath(example("Metrics"), jars)) {
+            assertThat(p.rest()).matches("""
+                    verbena_cq_completions_total\\{context="\\d+",device="shm0",number="0x0"} [0-6].0
+                    verbena_objects\\{type="CQ"} 1.0
+                    verbena_objects\\{type="DEVICE"} 1.0
+                    verbena_objects\\{type="MR"} 1.0
+                    verbena_objects\\{type="PD"} 1.0
+                    verbena_objects\\{type="QP"} 2.0
+                    verbena_objects\\{type="SRQ"} 0.0
+                    verbena_port_tx_send_bytes_total\\{device="shm0",port="1"} [0-9]+.0
+                    verbena_port_tx_sends_total\\{device="shm0",port="1"} [0-3].0""");
+            assertThat(p.code()).isZero();
+        }
+    }
+
+    @Test
     void theFirstProgramRunsInTwoProcesses() throws IOException {
         try (ExampleProcess server = ExampleProcess.onModulePath(example("HelloVerbs"), 0, "server")) {
             String listening = server.line();
@@ -132,10 +150,10 @@ class DocsExamplesTest {
             names = files.filter(Files::isRegularFile).map(f -> f.getFileName().toString().replace(".java", ""))
                     .toList();
         }
-        Stream<String> known = Stream.concat(Stream.of("HelloVerbs"), PRINTS.keySet().stream());
+        Stream<String> known = Stream.concat(Stream.of("HelloVerbs", "Metrics"), PRINTS.keySet().stream());
         assertThat(names).containsExactlyInAnyOrderElementsOf(known.toList());
-        Markdown verbs = Markdown.read(EXAMPLES.resolveSibling("verbs.md"));
-        assertThat(names).allSatisfy(n -> assertThat(verbs.links()).contains("examples/" + n + ".java"));
+        List<String> links = Markdown.all().stream().flatMap(m -> m.links().stream()).toList();
+        assertThat(names).allSatisfy(n -> assertThat(links).contains("examples/" + n + ".java"));
     }
 
     /** All that a program makes and closes is made in some example. */
@@ -169,7 +187,7 @@ class DocsExamplesTest {
     @Test
     void snippetsAreTakenFromTheExamples() throws IOException {
         String examples = sources(EXAMPLES);
-        for (String document : List.of("README.md", "docs/verbs.md")) {
+        for (String document : List.of("README.md", "docs/verbs.md", "docs/metrics.md")) {
             assertQuotes(document, examples);
         }
         Path root = Markdown.root();

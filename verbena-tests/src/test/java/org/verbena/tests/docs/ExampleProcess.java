@@ -13,6 +13,9 @@ import java.util.stream.Collectors;
 
 /** An example in a JVM of its own, compiled and started by Java's source launcher as the documents say. */
 final class ExampleProcess implements AutoCloseable {
+    /** What a program needs at run time. */
+    static final String CORE = ".*verbena-(linux|verbs|shm)\\b.*|.*/jspecify[^/]*";
+
     private static final int LONGEST_SECONDS = 90;
 
     private final Process process;
@@ -31,18 +34,24 @@ final class ExampleProcess implements AutoCloseable {
 
     /** Starts with modules, {@code port} as the property of that name. */
     static ExampleProcess onModulePath(Path example, int port, String... arguments) throws IOException {
-        return new ExampleProcess(List.of("-p", path(), "--add-modules", "org.verbena.verbs",
+        return new ExampleProcess(List.of("-p", path(CORE), "--add-modules", "org.verbena.verbs",
                 "--enable-native-access=org.verbena.linux", "-Dport=" + port), example, List.of(arguments));
     }
 
     /** Starts with a class path. */
     static ExampleProcess onClassPath(Path example) throws IOException {
-        return new ExampleProcess(List.of("-cp", path(), "--enable-native-access=ALL-UNNAMED"), example, List.of());
+        return onClassPath(example, CORE);
     }
 
-    private static String path() {
+    /** Starts with a class path of the jars and folders whose path matches. */
+    static ExampleProcess onClassPath(Path example, String jars) throws IOException {
+        return new ExampleProcess(List.of("-cp", path(jars), "--enable-native-access=ALL-UNNAMED"), example,
+                List.of());
+    }
+
+    private static String path(String jars) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-                .filter(p -> p.matches(".*verbena-(linux|verbs|shm)\\b.*|.*/jspecify[^/]*"))
+                .filter(p -> p.matches(jars))
                 .collect(Collectors.joining(File.pathSeparator));
     }
 

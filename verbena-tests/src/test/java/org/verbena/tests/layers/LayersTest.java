@@ -33,10 +33,12 @@ class LayersTest {
             "linux", List.of(),
             "verbs", List.of("linux"),
             "shm", List.of("verbs", "linux"),
+            "micrometer", List.of("verbs"),
             "cli", List.of("shm", "verbs", "linux")));
 
     /** Libraries beyond the JDK. What is not named here is core and has none; Unsafe is not the JDK's API. */
     private static final Map<String, List<String>> LIBRARIES = Map.of(
+            "micrometer", List.of("io.micrometer.core.."),
             "cli", List.of("picocli..", "com.fasterxml.jackson..", "org.HdrHistogram..",
                     "com.sun.management")); // the JDK's too: bytes allocated per thread
 

@@ -1,0 +1,35 @@
+package org.verbena.micrometer;
+
+import java.time.Instant;
+
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+
+import org.verbena.verbs.ObjectType;
+import org.verbena.verbs.RemoteObject;
+
+/**
+ * What a set of meters is about: a device or a port, whichever contexts use it, or one object.
+ *
+ * @param id of the object, 0 for a device or port
+ * @param created of the object: another one may have its number and place later
+ */
+record Series(int type, Tags tags, long id, Instant created) {
+    static Series of(RemoteObject o) {
+        Tags tags = Tags.of("device", o.device());
+        return switch (o.type()) {
+            case ObjectType.DEVICE -> new Series(o.type(), tags, 0, Instant.EPOCH);
+            case ObjectType.PORT -> new Series(o.type(), tags.and("port", Integer.toString(o.number())), 0,
+                    Instant.EPOCH);
+            default -> new Series(o.type(), tags.and(Tag.of("context", Long.toString(o.context())),
+                    Tag.of("number", "0x" + Integer.toHexString(o.number()))).and(type(o)), o.id(), o.created());
+        };
+    }
+
+    /** A queue pair's type, RC or UD; of the others there is one, or it says nothing of what they count. */
+    private static Tags type(RemoteObject o) {
+        return o.type() == ObjectType.QP
+                ? Tags.of("type", String.valueOf(o.attributes().getOrDefault("type", "")))
+                : Tags.empty();
+    }
+}

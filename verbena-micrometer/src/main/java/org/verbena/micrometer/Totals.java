@@ -1,0 +1,50 @@
+package org.verbena.micrometer;
+
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.verbena.verbs.ObjectType;
+import org.verbena.verbs.RemoteObject;
+
+/**
+ * Of devices and ports, the sums over all contexts that a process has or had open: they never fall. Of a context that was
+ * closed, what was seen of it counts. For one thread at a time.
+ */
+final class Totals {
+    /** A device or port of one context. */
+    private record Part(Series series, long id, Instant created) {}
+
+    private final Map<Part, Map<Integer, Long>> open = new HashMap<>();
+    private final Map<Series, Map<Integer, Long>> closed = new HashMap<>();
+
+    /** The sums, now that a process has these objects. */
+    Map<Series, Map<Integer, Long>> with(List<RemoteObject> objects) {
+        Set<Part> gone = new HashSet<>(open.keySet());
+        for (RemoteObject o : objects) {
+            if (o.type() == ObjectType.DEVICE || o.type() == ObjectType.PORT) {
+                Part p = new Part(Series.of(o), o.id(), o.created());
+                open.put(p, Counted.values(o));
+                gone.remove(p);
+            }
+        }
+        for (Part p : gone) {
+            Map<Integer, Long> last = open.remove(p);
+            if (last != null) {
+                add(closed, p.series, last);
+            }
+        }
+        Map<Series, Map<Integer, Long>> sums = new HashMap<>();
+        closed.forEach((s, values) -> add(sums, s, values));
+        open.forEach((p, values) -> add(sums, p.series, values));
+        return sums;
+    }
+
+    private static void add(Map<Series, Map<Integer, Long>> to, Series series, Map<Integer, Long> values) {
+        Map<Integer, Long> sum = to.computeIfAbsent(series, s -> new HashMap<>());
+        values.forEach((point, v) -> sum.merge(point, v, Long::sum));
+    }
+}
