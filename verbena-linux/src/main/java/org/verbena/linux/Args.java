@@ -51,6 +51,13 @@ final class Args {
         return bytes;
     }
 
+    /** A number from the first to the last, both included. */
+    static void requireBetween(long number, long first, long last, String what) {
+        if (number < first || number > last) {
+            throw new IllegalArgumentException(what + " is " + first + " to " + last + ", not " + number);
+        }
+    }
+
     /** Milliseconds of a time-out: -1 for ever, else 0 or more. */
     static void requireTimeout(int timeoutMillis) {
         if (timeoutMillis < -1) {

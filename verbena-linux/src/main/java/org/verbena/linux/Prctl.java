@@ -7,11 +7,12 @@ import java.nio.file.Path;
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
-/** Who may ptrace this process, where the Yama module restricts it: prctl(2). Stateless and thread-safe. */
+/** Who may ptrace this process, by its own setting and by the Yama module: prctl(2). Stateless and thread-safe. */
 public final class Prctl {
     /** Any process that has the right otherwise. */
     public static final int PTRACER_ANY = -1;
 
+    static final int PR_GET_DUMPABLE = 3;
     static final int PR_SET_PTRACER = 0x59616d61;
 
     private static final Path YAMA = Path.of("/proc/sys/kernel/yama/ptrace_scope");
@@ -44,5 +45,16 @@ public final class Prctl {
         } catch (IOException | NumberFormatException absent) {
             return -1;
         }
+    }
+
+    /**
+     * Whether processes of the same user may ptrace this one at all. A process that has changed its user, or whose
+     * program the user may not read, is not dumpable.
+     *
+     * @return true if it is dumpable
+     * @throws LinuxException if the kernel does not say
+     */
+    public static boolean isDumpable() throws LinuxException {
+        return Args.check(Native.call(SyscallNumber.PRCTL, PR_GET_DUMPABLE), "prctl(PR_GET_DUMPABLE)") == 1;
     }
 }

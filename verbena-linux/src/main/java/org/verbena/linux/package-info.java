@@ -1,5 +1,6 @@
 /**
- * System calls of Linux, one class a subject: memory files, mappings, events, sockets, processes.
+ * System calls of Linux, one class a subject: memory files, mappings, events, sockets, processes, networks,
+ * programs in the kernel.
  *
  * <p>What it is: thin, checked bindings. Every argument is validated before native code sees it: bounds, alignment,
  * heap segments, closed arenas, negative numbers, too long names. Nothing that a caller passes can crash the JVM.

@@ -26,6 +26,8 @@ class LayoutProbeTest {
     void javaAgreesWithTheHeaders(@TempDir Path dir) throws Exception {
         layouts();
         constants();
+        network();
+        programs();
         for (Field field : SyscallNumber.class.getDeclaredFields()) {
             if (field.getType() == int.class && Modifier.isPublic(field.getModifiers())) {
                 expect("SYS_" + field.getName().toLowerCase(Locale.ROOT), field.getInt(null));
@@ -35,16 +37,31 @@ class LayoutProbeTest {
                 #define _GNU_SOURCE
                 #include <errno.h>
                 #include <fcntl.h>
+                #include <linux/bpf.h>
                 #include <linux/dma-buf.h>
                 #include <linux/futex.h>
+                #include <linux/genetlink.h>
+                #include <linux/if_link.h>
+                #include <linux/if_xdp.h>
+                #include <linux/inet_diag.h>
+                #include <linux/io_uring.h>
                 #include <linux/membarrier.h>
+                #include <linux/netlink.h>
+                #include <linux/rtnetlink.h>
+                #include <linux/sock_diag.h>
+                #include <linux/udmabuf.h>
+                #include <linux/veth.h>
+                #include <net/if.h>
+                #include <netinet/in.h>
                 #include <poll.h>
+                #include <sched.h>
                 #include <stddef.h>
                 #include <stdio.h>
                 #include <string.h>
                 #include <sys/epoll.h>
                 #include <sys/eventfd.h>
                 #include <sys/mman.h>
+                #include <dlfcn.h>
                 #include <sys/prctl.h>
                 #include <sys/socket.h>
                 #include <sys/stat.h>
@@ -80,7 +97,7 @@ class LayoutProbeTest {
         }
         expected.forEach((expression, value) -> assertThat(actual.get(expression)).as(expression).isEqualTo(Long
                 .toString(value)));
-        assertThat(expected).hasSizeGreaterThan(250);
+        assertThat(expected).hasSizeGreaterThan(380);
         for (int i = 1; i < 140; i++) {
             assertThat(Errno.text(i)).isEqualTo(actual.get("text " + i));
         }
@@ -163,6 +180,111 @@ class LayoutProbeTest {
         expect("PR_SET_PTRACER", Prctl.PR_SET_PTRACER);
         expect("(int) PR_SET_PTRACER_ANY", Prctl.PTRACER_ANY);
         expect("CLOCK_MONOTONIC", 1);
+    }
+
+    private void network() throws IllegalAccessException {
+        constantsOf(Netlink.class, "", "NETLINK_ROUTE", "NETLINK_SOCK_DIAG", "NETLINK_GENERIC", "AF_NETLINK",
+                "SOCK_RAW", "SOL_NETLINK", "NETLINK_CAP_ACK", "NETLINK_EXT_ACK", "NLM_F_CAPPED", "NLM_F_ACK_TLVS",
+                "NLMSG_NOOP", "NLMSG_ERROR", "NLMSG_DONE", "NLMSGERR_ATTR_MSG");
+        constantsOf(NetlinkRequest.class, "", "NLM_F_REQUEST", "NLM_F_ACK", "NLM_F_DUMP", "NLM_F_EXCL", "NLM_F_CREATE",
+                "NLMSG_HDRLEN", "NLA_HDRLEN", "NLA_F_NESTED");
+        expect("sizeof(struct sockaddr_nl)", Netlink.SOCKADDR_NL_BYTES);
+        expect("offsetof(struct sockaddr_nl, nl_pid)", Netlink.SOCKADDR_NL_PID);
+        expect("sizeof(struct nlmsghdr)", NetlinkRequest.NLMSG_HDRLEN);
+        expect("offsetof(struct nlmsghdr, nlmsg_type)", 4);
+        expect("offsetof(struct nlmsghdr, nlmsg_flags)", 6);
+        expect("offsetof(struct nlmsghdr, nlmsg_seq)", 8);
+        expect("offsetof(struct nlmsgerr, msg)", 4);
+        constantsOf(GenericNetlink.class, "", "GENL_ID_CTRL", "GENL_HDRLEN", "CTRL_CMD_GETFAMILY",
+                "CTRL_ATTR_FAMILY_ID", "CTRL_ATTR_FAMILY_NAME", "CTRL_ATTR_VERSION", "CTRL_ATTR_OPS",
+                "CTRL_ATTR_OP_ID");
+        expect("GENL_NAMSIZ", 16);
+        constantsOf(NetworkLinks.class, "", "RTM_NEWLINK", "RTM_DELLINK", "RTM_GETLINK", "IFLA_IFNAME", "IFLA_LINKINFO",
+                "IFLA_INFO_KIND", "IFLA_INFO_DATA", "VETH_INFO_PEER", "IFF_UP");
+        expect("sizeof(struct ifinfomsg)", NetworkLinks.IFINFOMSG_BYTES);
+        expect("offsetof(struct ifinfomsg, ifi_index)", NetworkLinks.IFINFOMSG_INDEX);
+        expect("offsetof(struct ifinfomsg, ifi_flags)", NetworkLinks.IFINFOMSG_FLAGS);
+        expect("offsetof(struct ifinfomsg, ifi_change)", NetworkLinks.IFINFOMSG_CHANGE);
+        expect("IFNAMSIZ", 16);
+        expect("CLONE_NEWNET", NetworkNamespace.CLONE_NEWNET);
+        constantsOf(SockDiag.class, "", "SOCK_DIAG_BY_FAMILY", "AF_INET", "AF_INET6", "IPPROTO_TCP");
+        expect("sizeof(struct inet_diag_req_v2)", SockDiag.REQUEST_BYTES);
+        expect("offsetof(struct inet_diag_req_v2, sdiag_protocol)", 1);
+        expect("offsetof(struct inet_diag_req_v2, idiag_states)", SockDiag.REQUEST_STATES);
+        expect("offsetof(struct inet_diag_req_v2, id)", SockDiag.REQUEST_ID);
+        expect("offsetof(struct inet_diag_sockid, idiag_dport)", 2);
+        expect("offsetof(struct inet_diag_sockid, idiag_src)", SockDiag.ID_SOURCE);
+        expect("offsetof(struct inet_diag_sockid, idiag_dst)", SockDiag.ID_DESTINATION);
+        expect("offsetof(struct inet_diag_sockid, idiag_cookie)", SockDiag.ID_COOKIE);
+        expect("(int) INET_DIAG_NOCOOKIE", -1);
+        expect("sizeof(struct inet_diag_msg)", SockDiag.MESSAGE_BYTES);
+        expect("offsetof(struct inet_diag_msg, idiag_state)", SockDiag.MESSAGE_STATE);
+        expect("offsetof(struct inet_diag_msg, id)", SockDiag.MESSAGE_ID);
+        expect("offsetof(struct inet_diag_msg, idiag_uid)", SockDiag.MESSAGE_UID);
+        expect("offsetof(struct inet_diag_msg, idiag_inode)", SockDiag.MESSAGE_INODE);
+        expect("AF_SMC", Smc.AF_SMC);
+        expect("SOCK_STREAM", Smc.SOCK_STREAM);
+        constantsOf(Xsk.class, "", "XDP_COPY", "XDP_ZEROCOPY", "AF_XDP", "SOL_XDP", "XDP_MMAP_OFFSETS", "XDP_RX_RING",
+                "XDP_TX_RING", "XDP_UMEM_REG", "XDP_UMEM_FILL_RING", "XDP_UMEM_COMPLETION_RING", "MSG_DONTWAIT");
+        expect("XDP_PGOFF_RX_RING", Xsk.XDP_PGOFF_RX_RING);
+        expect("XDP_PGOFF_TX_RING", Xsk.XDP_PGOFF_TX_RING);
+        expect("XDP_UMEM_PGOFF_FILL_RING", Xsk.XDP_UMEM_PGOFF_FILL_RING);
+        expect("XDP_UMEM_PGOFF_COMPLETION_RING", Xsk.XDP_UMEM_PGOFF_COMPLETION_RING);
+        expect("sizeof(struct xdp_umem_reg)", Xsk.UMEM_REG_BYTES);
+        expect("offsetof(struct xdp_umem_reg, len)", Xsk.UMEM_REG_LEN);
+        expect("offsetof(struct xdp_umem_reg, chunk_size)", Xsk.UMEM_REG_CHUNK_SIZE);
+        expect("sizeof(struct xdp_mmap_offsets)", Xsk.OFFSETS_BYTES);
+        expect("offsetof(struct xdp_mmap_offsets, tx)", Xsk.OFFSETS_TX);
+        expect("offsetof(struct xdp_mmap_offsets, fr)", Xsk.OFFSETS_FILL);
+        expect("offsetof(struct xdp_mmap_offsets, cr)", Xsk.OFFSETS_COMPLETION);
+        expect("offsetof(struct xdp_ring_offset, consumer)", 8);
+        expect("offsetof(struct xdp_ring_offset, desc)", 16);
+        expect("sizeof(struct xdp_desc)", XskRing.DESCRIPTOR_BYTES);
+        expect("offsetof(struct xdp_desc, len)", 8);
+        expect("offsetof(struct xdp_desc, options)", 12);
+        expect("sizeof(struct sockaddr_xdp)", Xsk.SOCKADDR_BYTES);
+        expect("offsetof(struct sockaddr_xdp, sxdp_flags)", 2);
+        expect("offsetof(struct sockaddr_xdp, sxdp_ifindex)", Xsk.SOCKADDR_IFINDEX);
+        expect("offsetof(struct sockaddr_xdp, sxdp_queue_id)", Xsk.SOCKADDR_QUEUE);
+    }
+
+    private void programs() throws IllegalAccessException {
+        constantsOf(Bpf.class, "", "BPF_PROG_TYPE_XDP", "BPF_XDP", "XDP_PASS", "XDP_FLAGS_SKB_MODE",
+                "XDP_FLAGS_DRV_MODE", "BPF_MAP_CREATE", "BPF_MAP_LOOKUP_ELEM", "BPF_MAP_UPDATE_ELEM", "BPF_PROG_LOAD",
+                "BPF_PROG_TEST_RUN", "BPF_LINK_CREATE");
+        constantsOf(BpfMap.class, "");
+        expect("offsetof(union bpf_attr, key_size)", Bpf.MAP_KEY_SIZE);
+        expect("offsetof(union bpf_attr, value_size)", Bpf.MAP_VALUE_SIZE);
+        expect("offsetof(union bpf_attr, max_entries)", Bpf.MAP_MAX_ENTRIES);
+        expect("offsetof(union bpf_attr, key)", Bpf.ELEMENT_KEY);
+        expect("offsetof(union bpf_attr, value)", Bpf.ELEMENT_VALUE);
+        expect("offsetof(union bpf_attr, insn_cnt)", Bpf.PROG_INSN_CNT);
+        expect("offsetof(union bpf_attr, insns)", Bpf.PROG_INSNS);
+        expect("offsetof(union bpf_attr, license)", Bpf.PROG_LICENSE);
+        expect("offsetof(union bpf_attr, log_level)", Bpf.PROG_LOG_LEVEL);
+        expect("offsetof(union bpf_attr, log_size)", Bpf.PROG_LOG_SIZE);
+        expect("offsetof(union bpf_attr, log_buf)", Bpf.PROG_LOG_BUF);
+        expect("offsetof(union bpf_attr, test.retval)", Bpf.TEST_RETVAL);
+        expect("offsetof(union bpf_attr, test.data_size_in)", Bpf.TEST_DATA_SIZE_IN);
+        expect("offsetof(union bpf_attr, test.data_in)", Bpf.TEST_DATA_IN);
+        expect("offsetof(union bpf_attr, test.repeat)", Bpf.TEST_REPEAT);
+        expect("offsetof(union bpf_attr, link_create.target_ifindex)", Bpf.LINK_TARGET_IFINDEX);
+        expect("offsetof(union bpf_attr, link_create.attach_type)", Bpf.LINK_ATTACH_TYPE);
+        expect("offsetof(union bpf_attr, link_create.flags)", Bpf.LINK_FLAGS);
+        expect("*(long long *) &(struct bpf_insn) {0x61, 2, 1, -3, -7}", Bpf.instruction(0x61, 2, 1, -3, -7));
+        expect("BPF_FUNC_redirect_map", 51);
+        expect("offsetof(struct xdp_md, rx_queue_index)", 16);
+        constantsOf(IoUring.class, "", "IORING_FEAT_SINGLE_MMAP", "IORING_FEAT_NODROP");
+        expect("sizeof(struct io_uring_params)", IoUring.PARAMS_BYTES);
+        expect("offsetof(struct io_uring_params, cq_entries)", IoUring.PARAMS_CQ_ENTRIES);
+        expect("offsetof(struct io_uring_params, features)", IoUring.PARAMS_FEATURES);
+        expect("UDMABUF_CREATE", UdmaBuf.UDMABUF_CREATE);
+        expect("UDMABUF_FLAGS_CLOEXEC", UdmaBuf.UDMABUF_FLAGS_CLOEXEC);
+        expect("sizeof(struct udmabuf_create)", UdmaBuf.CREATE_BYTES);
+        expect("offsetof(struct udmabuf_create, offset)", UdmaBuf.CREATE_OFFSET);
+        expect("offsetof(struct udmabuf_create, size)", UdmaBuf.CREATE_SIZE);
+        expect("PR_GET_DUMPABLE", Prctl.PR_GET_DUMPABLE);
+        expect("RTLD_NOW", SharedLibrary.RTLD_NOW);
     }
 
     /** Expects constants of a class under their names with a prefix; all public ones if none is named. */

@@ -30,12 +30,15 @@ public final class SyscallNumber {
     public static final int BIND = pick(49, 200);
     public static final int LISTEN = pick(50, 201);
     public static final int SOCKETPAIR = pick(53, 199);
+    public static final int SETSOCKOPT = pick(54, 208);
     public static final int GETSOCKOPT = pick(55, 209);
     public static final int FCNTL = pick(72, 25);
     public static final int FLOCK = pick(73, 32);
     public static final int FTRUNCATE = pick(77, 46);
     public static final int GETUID = pick(102, 174);
     public static final int FSTATFS = pick(138, 44);
+    public static final int MLOCK = pick(149, 228);
+    public static final int MUNLOCK = pick(150, 229);
     public static final int PRCTL = pick(157, 167);
     public static final int GETTID = pick(186, 178);
     public static final int FUTEX = pick(202, 98);
@@ -43,6 +46,7 @@ public final class SyscallNumber {
     public static final int SCHED_GETAFFINITY = pick(204, 123);
     public static final int EPOLL_CTL = pick(233, 21);
     public static final int PPOLL = pick(271, 73);
+    public static final int UNSHARE = pick(272, 97);
     public static final int EPOLL_PWAIT = pick(281, 22);
     public static final int FALLOCATE = pick(285, 47);
     public static final int ACCEPT4 = pick(288, 242);
@@ -51,9 +55,11 @@ public final class SyscallNumber {
     public static final int PROCESS_VM_READV = pick(310, 270);
     public static final int PROCESS_VM_WRITEV = pick(311, 271);
     public static final int MEMFD_CREATE = pick(319, 279);
+    public static final int BPF = pick(321, 280);
     public static final int MEMBARRIER = pick(324, 283);
     public static final int STATX = pick(332, 291);
     public static final int PIDFD_SEND_SIGNAL = 424;
+    public static final int IO_URING_SETUP = 425;
     public static final int PIDFD_OPEN = 434;
 
     private SyscallNumber() {}

@@ -1,0 +1,53 @@
+package org.verbena.linux;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+
+import org.verbena.linux.spi.Native;
+import org.verbena.linux.spi.SyscallNumber;
+
+/**
+ * A network of its own, with no interface but a loopback that is down: network_namespaces(7), unshare(2). It ends, with
+ * all interfaces in it, when its last thread has ended and its last socket is closed. Stateless and thread-safe.
+ */
+public final class NetworkNamespace {
+    static final int CLONE_NEWNET = 0x40000000;
+
+    private NetworkNamespace() {}
+
+    /**
+     * Runs an action on a new platform thread in a new namespace. The thread ends afterwards, so that nothing else ever
+     * runs there; other threads of the process stay where they are.
+     *
+     * @param <T> what the action answers
+     * @param action opens its sockets itself: those that it was given belong to other namespaces
+     * @return the action's answer
+     * @throws LinuxException {@code EPERM} (CAP_SYS_ADMIN is missing), {@code ENOSPC} (too many namespaces),
+     *     {@code EINVAL} (the kernel has none)
+     * @throws InterruptedException if the calling thread was interrupted; so is the action then
+     * @throws Exception what the action throws
+     */
+    public static <T> T callInNew(Callable<T> action) throws Exception {
+        FutureTask<T> task = new FutureTask<>(() -> {
+            Args.check(Native.call(SyscallNumber.UNSHARE, CLONE_NEWNET), "unshare(CLONE_NEWNET)");
+            return action.call();
+        });
+        Thread thread = Thread.ofPlatform().daemon().name("verbena-netns").start(task);
+        try {
+            T answer = task.get();
+            thread.join();
+            return answer;
+        } catch (InterruptedException e) {
+            task.cancel(true);
+            throw e;
+        } catch (ExecutionException e) {
+            thread.join();
+            switch (e.getCause()) {
+                case Exception thrown -> throw thrown;
+                case Error thrown -> throw thrown;
+                case null, default -> throw e;
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package org.verbena.linux;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the kernel knows of a TCP socket, by its addresses: sock_diag(7). It sees the sockets of its network namespace,
+ * of all users, and needs no privilege. One thread at a time uses an object.
+ *
+ * <pre>
+ * inet_diag_req_v2  family 0, protocol 1, ext 2, states 4, id 8
+ * inet_diag_sockid  sport 0, dport 2, src 4, dst 20, if 36, cookie 40
+ * inet_diag_msg     family 0, state 1, id 4, expires 52, rqueue 56, wqueue 60, uid 64, inode 68
+ * </pre>
+ */
+public final class SockDiag implements AutoCloseable {
+    static final int SOCK_DIAG_BY_FAMILY = 20;
+    static final int AF_INET = 2;
+    static final int AF_INET6 = 10;
+    static final int IPPROTO_TCP = 6;
+    static final int REQUEST_BYTES = 56;
+    static final int REQUEST_STATES = 4;
+    static final int REQUEST_ID = 8;
+    static final int ID_SOURCE = 4;
+    static final int ID_DESTINATION = 20;
+    static final int ID_COOKIE = 40;
+    static final int MESSAGE_BYTES = 72;
+    static final int MESSAGE_STATE = 1;
+    static final int MESSAGE_ID = 4;
+    static final int MESSAGE_UID = 64;
+    static final int MESSAGE_INODE = 68;
+
+    /**
+     * A socket.
+     *
+     * @param state as in tcp(7), 1 is established
+     * @param uid the user that owns it
+     * @param inode its number in {@code /proc/PID/fd}, unsigned; 0 if no descriptor has it any more
+     * @param cookie a number that no other socket of this machine has had since it started
+     */
+    public record TcpSocket(int state, int uid, int inode, long cookie) {}
+
+    private final Netlink netlink;
+
+    private SockDiag(Netlink netlink) {
+        this.netlink = netlink;
+    }
+
+    /**
+     * Opens a socket for questions, in the network namespace of the calling thread.
+     *
+     * @return the object
+     * @throws LinuxException {@code EPROTONOSUPPORT} (the kernel does not have it), {@code EMFILE}, {@code ENFILE}
+     */
+    public static SockDiag open() throws LinuxException {
+        return new SockDiag(Netlink.open(Netlink.NETLINK_SOCK_DIAG));
+    }
+
+    /**
+     * Finds a connected TCP socket.
+     *
+     * @param local its own address
+     * @param remote the address of its peer, of the same family
+     * @return the socket, or nothing if there is none here: it is on another machine, in another network namespace, or
+     *     its addresses are translated on the way
+     * @throws IllegalArgumentException if an address is not resolved or the families differ
+     * @throws LinuxException {@code ENOENT} is the empty answer; else as {@link Netlink#request}
+     */
+    public Optional<TcpSocket> find(InetSocketAddress local, InetSocketAddress remote) throws LinuxException {
+        InetAddress source = address(local);
+        InetAddress destination = address(remote);
+        if (source.getAddress().length != destination.getAddress().length) {
+            throw new IllegalArgumentException("addresses of two families: " + local + ", " + remote);
+        }
+        ByteBuffer request = ByteBuffer.allocate(REQUEST_BYTES).order(ByteOrder.nativeOrder());
+        request.put(0, (byte) (source instanceof Inet4Address ? AF_INET : AF_INET6)).put(1, (byte) IPPROTO_TCP);
+        request.putInt(REQUEST_STATES, -1);
+        request.order(ByteOrder.BIG_ENDIAN).putShort(REQUEST_ID, (short) local.getPort())
+                .putShort(REQUEST_ID + 2, (short) remote.getPort());
+        request.put(REQUEST_ID + ID_SOURCE, source.getAddress()).put(REQUEST_ID + ID_DESTINATION, destination
+                .getAddress());
+        request.putLong(REQUEST_ID + ID_COOKIE, -1L); // INET_DIAG_NOCOOKIE
+        String call = "netlink SOCK_DIAG_BY_FAMILY(" + local + ", " + remote + ")";
+        try {
+            List<NetlinkReply> replies = netlink.request(
+                    new NetlinkRequest(SOCK_DIAG_BY_FAMILY, 0).append(request.array()), call);
+            return replies.isEmpty() ? Optional.empty() : Optional.of(read(replies.getFirst(), call));
+        } catch (LinuxException e) {
+            if (e.errno() == Errno.ENOENT && e.call().equals(call)) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    private static TcpSocket read(NetlinkReply reply, String call) throws LinuxException {
+        ByteBuffer message = reply.payload();
+        if (reply.type() != SOCK_DIAG_BY_FAMILY || message.remaining() < MESSAGE_BYTES) {
+            throw new LinuxException(call, Errno.EBADMSG);
+        }
+        int at = MESSAGE_ID + ID_COOKIE; // u32[2], the lower half first
+        long cookie = Integer.toUnsignedLong(message.getInt(at)) | (long) message.getInt(at + 4) << 32;
+        return new TcpSocket(message.get(MESSAGE_STATE) & 0xFF, message.getInt(MESSAGE_UID), message.getInt(
+                MESSAGE_INODE), cookie);
+    }
+
+    private static InetAddress address(InetSocketAddress a) {
+        if (a.isUnresolved()) {
+            throw new IllegalArgumentException("not resolved: " + a);
+        }
+        return a.getAddress();
+    }
+
+    /** Closes the socket. Idempotent. */
+    @Override
+    public void close() {
+        netlink.close();
+    }
+}
