@@ -20,6 +20,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             // One line a command.
             CopyCommand.class,
             DevicesCommand.class,
+            DoctorCommand.class,
             PerfCommand.class,
         })
 public final class Main implements Runnable {

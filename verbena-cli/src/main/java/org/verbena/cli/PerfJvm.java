@@ -5,10 +5,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -19,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * process does, whatever way: its standard input then ends.
  */
 final class PerfJvm implements AutoCloseable {
-    private static final String ARCHIVE = "-XX:SharedArchiveFile=";
     private static final int KEPT_LINES = 20;
     private static final int EXIT_SECONDS = 5;
     private static final int SIGNAL = 128;
@@ -32,54 +28,11 @@ final class PerfJvm implements AutoCloseable {
 
     PerfJvm(String role, List<String> arguments) throws IOException {
         this.role = role;
-        List<String> command = command();
-        command.add("perf");
+        List<String> command = OwnJvm.command(List.of("perf"));
         command.addAll(arguments);
         process = new ProcessBuilder(command).start();
         lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         errorReader = Thread.ofPlatform().daemon().start(this::collectErrors);
-    }
-
-    private static List<String> command() {
-        List<String> c = new ArrayList<>();
-        c.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        c.addAll(inherited());
-        // Serial: its threads sleep unless it collects, and nothing here makes garbage.
-        c.addAll(List.of("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto"));
-        String modulePath = System.getProperty("jdk.module.path", "");
-        String classPath = System.getProperty("java.class.path", "");
-        if (!classPath.isEmpty()) {
-            c.addAll(List.of("--class-path", classPath));
-        }
-        if (!modulePath.isEmpty()) {
-            c.addAll(List.of("--module-path", modulePath));
-        }
-        Module module = PerfJvm.class.getModule();
-        if (module.isNamed()) {
-            c.addAll(List.of("--enable-native-access=org.verbena.linux", "--module",
-                    module.getName() + "/" + Main.class.getName()));
-        } else {
-            c.addAll(List.of("--enable-native-access=ALL-UNNAMED", Main.class.getName()));
-        }
-        return c;
-    }
-
-    /** Options of this JVM that do not say where code is, which collector to use or whom to attach. */
-    private static List<String> inherited() {
-        List<String> kept = new ArrayList<>();
-        for (String a : ProcessHandle.current().info().arguments().orElse(new String[0])) {
-            if (a.equals("-m") || a.startsWith("--module=") || a.equals("--module") || a.equals("-jar")
-                    || a.equals(Main.class.getName())) {
-                break;
-            }
-            boolean collector = a.startsWith("-XX:+Use") && a.endsWith("GC");
-            boolean archive = a.equals("-XX:+AutoCreateSharedArchive")
-                    || (a.startsWith(ARCHIVE) && !Files.isReadable(Path.of(a.substring(ARCHIVE.length()))));
-            if ((a.startsWith("-X") || a.startsWith("-D")) && !collector && !archive) {
-                kept.add(a);
-            }
-        }
-        return kept;
     }
 
     private void collectErrors() {

@@ -1,0 +1,123 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+import org.verbena.linux.Sys;
+
+/** {@code verbena doctor}: what this machine can do, and what to do where it cannot. */
+@Command(name = "doctor", description = {"Tries what Verbena needs, and what it could use, on this machine.",
+    "The exit code is 0 only if verbs over shm0 work."})
+final class DoctorCommand implements Callable<Integer> {
+    /** How long a second process may take. */
+    static final Duration CHILD_LIMIT = Duration.ofSeconds(40);
+
+    private static final Duration LIMIT = Duration.ofSeconds(25);
+    private static final Duration LONG_LIMIT = CHILD_LIMIT.plusSeconds(10);
+    private static final String MAIN = "Verbs over shm0";
+    private static final String MORE = "What else there is (Verbena does not use it yet)";
+    private static final String PEER = "peer:";
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Option(names = "--json", description = "Print JSON.") private boolean json;
+
+    /** What this process does for another one. */
+    @Option(names = "--as", hidden = true, paramLabel = "ROLE") private @Nullable String role;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
+    @SuppressWarnings("UnusedVariable") // picocli looks at it
+    private boolean help;
+
+    @Override
+    public Integer call() throws Exception {
+        PrintWriter out = spec.commandLine().getOut();
+        if (role != null) {
+            DoctorChild.endsWithParent(CHILD_LIMIT);
+            out.println(play(role));
+            out.flush();
+            return 0;
+        }
+        boolean granted = Sys.class.getModule().isNativeAccessEnabled(); // before a call changes that
+        DoctorReport report = new DoctorReport(out, Terminal.OUT.colours().ansi());
+        List<DoctorCheck.Line> lines = DoctorRunner.run(checks(granted), MAIN::equals, json
+                ? line -> {}
+                : report::print);
+        if (json) {
+            out.println(DoctorReport.json(lines));
+        } else {
+            report.summary(lines);
+        }
+        out.flush();
+        return lines.stream().allMatch(DoctorCheck.Line::isFit) ? 0 : Main.FAILURE;
+    }
+
+    private String play(String what) throws Exception {
+        if (what.startsWith(PEER)) {
+            try {
+                return DoctorVerbs.peer(Integer.parseInt(what.substring(PEER.length())));
+            } catch (NumberFormatException e) {
+                throw unknown(what);
+            }
+        }
+        return switch (what) {
+            case "rdma" -> finding(DoctorRdma.look());
+            case "xdp" -> finding(DoctorXdp.run());
+            default -> throw unknown(what);
+        };
+    }
+
+    private ParameterException unknown(String what) {
+        return new ParameterException(spec.commandLine(), "unknown role '" + what + "'");
+    }
+
+    private static String finding(DoctorFinding f) throws IOException {
+        return DoctorChild.print(DoctorReport.json(f));
+    }
+
+    private static List<DoctorCheck> checks(boolean granted) {
+        DoctorVerbs verbs = new DoctorVerbs();
+        return List.of(
+                main("java", "everything", DoctorHost::java),
+                main("native", "everything", () -> DoctorHost.nativeAccess(granted)),
+                main("kernel", "everything", DoctorHost::kernel),
+                main("memory", "memory that is allocated", DoctorHost::memory),
+                main("memfd", "memory that processes share", DoctorHost::memfd),
+                main("files", "connections to many peers", DoctorHost::files),
+                new DoctorCheck("verbs", MAIN, "the main job", true, LIMIT, DoctorVerbs::within),
+                new DoctorCheck("processes", MAIN, "the main job", true, LONG_LIMIT, verbs::between),
+                new DoctorCheck("ptrace", MAIN, "memory that is registered, not allocated", false, LONG_LIMIT,
+                        verbs::registered),
+                more("capabilities", "raw packets, programs in the kernel", DoctorHost::capabilities),
+                more("memlock", "memory for devices and for raw packets", DoctorHost::memlock),
+                more("sock_diag", "finding the process at the other end", DoctorKernel::sockDiag),
+                more("bpf", "raw packets, flows and their counters", DoctorKernel::bpf),
+                new DoctorCheck("af_xdp", MORE, "raw packets without a copy by the kernel", false, LONG_LIMIT,
+                        DoctorXdp::run),
+                more("io_uring", "fewer system calls", DoctorKernel::ioUring),
+                new DoctorCheck("rdma", MORE, "verbs between machines", false, LONG_LIMIT, DoctorRdma::run),
+                more("smc", "comparison with the kernel's sockets over RDMA", DoctorKernel::smc),
+                more("udmabuf", "device memory without a device", DoctorKernel::udmabuf),
+                more("devmem", "receiving into the memory of a device", DoctorKernel::devmem));
+    }
+
+    private static DoctorCheck main(String name, String neededFor, Callable<DoctorFinding> probe) {
+        return new DoctorCheck(name, MAIN, neededFor, false, LIMIT, probe);
+    }
+
+    private static DoctorCheck more(String name, String neededFor, Callable<DoctorFinding> probe) {
+        return new DoctorCheck(name, MORE, neededFor, false, LIMIT, probe);
+    }
+}

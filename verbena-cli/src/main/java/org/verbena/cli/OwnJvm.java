@@ -1,0 +1,57 @@
+package org.verbena.cli;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The command line of a JVM that runs {@code verbena} with the same Java, code and options as this one. */
+final class OwnJvm {
+    private static final String ARCHIVE = "-XX:SharedArchiveFile=";
+
+    private OwnJvm() {}
+
+    /** A list that can be added to: what {@code verbena} is to do comes last. */
+    static List<String> command(List<String> arguments) {
+        List<String> c = new ArrayList<>();
+        c.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        c.addAll(inherited());
+        // Serial: its threads sleep unless it collects, and nothing here makes garbage.
+        c.addAll(List.of("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto"));
+        String modulePath = System.getProperty("jdk.module.path", "");
+        String classPath = System.getProperty("java.class.path", "");
+        if (!classPath.isEmpty()) {
+            c.addAll(List.of("--class-path", classPath));
+        }
+        if (!modulePath.isEmpty()) {
+            c.addAll(List.of("--module-path", modulePath));
+        }
+        Module module = OwnJvm.class.getModule();
+        if (module.isNamed()) {
+            c.addAll(List.of("--enable-native-access=org.verbena.linux", "--module",
+                    module.getName() + "/" + Main.class.getName()));
+        } else {
+            c.addAll(List.of("--enable-native-access=ALL-UNNAMED", Main.class.getName()));
+        }
+        c.addAll(arguments);
+        return c;
+    }
+
+    /** Options of this JVM that do not say where code is, which collector to use or whom to attach. */
+    private static List<String> inherited() {
+        List<String> kept = new ArrayList<>();
+        for (String a : ProcessHandle.current().info().arguments().orElse(new String[0])) {
+            if (a.equals("-m") || a.startsWith("--module=") || a.equals("--module") || a.equals("-jar")
+                    || a.equals(Main.class.getName())) {
+                break;
+            }
+            boolean collector = a.startsWith("-XX:+Use") && a.endsWith("GC");
+            boolean archive = a.equals("-XX:+AutoCreateSharedArchive")
+                    || (a.startsWith(ARCHIVE) && !Files.isReadable(Path.of(a.substring(ARCHIVE.length()))));
+            if ((a.startsWith("-X") || a.startsWith("-D")) && !collector && !archive) {
+                kept.add(a);
+            }
+        }
+        return kept;
+    }
+}

@@ -1,0 +1,281 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.LibIbverbs;
+
+/** {@code verbena doctor} as a user runs it; each verdict against who else knows it. */
+class DoctorCommandTest {
+    private static final List<String> CHECKS = List.of("java", "native", "kernel", "memory", "memfd", "files", "verbs",
+            "processes", "ptrace", "capabilities", "memlock", "sock_diag", "bpf", "af_xdp", "io_uring", "rdma", "smc",
+            "udmabuf", "devmem");
+    private static final List<String> GRANTED = List.of("--enable-native-access=org.verbena.linux");
+    private static final List<String> DENIED = List.of("--illegal-native-access=deny");
+
+    /** A line of the answer. */
+    private record Line(String verdict, String evidence, String remedy) {}
+
+    /** How it ended. */
+    private record Answer(int code, String out, String err) {
+        /** The lines by their names; each has every key, and a remedy unless it is ok. */
+        Map<String, Line> lines() throws IOException {
+            Map<String, Line> lines = new LinkedHashMap<>();
+            for (JsonNode n : new ObjectMapper().readTree(out)) {
+                assertThat(n.properties()).extracting(Map.Entry::getKey).containsExactly("check", "needed_for",
+                        "required", "verdict", "evidence", "remedy");
+                Line line = new Line(n.get("verdict").textValue(), n.get("evidence").textValue(), n.get("remedy")
+                        .textValue());
+                assertThat(line.verdict()).isIn("ok", "limited", "no");
+                assertThat(line.evidence()).isNotBlank().doesNotContain("\n");
+                assertThat(line.remedy().isBlank()).as("%s", n).isEqualTo(line.verdict().equals("ok"));
+                assertThat(n.get("needed_for").textValue()).isNotBlank();
+                boolean required = n.get("required").booleanValue();
+                assertThat(required).isEqualTo(List.of("verbs", "processes").contains(n.get("check").textValue()));
+                assertThat(required && line.verdict().equals("no") && code == 0).as("%s", n).isFalse();
+                lines.put(n.get("check").textValue(), line);
+            }
+            assertThat(lines.keySet()).containsExactlyElementsOf(CHECKS);
+            return lines;
+        }
+    }
+
+    private static Answer run(List<String> before, String modules, List<String> jvm, String... arguments)
+            throws Exception {
+        List<String> command = new ArrayList<>(before);
+        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "--module-path", modules));
+        command.addAll(jvm);
+        command.addAll(List.of("--module", "org.verbena.cli/org.verbena.cli.Main", "doctor"));
+        command.addAll(List.of(arguments));
+        return run(command);
+    }
+
+    private static Answer run(List<String> command) throws Exception {
+        File err = File.createTempFile("doctor", ".err");
+        try {
+            Process p = new ProcessBuilder(command).redirectError(err).start();
+            String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(p.waitFor(100, TimeUnit.SECONDS)).isTrue();
+            return new Answer(p.exitValue(), out, Files.readString(err.toPath()));
+        } finally {
+            Files.delete(err.toPath());
+        }
+    }
+
+    private static Answer json(String... before) throws Exception {
+        return run(List.of(before), CopyProcess.modulePath(), GRANTED, "--json");
+    }
+
+    private static String proc(String file) throws IOException {
+        Path p = Path.of(file);
+        return Files.exists(p) ? Files.readString(p).strip() : "";
+    }
+
+    private static List<String> interfaces() throws IOException {
+        try (Stream<Path> names = Files.list(Path.of("/sys/class/net"))) {
+            return names.map(n -> n.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    private static void ok(Map<String, Line> lines, String... names) {
+        for (String n : names) {
+            assertThat(lines.get(n).verdict()).as(n + ": " + lines.get(n)).isEqualTo("ok");
+        }
+    }
+
+    @Test
+    void asTheFirstUserHere() throws Exception {
+        List<String> before = interfaces();
+        Answer a = json();
+        assertThat(a.err()).isEmpty();
+        assertThat(a.code()).as(a.out()).isZero();
+        Map<String, Line> lines = a.lines();
+        ok(lines, "java", "native", "kernel", "memfd", "verbs", "processes", "sock_diag");
+        assertThat(lines.get("java").evidence()).contains(Runtime.version().toString());
+        assertThat(lines.get("kernel").evidence()).contains(proc("/proc/sys/kernel/osrelease"));
+        boolean uring = !proc("/proc/sys/kernel/io_uring_disabled").matches("[12]");
+        assertThat(lines.get("io_uring").verdict()).isEqualTo(uring ? "ok" : "no");
+        boolean smc = proc("/proc/net/protocols").lines().anyMatch(l -> l.startsWith("SMC"));
+        assertThat(lines.get("smc").verdict().equals("no")).isEqualTo(!smc);
+        assertThat(lines.get("udmabuf").verdict().equals("ok")).isEqualTo(Files.isWritable(Path.of("/dev/udmabuf")));
+        String rdma = lines.get("rdma").evidence();
+        boolean library = Files.readString(Path.of("/proc/self/maps")).contains("libibverbs") || installed();
+        assertThat(rdma.contains("cannot open shared object file")).as(rdma).isEqualTo(!library);
+        if (!Files.exists(Path.of("/sys/class/infiniband"))) {
+            assertThat(lines.get("rdma").verdict()).isEqualTo("no");
+            assertThat(rdma).contains("/sys/class/infiniband: nothing");
+        }
+        assertThat(interfaces()).as("the machine's interfaces are as before").isEqualTo(before);
+    }
+
+    private static boolean installed() throws Exception {
+        Process p = new ProcessBuilder("ldconfig", "-p").redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        return new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8).contains(LibIbverbs.NAME);
+    }
+
+    @Test
+    void asRootWithAllThatItTakes() throws Exception {
+        TestUser.needed("see what root can");
+        Map<String, Line> lines = json().lines();
+        ok(lines, "bpf", "af_xdp", "memlock", "ptrace");
+        assertThat(lines.get("af_xdp").evidence()).contains("a packet of 64 bytes went through");
+    }
+
+    @Test
+    void asAnOrdinaryUser(@TempDir Path dir) throws Exception {
+        TestUser.needed("what an ordinary user sees");
+        String modules = CopyProcess.copyModules(TestUser.number(3).directory(dir, "modules"));
+        TestUser user = TestUser.number(3);
+        Answer a = run(user.command(), modules, GRANTED, "--json");
+        assertThat(a.code()).as(a.out() + a.err()).isZero();
+        Map<String, Line> lines = a.lines();
+        ok(lines, "verbs", "processes", "memfd", "sock_diag");
+        assertThat(lines.get("sock_diag").evidence()).contains("uid " + user.uid() + ",");
+        for (String privileged : List.of("capabilities", "bpf", "af_xdp")) {
+            assertThat(lines.get(privileged).verdict()).as(privileged).isEqualTo("no");
+            assertThat(lines.get(privileged).remedy()).contains("CAP_NET_ADMIN");
+        }
+        assertThat(lines.get("bpf").evidence()).contains("EPERM");
+        assertThat(lines.get("af_xdp").evidence()).contains("unshare(CLONE_NEWNET): EPERM").contains(
+                "socket(AF_XDP): EPERM");
+    }
+
+    /** The kernel itself says what the limits and the sets of its children are. */
+    @Test
+    void limitsAndCapabilitiesAreThoseOfTheProcess() throws Exception {
+        TestUser.needed("take capabilities and limits away");
+        Map<String, Line> lines = json("prlimit", "--nofile=300:400", "--memlock=1048576:1048576", "setpriv",
+                "--bounding-set=-ipc_lock,-net_raw,-sys_ptrace").lines();
+        assertThat(lines.get("files").verdict()).isEqualTo("limited");
+        assertThat(lines.get("files").evidence()).matches("\\d+ open of 400 \\(hard limit 400\\)");
+        assertThat(lines.get("memlock").verdict()).isEqualTo("limited");
+        assertThat(lines.get("memlock").evidence()).contains("ENOMEM").contains("RLIMIT_MEMLOCK 1 MiB");
+        Line capabilities = lines.get("capabilities");
+        assertThat(capabilities.verdict()).isEqualTo("limited");
+        assertThat(capabilities.evidence()).contains("NET_ADMIN").contains("BPF").doesNotContain("NET_RAW")
+                .doesNotContain("IPC_LOCK");
+        assertThat(capabilities.remedy()).contains("CAP_NET_RAW, CAP_SYS_PTRACE, CAP_IPC_LOCK");
+        assertThat(lines.get("af_xdp").verdict()).isEqualTo("no");
+        assertThat(lines.get("af_xdp").evidence()).contains("socket(AF_XDP): EPERM");
+        ok(lines, "bpf", "verbs", "processes");
+        lines = json("setpriv", "--bounding-set=-bpf,-sys_admin,-perfmon").lines();
+        assertThat(lines.get("bpf").verdict()).isEqualTo("no");
+        assertThat(lines.get("bpf").evidence()).contains("bpf(BPF_MAP_CREATE, type 2): EPERM");
+        assertThat(lines.get("af_xdp").evidence()).contains("unshare(CLONE_NEWNET): EPERM");
+        ok(lines, "verbs", "processes", "memlock");
+    }
+
+    @Test
+    void withoutNativeAccessNothingRunsAndTheFlagIsNamed() throws Exception {
+        Answer a = run(List.of(), CopyProcess.modulePath(), DENIED, "--json");
+        assertThat(a.code()).isEqualTo(1);
+        Map<String, Line> lines = a.lines();
+        assertThat(lines.get("native").verdict()).isEqualTo("no");
+        assertThat(lines.get("native").remedy()).contains("--enable-native-access=org.verbena.linux");
+        for (String n : List.of("kernel", "memfd", "verbs", "processes", "ptrace", "bpf", "af_xdp", "io_uring")) {
+            assertThat(lines.get(n)).as(n).isEqualTo(new Line("no", "not tried: native access is denied",
+                    "see native"));
+        }
+        ok(lines, "java", "capabilities");
+        Answer warned = run(List.of(), CopyProcess.modulePath(), List.of(), "--json");
+        assertThat(warned.code()).isZero();
+        assertThat(warned.lines().get("native").verdict()).isEqualTo("limited");
+        ok(warned.lines(), "verbs", "processes");
+    }
+
+    /** Memory files cannot have the size that the main job needs; it is the small ones that can. */
+    @Test
+    void withoutSharedMemoryTheMainJobFailsWithARemedy() throws Exception {
+        Answer a = json("prlimit", "--fsize=65536:65536");
+        assertThat(a.code()).isEqualTo(1);
+        Map<String, Line> lines = a.lines();
+        for (String n : List.of("verbs", "processes")) {
+            assertThat(lines.get(n).verdict()).isEqualTo("no");
+            assertThat(lines.get(n).evidence()).contains("EFBIG (" + Errno.text(Errno.EFBIG) + ")");
+            assertThat(lines.get(n).remedy()).contains("ulimit -f unlimited");
+        }
+        assertThat(lines.get("ptrace").remedy()).isEqualTo("see processes");
+        ok(lines, "java", "native", "kernel");
+        Answer text = run(List.of("prlimit", "--fsize=65536:65536"), CopyProcess.modulePath(), GRANTED);
+        assertThat(text.code()).isEqualTo(1);
+        assertThat(text.out()).contains("Verbs over shm0 do not work on this machine; see verbs, processes.");
+    }
+
+    @Test
+    void withFewDescriptorsItSaysSoAndEnds() throws Exception {
+        Answer a = json("prlimit", "--nofile=30:30");
+        assertThat(a.code()).isEqualTo(1);
+        assertThat(a.lines().get("verbs").evidence()).as("a folder's class needs a descriptor too").containsPattern(
+                "EMFILE|NoClassDefFoundError");
+        assertThat(a.lines().get("verbs").remedy()).contains("ulimit -n");
+    }
+
+    @Test
+    void aProcessThatIsNotDumpableKeepsItsRegisteredMemoryToItself(@TempDir Path dir) throws Exception {
+        TestUser.needed("see what a process of the same user may not do");
+        TestUser user = TestUser.number(4);
+        String classes = CopyProcess.copyClassPath(user.directory(dir, "classes"));
+        List<String> command = new ArrayList<>(user.command());
+        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1", "--class-path", classes, "--enable-native-access=ALL-UNNAMED",
+                UndumpableCommand.class.getName(), "doctor", "--json"));
+        Answer a = run(command);
+        assertThat(a.code()).as(a.out() + a.err()).isZero();
+        Map<String, Line> lines = a.lines();
+        ok(lines, "verbs", "processes");
+        assertThat(lines.get("ptrace").verdict()).isEqualTo("limited");
+        assertThat(lines.get("ptrace").evidence()).contains("REM_ACCESS_ERR").contains("not dumpable");
+    }
+
+    @Test
+    void forPeopleItIsEightyColumnsWideAndColouredOnTerminalsOnly() throws Exception {
+        Answer a = run(List.of(), CopyProcess.modulePath(), GRANTED);
+        assertThat(a.code()).isZero();
+        assertThat(a.err()).isEmpty();
+        assertThat(a.out()).doesNotContain("\033").contains("Verbs over shm0 work on this machine.");
+        assertThat(a.out().lines()).allSatisfy(l -> assertThat(l).hasSizeLessThanOrEqualTo(80));
+        for (String name : CHECKS) {
+            assertThat(a.out()).containsPattern("(?m)^(ok|limited|no) +" + name + " ");
+        }
+        List<String> words = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1", "--module-path", CopyProcess.modulePath(), GRANTED.getFirst(), "-m",
+                "org.verbena.cli/org.verbena.cli.Main", "doctor");
+        ProcessBuilder terminal = new ProcessBuilder("script", "-qec", "'" + String.join("' '", words) + "'",
+                "/dev/null").redirectInput(new File("/dev/null"));
+        terminal.environment().keySet().removeAll(List.of("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"));
+        terminal.environment().putAll(Map.of("TERM", "xterm", "SHELL", "/bin/sh"));
+        Process p = terminal.start();
+        String shown = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(p.waitFor()).isZero();
+        assertThat(shown).contains("\033[32mok").contains("\033[1m");
+    }
+
+    @Test
+    void wrongUsage() throws Exception {
+        Answer wrong = run(List.of(), CopyProcess.modulePath(), GRANTED, "--nonsense");
+        assertThat(wrong.code()).isEqualTo(2);
+        assertThat(wrong.err()).contains("--nonsense");
+        assertThat(run(List.of(), CopyProcess.modulePath(), GRANTED, "--as=nobody").code()).isEqualTo(2);
+        Answer help = run(List.of(), CopyProcess.modulePath(), GRANTED, "--help");
+        assertThat(help.code()).isZero();
+        assertThat(help.out()).contains("verbs over shm0").doesNotContain("--as");
+    }
+}
