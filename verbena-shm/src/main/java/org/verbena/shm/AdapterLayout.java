@@ -31,13 +31,11 @@ package org.verbena.shm;
  *  80  lane is meant for         1   the peer's link when the lane was made
  *  88  notified                  1   the peer's arm word that this end has signalled last
  *  96  starving                  1   1: a send waits here for the peer to post a receive, which then signals
- * 104  lost                      1   messages of UC and UD that this end could not deliver
  * 112  XRC domain                1   16 bytes, see {@link XrcDomains.Key}; of type XRC_RECV
  * 128  hazard                    2   what the initiator touches now, see {@link Hazard}
  * 136  held                      2   the {@link Claim} that is kept for the next try; 0: none
  * 144  held of                   2   int, number of the shared receive queue that it is of, with XRC
  * 192  receives posted           3   see {@link Posted}; with a pool: the lane entries that may be used
- * 200  lost                      3   datagrams that found no receive here, or had a wrong Q_Key
  *
  * receive ring entry: 16 + 16 * elements bytes
  *   0  int number of elements, 8 long total length
@@ -68,7 +66,7 @@ package org.verbena.shm;
  */
 final class AdapterLayout {
     static final long MAGIC = 0x3150_4148_5342_4556L; // "VEBSHAP1"
-    static final int VERSION = 2;
+    static final int VERSION = 3;
     static final long SIZE = 1L << 30;
 
     static final int MAX_QP = 4096;
@@ -102,13 +100,11 @@ final class AdapterLayout {
     static final long QP_LANE_TARGET = 80;
     static final long QP_NOTIFIED = 88;
     static final long QP_STARVING = 96;
-    static final long QP_LOST_SENDS = 104;
     static final long QP_DOMAIN = 112;
     static final long QP_HAZARD = 128;
     static final long QP_HELD = 136;
     static final long QP_HELD_QUEUE = 144;
     static final long QP_POSTED = 192;
-    static final long QP_LOST_RECEIVES = 200;
 
     static final int FLAG_TIMESTAMPS = 1;
 

@@ -25,6 +25,7 @@ import org.verbena.linux.PeerCredentials;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -347,6 +348,7 @@ final class Control {
 
     private void established(Session s) {
         sessions.put(s.peerInstance(), s);
+        context.count(SamplePoint.DEVICE_PEERS);
         context.multicast().begin(s);
         Wish w = wanted.remove(s.peerInstance());
         if (w != null) {

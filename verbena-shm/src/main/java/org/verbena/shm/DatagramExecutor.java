@@ -17,23 +17,22 @@ final class DatagramExecutor {
     private final boolean signalAll;
     private final boolean blockLoopback;
     private final long hazard;
+    private final SendCounts counts;
     private final LocalBuffers buffers;
     private final Destinations destinations;
-    /** Address of the count of datagrams that were lost here. */
-    private final long lost;
     private int sequence;
     /** The oldest request waits for a session. */
     private volatile boolean waiting;
 
     DatagramExecutor(ShmQueuePair qp, ShmContext context, SendCompletions completions, LocalBuffers buffers,
-            boolean signalAll, boolean blockLoopback, long hazard, long lost) {
+            boolean signalAll, boolean blockLoopback, long hazard) {
         this.qp = qp;
         this.completions = completions;
         this.buffers = buffers;
         this.signalAll = signalAll;
         this.blockLoopback = blockLoopback;
         this.hazard = hazard;
-        this.lost = lost;
+        this.counts = qp.sendCounts();
         destinations = new Destinations(context, hazard);
     }
 
@@ -64,6 +63,9 @@ final class DatagramExecutor {
         waiting = false;
         if (answer < 0) {
             return fail(w, number, WcStatus.LOC_PROT_ERR);
+        }
+        if (answer == Destination.READY) {
+            counts.sent(w.total);
         }
         w.destination = null;
         return !signalAll && !w.isSignaled() || done(w, number, WcStatus.SUCCESS);
@@ -123,7 +125,9 @@ final class DatagramExecutor {
         RawMemory.putInt(record + DatagramLayout.FLAGS, flags);
         RawMemory.putInt(record + DatagramLayout.SOURCE, qp.number());
         to.writeHeader(record + DatagramLayout.GRH, (int) total);
-        d.commit(record, total, solicited);
+        if (d.commit(record, total, solicited)) {
+            counts.wokePeer();
+        }
         return Destination.READY;
     }
 
@@ -145,7 +149,7 @@ final class DatagramExecutor {
     }
 
     private int count() {
-        RawMemory.putLongRelease(lost, RawMemory.getLong(lost) + 1);
+        counts.lost();
         return Destination.LOST;
     }
 
@@ -157,6 +161,9 @@ final class DatagramExecutor {
     private boolean done(WorkRequest w, long number, int status) {
         w.destination = null;
         waiting = false;
+        if (status != WcStatus.SUCCESS) {
+            counts.failed(status);
+        }
         completions.add(w.wrId, WcOpcode.SEND, status, 0, w.total, number + 1);
         qp.sendCompletionQueue().signal(qp, status != WcStatus.SUCCESS);
         return true;

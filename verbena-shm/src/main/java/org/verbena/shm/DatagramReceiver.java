@@ -33,8 +33,6 @@ final class DatagramReceiver {
     private static final int MAX_RINGS = 8192;
 
     private final ShmQueuePair qp;
-    /** Address of the count of datagrams that were lost here. */
-    private final long lost;
     private volatile DatagramReader[] rings = {};
     private int next;
     /** A number that is another one each time while the poller is inside, else 0. */
@@ -46,9 +44,8 @@ final class DatagramReceiver {
     /** Groups that the queue pair is attached to, upper and lower half in turn; replaced as a whole. */
     private volatile long[] groups = {};
 
-    DatagramReceiver(ShmQueuePair qp, long lost) {
+    DatagramReceiver(ShmQueuePair qp) {
         this.qp = qp;
-        this.lost = lost;
     }
 
     // ---- rings
@@ -189,7 +186,7 @@ final class DatagramReceiver {
             if (taken) {
                 return true;
             }
-            RawMemory.putLongRelease(lost, RawMemory.getLong(lost) + 1);
+            qp.receiveCounts().lost();
             left -= DatagramLayout.record(length);
         }
         return false;

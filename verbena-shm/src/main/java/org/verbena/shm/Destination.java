@@ -205,12 +205,12 @@ final class Destination {
         return timestamps;
     }
 
-    /** Sends the record that was begun, and wakes the destination if it wants to be woken. */
-    void commit(long record, long message, boolean solicited) {
+    /** Sends the record that was begun; true if the destination had to be woken. */
+    boolean commit(long record, long message, boolean solicited) {
         DatagramWriter w = writer;
         Session s = session;
         if (w == null || s == null) {
-            return;
+            return false;
         }
         w.commit(record, message);
         sent++;
@@ -218,16 +218,18 @@ final class Destination {
         VarHandle.releaseFence();
         long word = RawMemory.getLongOpaque(armWord);
         if (ArmWord.isQuiet(word)) {
-            return;
+            return false;
         }
         if ((word & ArmWord.MANY) != 0) {
             ReadySet.raise(hint);
         }
-        if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
+        boolean wakes = ArmWord.isArmed(word, solicited) && word != lastNotified;
+        if (wakes) {
             lastNotified = word;
             RawMemory.putLongVolatile(w.at + DatagramLayout.NOTIFIED, word);
             s.bells().ring(ArmWord.bell(word, channel));
         }
+        return wakes;
     }
 
     /** Gives the ring up. */

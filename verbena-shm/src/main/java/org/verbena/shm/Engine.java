@@ -14,6 +14,8 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.spi.CounterEntry;
 
 /**
  * The context's own thread: control sockets, deaths of peers, and work that waits while the application's threads are
@@ -31,6 +33,7 @@ final class Engine implements Runnable {
     /** What peers ring when there is something for work that waits here. */
     private final Doorbell bell;
     private final Thread thread;
+    private final CounterEntry device;
     private final AtomicLong tokens = new AtomicLong(PEERS_WAKE);
     private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
     private final Map<Fd, Long> tokenOf = new ConcurrentHashMap<>();
@@ -56,7 +59,13 @@ final class Engine implements Runnable {
         boolean wake();
     }
 
-    Engine(String name, String bellName) throws LinuxException {
+    /**
+     * Makes one.
+     *
+     * @param bellName what peers know its doorbell by
+     * @param device where it is counted how often it was woken
+     */
+    Engine(String name, String bellName, CounterEntry device) throws LinuxException {
         epoll = Epoll.create();
         Fd eventfd = null;
         Doorbell doorbell = null;
@@ -75,6 +84,7 @@ final class Engine implements Runnable {
             }
             throw e;
         }
+        this.device = device;
         wake = eventfd;
         bell = doorbell;
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this);
@@ -174,6 +184,9 @@ final class Engine implements Runnable {
                 ticking = idle < IDLE_TICKS;
                 boolean sleep = !ticking && tasks.isEmpty() && newlyWaiting.isEmpty() && !changed;
                 int n = epoll.await(sleep ? -1 : tasks.isEmpty() ? TICK_MILLIS : 0);
+                if (sleep && n > 0) {
+                    device.add(ShownObjects.cell(SamplePoint.DEVICE_WAKE_UPS), 1);
+                }
                 boolean woken = false;
                 for (int i = 0; i < n; i++) {
                     woken |= dispatch(epoll.token(i), epoll.events(i));

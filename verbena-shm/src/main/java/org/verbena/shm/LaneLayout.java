@@ -12,7 +12,8 @@ import org.verbena.verbs.WcStatus;
  * arena
  *    0   header: magic, version, size, writer's instance, reader's instance
  * 4096   counts of 16 bits, one for each queue pair of the reader, see {@link ReadySet}
- *   12 Ki lanes, in pages
+ *    1 Mi what the writer has done to memory of the reader, see {@link CountsLayout}
+ *    8 Mi lanes, in pages
  *
  * lane entry, 128 bytes
  *    0   payload of up to 48 bytes, or else the time stamp
@@ -41,7 +42,9 @@ final class LaneLayout {
     static final long HEADER_WRITER = 24;
     static final long HEADER_READER = 32;
     static final long HINTS = 4096;
-    static final long HEAP = HINTS + 2L * AdapterLayout.MAX_QP;
+    /** What an arena has from the beginning. */
+    static final long HEAD = HINTS + 2L * AdapterLayout.MAX_QP;
+    static final long HEAP = CountsLayout.END;
 
     static final int ENTRY_SHIFT = 7;
     static final int FIRST_LINE = 48;

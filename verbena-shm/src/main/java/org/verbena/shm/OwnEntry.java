@@ -105,10 +105,4 @@ final class OwnEntry {
             Thread.onSpinWait();
         }
     }
-
-    /** Counts a message that could not be delivered. */
-    void countLost() {
-        long at = address + AdapterLayout.QP_LOST_SENDS;
-        RawMemory.putLongRelease(at, RawMemory.getLong(at) + 1);
-    }
 }

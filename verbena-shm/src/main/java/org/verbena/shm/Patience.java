@@ -84,6 +84,7 @@ final class Patience {
                     ? Long.MAX_VALUE
                     : System.nanoTime() + (ofOwner ? Math.max(nanos, OWNER_NANOS) : nanos);
             waiting = true;
+            qp.sendCounts().waitedForPeer();
             asking = ofOwner;
             qp.lookAfter();
             return true;

@@ -33,6 +33,8 @@ final class PoolCompletions {
     private final MemorySegment scratch = Arena.ofAuto().allocate(LaneLayout.INLINE, 64);
     private final Delivery delivery;
     private long consumed;
+    /** How many of them without an error. */
+    private long succeeded;
     /** Somebody is inside {@link #poll}, and looks at memory that is given back after the queue was closed. */
     @SuppressWarnings("unused") // POLLING
     private boolean polling;
@@ -88,6 +90,9 @@ final class PoolCompletions {
         cq.set(Inbox.destinationQueuePair(entry), Inbox.sourceQueuePair(entry), p.wrId,
                 LaneLayout.commit(Claim.position(claim), opcode, status, flags), length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
+        if (status == WcStatus.SUCCESS) {
+            succeeded++;
+        }
         CONSUMED.setRelease(this, consumed + 1);
         pool.free(slot);
         return true;
@@ -96,6 +101,12 @@ final class PoolCompletions {
     /** How many completions there have been, polled or not; any thread. */
     long completions() {
         return (long) CONSUMED.getAcquire(this) + waiting();
+    }
+
+    /** How many receives were completed without an error; any thread. */
+    long succeeded() {
+        long c = (long) CONSUMED.getAcquire(this); // orders the read that follows
+        return c == 0 ? 0 : succeeded;
     }
 
     /** How many completions wait to be polled; any thread, and only a hint while others poll. */

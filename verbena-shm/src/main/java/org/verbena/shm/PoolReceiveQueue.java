@@ -23,12 +23,20 @@ final class PoolReceiveQueue extends ReceiveQueue {
     private long current;
     private int sgeCount;
     private long total;
+    private long posted;
+    /** Address of the cell that shows it. */
+    private long postedCell;
 
     PoolReceiveQueue(OwnPool own, KeyTable keys) {
         this.own = own;
         this.pool = own.receives();
         this.maxSge = own.maxSge();
         this.regions = new Delivery(keys, own.pd(), 0); // it delivers nothing
+    }
+
+    /** To be called before the first post. */
+    void countIn(long cell) {
+        postedCell = cell;
     }
 
     @Override
@@ -110,6 +118,8 @@ final class PoolReceiveQueue extends ReceiveQueue {
             finish();
             int n = count;
             count = 0;
+            posted += n;
+            RawMemory.putLong(postedCell, posted);
             if (pool.post(first, n)) {
                 own.lookAgain();
             }

@@ -75,8 +75,7 @@ final class QueuePairParts {
                 hazard);
         DatagramExecutor datagramExecutor = isDatagram()
                 ? new DatagramExecutor(qp, context, completions, buffers, init.sqSigAll(),
-                        (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0, hazard,
-                        own.address + AdapterLayout.QP_LOST_SENDS)
+                        (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0, hazard)
                 : null;
         return new ShmSendQueue(qp, context.keys(), pd.index(), slots, executor, datagramExecutor, completions,
                 init.maxSendWr(), Opcode.allowed(init));
@@ -89,7 +88,7 @@ final class QueuePairParts {
     /** For type UD, else null. */
     @Nullable
     DatagramReceiver makeDatagramReceiver(ShmQueuePair qp) {
-        return isDatagram() ? new DatagramReceiver(qp, own.address + AdapterLayout.QP_LOST_RECEIVES) : null;
+        return isDatagram() ? new DatagramReceiver(qp) : null;
     }
 
     /** The receives of {@code qp}, which knows its {@link DatagramReceiver} by now. */

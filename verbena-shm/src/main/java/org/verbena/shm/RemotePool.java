@@ -143,8 +143,11 @@ final class RemotePool {
         RawMemory.putLongVolatile(line + CommonsLayout.STARVING, 1);
     }
 
-    /** Tells the owner of what was just committed into the inbox, if its completion queue wants to be told. */
-    void signal(boolean solicited) {
+    /**
+     * Tells the owner of what was just committed into the inbox, if its completion queue wants to be told; true if it had to
+     * be woken.
+     */
+    boolean signal(boolean solicited) {
         // as in SendExecutor.notify
         VarHandle.releaseFence();
         long word = RawMemory.getLongOpaque(armWord);
@@ -152,7 +155,9 @@ final class RemotePool {
             lastNotified = word;
             if (ArmWord.markNotified(line + CommonsLayout.NOTIFIED, armWord, word)) {
                 session.bells().ring(ArmWord.bell(word, channel));
+                return true;
             }
         }
+        return false;
     }
 }

@@ -40,6 +40,7 @@ final class SendExecutor {
     private final RemoteAccess remoteAccess;
     private final ReceiveCopy receiveCopy;
     private final Patience patience;
+    private final SendCounts counts;
 
     private @Nullable Remote remote;
     private @Nullable Target target;
@@ -74,6 +75,7 @@ final class SendExecutor {
         this.buffers = buffers;
         this.remoteAccess = new RemoteAccess(buffers);
         this.receiveCopy = new ReceiveCopy(buffers);
+        this.counts = qp.sendCounts();
         this.patience = new Patience(qp);
         this.xrc = qp.type() == QueuePairType.XRC_SEND
                 ? new XrcTargets(qp, buffers, remoteAccess, receiveCopy, hazard - AdapterLayout.QP_HAZARD)
@@ -106,6 +108,9 @@ final class SendExecutor {
             return notReady(w, number, false);
         }
         int status = run(r, w, op, link);
+        if (status == WcStatus.SUCCESS) {
+            count(w, op);
+        }
         Hazard.leave(hazard);
         if (status == WcStatus.SUCCESS) {
             patience.forget();
@@ -115,6 +120,18 @@ final class SendExecutor {
             return true;
         }
         return status < 0 ? await(w, number, status) : fail(r, w, number, status);
+    }
+
+    /** Before the hazard is left: who sees that nobody is inside finds the numbers. */
+    private void count(WorkRequest w, int op) {
+        counts.done(op, w.total);
+        switch (op) {
+            case Opcode.WRITE, Opcode.WRITE_IMM -> target().counts(qp.number()).wrote(w.rkey, w.total);
+            case Opcode.ATOMIC_WRITE -> target().counts(qp.number()).wrote(w.rkey, Long.BYTES);
+            case Opcode.READ -> target().counts(qp.number()).read(w.rkey, w.total);
+            case Opcode.CMP_SWP, Opcode.FETCH_ADD -> target().counts(qp.number()).atomic(w.rkey);
+            default -> {}
+        }
     }
 
     private int run(Remote r, WorkRequest w, int op, long link) {
@@ -183,6 +200,7 @@ final class SendExecutor {
                 : 0);
         notify(r, solicited);
         Hazard.leave(hazard);
+        counts.sent(length);
         if (signalAll || (flags & SendFlags.SIGNALED) != 0) {
             completions.add(wrId, WcOpcode.SEND, WcStatus.SUCCESS, 0, length, number + 1);
             qp.sendCompletionQueue().signal(qp, false);
@@ -206,6 +224,8 @@ final class SendExecutor {
             return false;
         }
         Copy.bytes(from.address + offset, t.local(remoteAddress), length);
+        counts.wrote(length);
+        t.counts(qp.number()).wrote(rkey, length);
         Hazard.leave(hazard);
         if (signalAll || (flags & SendFlags.SIGNALED) != 0) {
             completions.add(wrId, WcOpcode.RDMA_WRITE, WcStatus.SUCCESS, 0, length, number + 1);
@@ -296,7 +316,9 @@ final class SendExecutor {
                 sent++;
                 notify(r, solicited);
             } else {
-                p.pool().signal(solicited);
+                if (p.pool().signal(solicited)) {
+                    counts.wokePeer();
+                }
             }
         } else if (status == WcStatus.FATAL_ERR) {
             qp.fatal(new ProtocolException("the peer's shared receive queue makes no sense"));
@@ -342,6 +364,7 @@ final class SendExecutor {
         if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
             lastNotified = word;
             qp.own().notifyPeer(r, word);
+            counts.wokePeer();
         }
     }
 
@@ -423,7 +446,12 @@ final class SendExecutor {
                 return lose(w, number);
             }
             Remote r = remote;
+            boolean begins = !patience.waitsForReceive();
             if (r == null || patience.mayWaitForReceive(r)) {
+                if (r != null && begins) {
+                    counts.waitedForReceive();
+                    target().counts(qp.number()).waited();
+                }
                 return false;
             }
             return failLocally(w, number, WcStatus.RNR_RETRY_EXC_ERR, "the peer posted no receive", 0);
@@ -466,7 +494,7 @@ final class SendExecutor {
             int status = w.total > ShmDevice.MAX_MESSAGE ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
             return stop(w, number, status, WcStatus.toString(status) + " for wrId " + w.wrId, 0);
         }
-        qp.own().countLost();
+        counts.lost();
         if (signalAll || w.isSignaled()) {
             complete(w, number, WcStatus.SUCCESS, 0);
         }
@@ -499,6 +527,7 @@ final class SendExecutor {
             String reason = "for wrId " + w.wrId;
             return unreliable ? stop(w, number, status, reason, 0) : failLocally(w, number, status, reason, 0);
         }
+        counts.done(w.opcode, 0);
         if (signalAll || w.isSignaled()) {
             complete(w, number, WcStatus.SUCCESS, 0);
         }
@@ -526,6 +555,9 @@ final class SendExecutor {
         qp.enterError(reason, -1); // first: who sees the completion finds the state that goes with it
         complete(w, number, status, errno);
         if (status == WcStatus.REM_ACCESS_ERR) {
+            if (t != null && !Opcode.isSend(w.opcode)) {
+                t.counts(qp.number()).refused(w.rkey);
+            }
             r.tell(AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);
         } else if (status == WcStatus.REM_INV_REQ_ERR || status == WcStatus.REM_OP_ERR) {
             r.tell(AsyncEventType.QP_REQ_ERR, "the peer's request was refused: " + reason);
@@ -556,6 +588,9 @@ final class SendExecutor {
     }
 
     private void complete(WorkRequest w, long number, int status, int vendor) {
+        if (status != WcStatus.SUCCESS) {
+            counts.failed(status);
+        }
         completions.add(w.wrId, Opcode.completion(w.opcode), status, vendor, w.total, number + 1);
         qp.sendCompletionQueue().signal(qp, status != WcStatus.SUCCESS);
     }
@@ -596,11 +631,13 @@ final class SendExecutor {
         }
     }
 
-    /** Gives up what reaches others than the peer. */
+    /** Gives up what reaches others than the peer, and what is counted for that one. */
     void leave() {
         giveBack();
         if (xrc != null) {
             xrc.clear();
+        } else if (target != null) {
+            target.close();
         }
     }
 

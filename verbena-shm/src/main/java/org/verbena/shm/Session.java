@@ -40,6 +40,7 @@ final class Session {
     private final SessionPools pools;
     private final SessionReceivers receivers;
     private final PeerBells bells;
+    private final SessionCounts counts;
 
     private final List<Connected> queuePairs = new CopyOnWriteArrayList<>();
     private final Map<Long, OwnLane> ownLanes = new HashMap<>();
@@ -79,12 +80,13 @@ final class Session {
         pools = new SessionPools(context, this);
         receivers = new SessionReceivers(context, this);
         bells = new PeerBells(this);
+        counts = new SessionCounts(this, arena, peer.arena.address());
         rings = new DatagramRings(context, this);
     }
 
     /** Makes the arena that this side of a new session writes. */
     static SharedFile makeArena(long ownInstance, long peerInstance) throws LinuxException {
-        SharedFile f = new SharedFile("verbena-lanes", LaneLayout.SIZE, LaneLayout.HEAP);
+        SharedFile f = new SharedFile("verbena-lanes", LaneLayout.SIZE, LaneLayout.HEAD);
         RawMemory.putLong(f.address() + LaneLayout.HEADER_VERSION, AdapterLayout.VERSION);
         RawMemory.putLong(f.address() + LaneLayout.HEADER_SIZE, LaneLayout.SIZE);
         RawMemory.putLong(f.address() + LaneLayout.HEADER_WRITER, ownInstance);
@@ -133,6 +135,11 @@ final class Session {
     /** Queue pairs of type XRC_RECV that either side has open and the other has made. */
     SessionReceivers receivers() {
         return receivers;
+    }
+
+    /** What either side does to memory of the other. */
+    SessionCounts counts() {
+        return counts;
     }
 
     PeerBells bells() {
@@ -359,11 +366,11 @@ final class Session {
         return true;
     }
 
-    /** The peer is gone: its queue pairs fail, its descriptors and mappings are given back. */
-    void end(String reason) {
+    /** The peer is gone: its queue pairs fail, its descriptors and mappings are given back. False if that was so already. */
+    boolean end(String reason) {
         synchronized (outbox) {
             if (dead) {
-                return;
+                return false;
             }
             dead = true;
             outbox.clear();
@@ -383,5 +390,6 @@ final class Session {
         if (!isLoopback()) {
             arena.close();
         }
+        return true;
     }
 }

@@ -16,6 +16,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.CompletionQueueModification;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
@@ -46,6 +47,8 @@ final class ShmCompletionQueue extends CompletionQueue {
     private final int armIndex;
     private final long armAddress;
     private final CounterEntry counters;
+    /** Address of the cell of completions; that of polls that found nothing follows. */
+    private final long cells;
     private volatile int cqe;
     private final boolean withRawTimestamps;
     private final @Nullable WallClock wallClock;
@@ -61,6 +64,9 @@ final class ShmCompletionQueue extends CompletionQueue {
     /** How many are left of that. */
     private int lookAt;
     private int polls;
+    /** Completions, and polls that found none; the poller's. */
+    private long polled;
+    private long foundNothing;
 
     private long armed;
     private volatile long locallyNotified;
@@ -94,6 +100,7 @@ final class ShmCompletionQueue extends CompletionQueue {
         armAddress = context.adapter().armWord(armIndex);
         counters = context.shown().completionQueue(armIndex, attributes);
         show(counters);
+        cells = counters.cell(ShownObjects.cell(SamplePoint.CQ_COMPLETIONS));
         RawMemory.putLongRelease(armAddress, 0);
         if (attributes.channel() instanceof ShmCompletionChannel c) {
             c.add(this);
@@ -276,7 +283,19 @@ final class ShmCompletionQueue extends CompletionQueue {
     @Override
     public int nextPoll() {
         PoolSources p = pools;
-        return p == null ? pollQueuePairs() : pollBoth(p);
+        int answer = p == null ? pollQueuePairs() : pollBoth(p);
+        if (ShownObjects.COUNTING) {
+            count(answer == 0);
+        }
+        return answer;
+    }
+
+    private void count(boolean found) {
+        if (found) {
+            RawMemory.putLong(cells, 0, ++polled);
+        } else {
+            RawMemory.putLong(cells, Long.BYTES, ++foundNothing);
+        }
     }
 
     /** In turn, so that neither kind hides the other. */
@@ -459,6 +478,7 @@ final class ShmCompletionQueue extends CompletionQueue {
             return Errno.EINVAL;
         }
         long word;
+        counters.add(ShownObjects.cell(SamplePoint.CQ_NOTIFY_REQUESTS), 1);
         synchronized (this) {
             word = ArmWord.arm(armed, solicitedOnly);
             Moderation m = moderation;
@@ -523,6 +543,7 @@ final class ShmCompletionQueue extends CompletionQueue {
             return false;
         }
         if (take) {
+            counters.add(ShownObjects.cell(SamplePoint.CQ_EVENTS), 1);
             publish(ArmWord.disarm(word));
         }
         return true;

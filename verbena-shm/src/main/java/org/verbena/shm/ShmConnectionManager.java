@@ -24,6 +24,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -163,6 +164,7 @@ final class ShmConnectionManager extends ConnectionManager {
             context.adopt(c);
             done = true;
             c.established();
+            context.count(SamplePoint.DEVICE_CONNECTIONS);
             return c;
         } finally {
             if (!done) {
@@ -247,6 +249,7 @@ final class ShmConnectionManager extends ConnectionManager {
             context.adopt(c);
             done = true;
             c.established();
+            context.count(SamplePoint.DEVICE_CONNECTIONS);
             return c;
         } finally {
             if (!done) {
@@ -256,7 +259,13 @@ final class ShmConnectionManager extends ConnectionManager {
         }
     }
 
-    void reject(Half half, int reason, byte[] privateData, String text) {
+    /** The application does not want the connection, or the listener that it was for is closed. */
+    void refuse(Half half, int reason, byte[] privateData, String text) {
+        context.count(SamplePoint.DEVICE_REJECTS);
+        reject(half, reason, privateData, text);
+    }
+
+    private void reject(Half half, int reason, byte[] privateData, String text) {
         halves.remove(new Key(half.session, half.id, half.isActive));
         half.session.send(new ControlMessage.Writer(ControlMessage.CM_REJECT).putLong(half.id).putInt(half.isActive
                 ? 1
@@ -328,6 +337,7 @@ final class ShmConnectionManager extends ConnectionManager {
             throw new ProtocolException("connection " + id + " is requested twice");
         }
         if (l == null || !l.offer(new ShmConnectionRequest(this, h, qp, data))) {
+            context.count(SamplePoint.DEVICE_REJECTS);
             reject(h, l == null ? ConnectionRejectedException.INVALID_SERVICE_ID : 3, new byte[0],
                     l == null ? "nobody listens on port " + port : "the listener has too many requests waiting");
         }
@@ -341,6 +351,9 @@ final class ShmConnectionManager extends ConnectionManager {
         String text = m.getText();
         m.end();
         Half h = halves.remove(new Key(s, id, !byActive));
+        if (h != null && !byActive) {
+            context.count(SamplePoint.DEVICE_REJECTS);
+        }
         if (h != null && !h.answer.completeExceptionally(byActive
                 ? died(s, text)
                 : new ConnectionRejectedException("connect to " + s.peerName(), reason, data, text))) {

@@ -50,12 +50,12 @@ final class ShmConnectionRequest extends ConnectionRequest {
                     + " bytes, at most " + ConnectionParameters.MAX_PRIVATE_DATA + " are carried");
         }
         answerOnce("reject");
-        manager.reject(half, ConnectionRejectedException.CONSUMER_DEFINED, data, "the peer's application rejected it");
+        manager.refuse(half, ConnectionRejectedException.CONSUMER_DEFINED, data, "the peer's application rejected it");
     }
 
     void refuse(int reason, String text) {
         if (answered.compareAndSet(false, true)) {
-            manager.reject(half, reason, new byte[0], text);
+            manager.refuse(half, reason, new byte[0], text);
         }
     }
 

@@ -26,11 +26,14 @@ import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.ThreadDomain;
 import org.verbena.verbs.Values;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.VerbsObject;
 import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
+import org.verbena.verbs.spi.CounterFile;
 
 /** An open {@code shm0}: the adapter, its engine thread, and the tables of what was made from it. */
 final class ShmContext extends Context {
@@ -58,6 +61,8 @@ final class ShmContext extends Context {
     private final Adapter.Slots queuePairNumbers = new Adapter.Slots(AdapterLayout.MAX_QP);
     private final int[] queuePairGenerations = new int[AdapterLayout.MAX_QP];
     private final ShownObjects shown;
+    /** Nobody looks at what peers have counted any more. */
+    private final Runnable endLooks;
     private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Memories memories;
     private final AtomicInteger nextChannel = new AtomicInteger();
@@ -77,6 +82,7 @@ final class ShmContext extends Context {
         control = new Control(this);
         show(shown.device());
         showPort(shown.port());
+        endLooks = CounterFile.own().onLook(this::look);
     }
 
     static ShmContext open(ShmDevice device) throws VerbsException, LinuxException {
@@ -92,7 +98,7 @@ final class ShmContext extends Context {
         try {
             commons = new Commons(instance);
             engine = new Engine("verbena-shm0-engine-" + CONTEXTS.incrementAndGet(),
-                    ShmCompletionChannel.name(instance, 0));
+                    ShmCompletionChannel.name(instance, 0), shown.device());
             ShmContext c = new ShmContext(device, instance, adapter, commons, engine, shown);
             engine.start();
             c.opened();
@@ -124,6 +130,25 @@ final class ShmContext extends Context {
 
     Commons commons() {
         return commons;
+    }
+
+    /** Gathers what peers have counted. */
+    private void look() {
+        for (ShmQueuePair qp : queuePairs.values()) {
+            qp.receiveCounts().look();
+        }
+        for (VerbsObject o : children()) {
+            switch (o) {
+                case ShmMemoryRegion mr -> mr.counts().look();
+                case ShmSharedReceiveQueue srq -> srq.look();
+                default -> {}
+            }
+        }
+    }
+
+    /** Counts something of the device, see {@link org.verbena.verbs.SamplePoint}. */
+    void count(int point) {
+        shown.device().add(ShownObjects.cell(point), 1);
     }
 
     ShownObjects shown() {
@@ -234,8 +259,9 @@ final class ShmContext extends Context {
                     Feature.MEMORY_WINDOW_TYPE_1, Feature.MEMORY_WINDOW_TYPE_2, Feature.SEND_INVALIDATE,
                     Feature.DEVICE_MEMORY, Feature.FLUSH, Feature.ATOMIC_WRITE,
                     Feature.XRC, Feature.SHARED_RECEIVE_QUEUE, Feature.SHARED_RECEIVE_QUEUE_RESIZE,
-                    Feature.BLOCK_SELF_MULTICAST, Feature.COUNTERS ->
+                    Feature.BLOCK_SELF_MULTICAST ->
                 true;
+            case Feature.COUNTERS -> ShownObjects.COUNTING;
             default -> false;
         };
     }
@@ -380,8 +406,19 @@ final class ShmContext extends Context {
     void sessionEnded(Session s, String reason) {
         control.forget(s);
         multicast.end(s);
-        s.end(reason);
+        boolean first = s.end(reason);
         connectionManager.sessionEnded(s, reason);
+        if (!first) {
+            return;
+        }
+        for (VerbsObject o : children()) {
+            if (o instanceof ShmMemoryRegion mr) {
+                mr.counts().end(s);
+            }
+        }
+        if (!isClosed()) {
+            count(SamplePoint.DEVICE_PEERS_LOST);
+        }
     }
 
     // ---- memory
@@ -414,6 +451,7 @@ final class ShmContext extends Context {
 
     @Override
     protected void implClose() {
+        endLooks.run();
         CountDownLatch done = new CountDownLatch(1);
         engine.submit(() -> {
             multicast.close();

@@ -17,15 +17,16 @@ final class ShmMemoryRegion extends MemoryRegion {
     /** Not volatile: a region that was replaced is not valid, whoever still sees it. */
     private Region region;
     private final boolean fixed;
-    private final CounterEntry counters;
+    private final RegionCounts counts;
 
     ShmMemoryRegion(ShmContext context, ProtectionDomain pd, Region region) throws VerbsException {
         super(pd, region.segment, region.access, region.iova, region.length);
         this.context = context;
         this.region = region;
         fixed = region.nothing;
-        counters = context.shown().memoryRegion(region, shown(pd));
-        show(counters);
+        CounterEntry e = context.shown().memoryRegion(region, shown(pd));
+        show(e);
+        counts = new RegionCounts(context, region.key, e);
         opened();
     }
 
@@ -36,8 +37,9 @@ final class ShmMemoryRegion extends MemoryRegion {
         this.context = context;
         this.region = region;
         fixed = true;
-        counters = context.shown().memoryRegion(region, shown(pd));
-        show(counters);
+        CounterEntry e = context.shown().memoryRegion(region, shown(pd));
+        show(e);
+        counts = new RegionCounts(context, region.key, e);
         opened();
     }
 
@@ -65,9 +67,14 @@ final class ShmMemoryRegion extends MemoryRegion {
         return "MR 0x" + Integer.toHexString(region.key) + " of " + context.describe();
     }
 
+    RegionCounts counts() {
+        return counts;
+    }
+
     @Override
     protected synchronized void implClose() throws VerbsException {
         context.memories().deregister(describe(), region);
+        counts.look(); // nobody adds to it any more
     }
 
     @Override

@@ -17,6 +17,7 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterEntry;
@@ -29,6 +30,8 @@ final class ShmQueuePair extends QueuePair implements Connected {
     private final QueuePairParts parts;
     private final OwnEntry own;
     private final CounterEntry counters;
+    private final SendCounts sendCounts;
+    private final ReceiveCounts receiveCounts;
     private final PeerEntry peer;
     private final ShmCompletionQueue sendCq;
     private final ShmCompletionQueue receiveCq;
@@ -75,6 +78,8 @@ final class ShmQueuePair extends QueuePair implements Connected {
         counters = context.shown().queuePair(number, init, sendCq.shownAs(), receiveCq.shownAs(),
                 srq == null ? 0 : srq.shownAs());
         show(counters);
+        sendCounts = new SendCounts(counters);
+        receiveCounts = new ReceiveCounts(number, counters);
         peer = new PeerEntry(this);
         datagramReceiver = parts.makeDatagramReceiver(this);
         sendQueue = parts.makeSendQueue(this);
@@ -146,7 +151,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
             return;
         }
         if (to == QueuePairState.ERR) {
-            enterError("moved to ERR by the application", -1);
+            toError("moved to ERR by the application", -1);
             return;
         }
         if (from == QueuePairState.INIT && to == QueuePairState.RTR) {
@@ -223,6 +228,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         waitBudget.refill();
         own.setPeer(s.peerInstance());
         ShownObjects.setPeer(counters, peerNumber, s.peerPid());
+        receiveCounts.connected(s);
         s.add(this);
         for (int p : pds()) {
             s.memories().share(p); // after add, see unshare
@@ -243,9 +249,19 @@ final class ShmQueuePair extends QueuePair implements Connected {
 
     @Override
     public void enterError(String reason, int event) {
+        if (event == AsyncEventType.QP_ACCESS_ERR || event == AsyncEventType.QP_REQ_ERR) {
+            receiveCounts.refused(event);
+        }
+        if (toError(reason, event)) {
+            context.count(SamplePoint.DEVICE_QP_ERRORS);
+        }
+    }
+
+    /** True if it was not in ERR, or unused, before. */
+    private boolean toError(String reason, int event) {
         synchronized (stateLock) {
             if (state == QueuePairState.ERR || state == QueuePairState.RESET) {
-                return;
+                return false;
             }
             departure.begins();
             errorReason = reason; // first: who sees the state finds the reason
@@ -258,6 +274,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         }
         receiveCq.signal(this, true);
         lookAfter();
+        return true;
     }
 
     /** A send of a queue pair that is not reliable failed here: what follows is flushed, receiving goes on. */
@@ -334,6 +351,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
             return;
         }
         receiveQueue.disconnect(left);
+        receiveCounts.disconnected();
         s.remove(this);
         own.dropLane(s);
         s.tellLaneDone(linkIdentity());
@@ -362,8 +380,12 @@ final class ShmQueuePair extends QueuePair implements Connected {
         }
         sendCq.remove(this);
         receiveCq.remove(this);
-        context.remove(this);
         leave(left);
+        if (srq == null) {
+            context.remove(this);
+        } else {
+            srq.leave(this);
+        }
         own.free();
         if (left) {
             parts.giveBack();
@@ -377,15 +399,36 @@ final class ShmQueuePair extends QueuePair implements Connected {
         if (sendCq == receiveCq) {
             return pollBoth(cq);
         }
-        return receiveCq == cq ? receiveQueue.poll(cq) : sendQueue.poll(cq);
+        return receiveCq == cq ? pollReceives(cq) : sendQueue.poll(cq);
+    }
+
+    private boolean pollReceives(ShmCompletionQueue cq) {
+        boolean found = receiveQueue.poll(cq);
+        if (found) {
+            receiveCounts.completed(cq);
+        }
+        return found;
     }
 
     /** In turn, so that neither kind hides the other. */
     private boolean pollBoth(ShmCompletionQueue cq) {
         sendFirst = !sendFirst;
         return sendFirst
-                ? sendQueue.poll(cq) || receiveQueue.poll(cq)
-                : receiveQueue.poll(cq) || sendQueue.poll(cq);
+                ? sendQueue.poll(cq) || pollReceives(cq)
+                : pollReceives(cq) || sendQueue.poll(cq);
+    }
+
+    SendCounts sendCounts() {
+        return sendCounts;
+    }
+
+    @Nullable
+    ShmSharedReceiveQueue sharedReceiveQueue() {
+        return srq;
+    }
+
+    ReceiveCounts receiveCounts() {
+        return receiveCounts;
     }
 
     /** Where in tables that the number does not fit. */

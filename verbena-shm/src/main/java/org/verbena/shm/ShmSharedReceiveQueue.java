@@ -3,9 +3,11 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
@@ -24,6 +26,8 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     private final @Nullable ShmCompletionQueue reader;
     private final int number;
     private final CounterEntry counters;
+    /** What queue pairs have received that are closed. */
+    private long gone;
 
     ShmSharedReceiveQueue(ShmContext context, ShmProtectionDomain pd, SharedReceiveQueueAttributes a)
             throws VerbsException {
@@ -55,6 +59,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         }
         counters = context.shown().sharedReceiveQueue(pool.number(), a);
         show(counters);
+        receives.countIn(counters.cell(ShownObjects.cell(SamplePoint.SRQ_POSTED)));
         opened();
         pool.start(); // last: whoever damages the pool may have it fail at once
     }
@@ -67,6 +72,27 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     @Override
     protected int implNumber() {
         return number;
+    }
+
+    /** Gathers what its queue pairs have received. */
+    synchronized void look() {
+        PoolCompletions c = completions;
+        long sum = gone + (c == null ? 0 : c.succeeded());
+        for (ShmQueuePair qp : context.queuePairs()) {
+            if (qp.sharedReceiveQueue() == this) {
+                sum += qp.receiveCounts().receives();
+            }
+        }
+        long cell = counters.cell(ShownObjects.cell(SamplePoint.SRQ_RECEIVES));
+        if (sum - RawMemory.getLong(cell) > 0) {
+            RawMemory.putLong(cell, sum);
+        }
+    }
+
+    /** A queue pair is closed that has received so much. */
+    synchronized void leave(ShmQueuePair qp) {
+        gone += qp.receiveCounts().receives();
+        context.remove(qp);
     }
 
     /** What other processes know it by. */
@@ -110,6 +136,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
 
     @Override
     public void limitReached() {
+        counters.add(ShownObjects.cell(SamplePoint.SRQ_LIMIT_EVENTS), 1);
         context.raise(AsyncEvent.builder(AsyncEventType.SRQ_LIMIT_REACHED, this).build());
     }
 
@@ -136,6 +163,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
             reader.remove(completions);
             completions.close();
         }
+        look();
         pool.close(true);
         for (PoolUser u : pool.users()) {
             if (u instanceof PoolGuest g) {

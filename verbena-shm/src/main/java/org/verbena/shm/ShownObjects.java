@@ -12,6 +12,9 @@ import org.verbena.verbs.spi.CounterLayout;
 
 /** What a context shows of its objects in the process's {@link CounterFile}, and which cells are counted of them. */
 final class ShownObjects {
+    /** False by {@code -Dverbena.counters=off}, to measure what counting costs: then nothing is counted. */
+    static final boolean COUNTING = !"off".equals(System.getProperty("verbena.counters"));
+
     private static final long SENDS = cells(SamplePoint.QP_TX_SENDS, SamplePoint.QP_TX_SEND_BYTES,
             SamplePoint.QP_TX_WAKE_UPS, SamplePoint.QP_REQ_LOCAL_LENGTH_ERRORS,
             SamplePoint.QP_REQ_LOCAL_PROTECTION_ERRORS, SamplePoint.QP_REQ_FLUSHED, SamplePoint.QP_REQ_OTHER_ERRORS,
@@ -51,7 +54,8 @@ final class ShownObjects {
     private final CounterEntry port;
 
     ShownObjects() {
-        device = CounterFile.own().take(ObjectType.DEVICE, 0, ShmDevice.NAME, 0, CounterLayout.SMALL_CELLS, DEVICE);
+        device = CounterFile.own().take(ObjectType.DEVICE, 0, ShmDevice.NAME, 0, CounterLayout.SMALL_CELLS,
+                counted(ObjectType.DEVICE));
         port = CounterFile.own().take(ObjectType.PORT, 1, ShmDevice.NAME, device.id(), CounterLayout.LARGE_CELLS,
                 counted(ObjectType.PORT));
     }
@@ -71,7 +75,7 @@ final class ShownObjects {
 
     /** What is counted of objects of a kind, of some at least. */
     static long counted(int objectType) {
-        return switch (objectType) {
+        return !COUNTING ? 0 : switch (objectType) {
             case ObjectType.QP, ObjectType.PORT -> RC | UC | UD | XRC_SEND;
             case ObjectType.CQ -> CQ;
             case ObjectType.SRQ -> SRQ;
@@ -136,7 +140,7 @@ final class ShownObjects {
     }
 
     private CounterEntry take(int type, int number, int cells, long counted) {
-        return CounterFile.own().take(type, number, ShmDevice.NAME, device.id(), cells, counted);
+        return CounterFile.own().take(type, number, ShmDevice.NAME, device.id(), cells, COUNTING ? counted : 0);
     }
 
     private static void set(CounterEntry e, long... attributes) {

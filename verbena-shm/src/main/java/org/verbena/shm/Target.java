@@ -40,6 +40,8 @@ final class Target {
     private boolean nothing;
     private int errno;
     private int missing;
+    /** Null until something is done to the memory. */
+    private @Nullable InitiatorCounts counts;
 
     /** Memory that is reached through no queue pair of the peer's in particular. */
     Target(Session session, int pd) {
@@ -51,6 +53,31 @@ final class Target {
         this.peerNumber = peerNumber;
         this.pd = pd;
         this.keys = session.peerBase();
+    }
+
+    /**
+     * Where it is counted what is done to the memory.
+     *
+     * @param queuePair the number of ours that does it
+     */
+    InitiatorCounts counts(int queuePair) {
+        InitiatorCounts c = counts;
+        return c != null ? c : makeCounts(queuePair);
+    }
+
+    private InitiatorCounts makeCounts(int queuePair) {
+        InitiatorCounts c = new InitiatorCounts(session.counts(), queuePair, peerNumber);
+        counts = c;
+        return c;
+    }
+
+    /** Nothing is done to the memory any more. */
+    void close() {
+        InitiatorCounts c = counts;
+        if (c != null) {
+            counts = null;
+            c.close();
+        }
     }
 
     /**

@@ -49,7 +49,7 @@ final class XrcTarget {
         s.pools().leave(number, all.queuePair().number());
         access = null;
         sends = null;
-        memory = null;
+        closeMemory();
         if (s.isDead()) {
             session = null;
             asked = null;
@@ -140,8 +140,17 @@ final class XrcTarget {
         return m;
     }
 
+    private void closeMemory() {
+        Target m = memory;
+        if (m != null) {
+            memory = null;
+            m.close();
+        }
+    }
+
     /** Nothing is sent to it any more. */
     void leave() {
+        closeMemory();
         Session s = session;
         if (s != null) {
             s.pools().leave(all.queuePair().number());

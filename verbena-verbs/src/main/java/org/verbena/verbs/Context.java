@@ -566,6 +566,11 @@ public abstract class Context extends VerbsObject {
 
     /** For providers: raises an asynchronous event. */
     public final void raise(AsyncEvent event) {
+        CounterEntry shown = entry();
+        long cell = SamplePoint.cells(SamplePoint.DEVICE_ASYNC_EVENTS);
+        if (shown != null && (shown.counted() & cell) != 0) {
+            shown.add(Long.numberOfTrailingZeros(cell), 1);
+        }
         asyncEvents.add(event);
     }
 

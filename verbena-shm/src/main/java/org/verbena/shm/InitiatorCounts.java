@@ -1,0 +1,79 @@
+package org.verbena.shm;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.spi.RawMemory;
+
+/**
+ * Counts what a queue pair does to memory of one peer, where the peer can read it: see {@link CountsLayout}. Used by one
+ * thread at a time, inside a {@link Hazard}, so that the numbers are there when the peer has seen that nobody is inside.
+ */
+final class InitiatorCounts {
+    private final @Nullable SessionCounts all;
+    /** Address of the slot; 0 if there is none, and nothing is counted for the peer. */
+    private final long slot;
+    /** The latest key; none at first, whatever a request names. */
+    private long key = Long.MIN_VALUE;
+    private long writes;
+    private long writeBytes;
+    private long reads;
+    private long readBytes;
+    private long atomics;
+
+    InitiatorCounts(SessionCounts all, int queuePair, int peerQueuePair) {
+        long at = all.take(queuePair, peerQueuePair);
+        this.all = at == 0 ? null : all;
+        this.slot = at;
+    }
+
+    void wrote(int rkey, long bytes) {
+        if (!ShownObjects.COUNTING || rkey != key && !changeKey(rkey)) {
+            return;
+        }
+        RawMemory.putLong(slot, CountsLayout.WRITES, ++writes);
+        RawMemory.putLong(slot, CountsLayout.WRITE_BYTES, writeBytes += bytes);
+    }
+
+    void read(int rkey, long bytes) {
+        if (rkey == key || changeKey(rkey)) {
+            RawMemory.putLong(slot, CountsLayout.READS, ++reads);
+            RawMemory.putLong(slot, CountsLayout.READ_BYTES, readBytes += bytes);
+        }
+    }
+
+    void atomic(int rkey) {
+        if (rkey == key || changeKey(rkey)) {
+            RawMemory.putLong(slot, CountsLayout.ATOMICS, ++atomics);
+        }
+    }
+
+    /** A request found no receive there. */
+    void waited() {
+        if (all != null) {
+            long at = slot + CountsLayout.OTHERS;
+            RawMemory.putLong(at, RawMemory.getLong(at) + 1);
+        }
+    }
+
+    /** A request was refused because of its key. */
+    void refused(int rkey) {
+        if (all != null) {
+            all.refused(rkey);
+        }
+    }
+
+    private boolean changeKey(int rkey) {
+        if (all != null) {
+            all.changeKey(slot, rkey);
+            key = rkey;
+        }
+        return all != null;
+    }
+
+    /** Nothing is done to the peer any more. */
+    void close() {
+        if (all != null) {
+            all.give(slot);
+        }
+    }
+}

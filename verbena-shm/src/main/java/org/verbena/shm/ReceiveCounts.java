@@ -1,0 +1,124 @@
+package org.verbena.shm;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.CounterEntry;
+
+/**
+ * What has come to a queue pair: completed receives, which the poller counts, and what its peer did to memory here, which
+ * only the peer knows and which is asked for now and then.
+ */
+final class ReceiveCounts {
+    /** In the order of {@link CountsLayout}. */
+    private static final int[] OF_PEER = {SamplePoint.QP_RX_WRITES, SamplePoint.QP_RX_WRITE_BYTES,
+        SamplePoint.QP_RX_READS, SamplePoint.QP_RX_READ_BYTES, SamplePoint.QP_RX_ATOMICS,
+        SamplePoint.QP_RX_OUT_OF_BUFFER};
+
+    private final CounterEntry entry;
+    /** Address of the cell of receives; that of their bytes follows. */
+    private final long cells;
+    /** The poller's. */
+    private long receives;
+    private long receiveBytes;
+
+    private @Nullable Session session;
+    private final int number;
+    /** What the peer had counted when the connection was made. */
+    private long[] start = new long[CountsLayout.NUMBERS];
+    /** What peers of earlier connections have done. */
+    private final long[] earlier = new long[CountsLayout.NUMBERS];
+
+    ReceiveCounts(int number, CounterEntry entry) {
+        this.number = number;
+        this.entry = entry;
+        cells = entry.cell(ShownObjects.cell(SamplePoint.QP_RX_RECEIVES));
+    }
+
+    /** Counts the completion that the queue's cursor is on; the poller only. */
+    void completed(ShmCompletionQueue cq) {
+        if (!ShownObjects.COUNTING) {
+            return;
+        }
+        if (cq.status() == WcStatus.SUCCESS) {
+            RawMemory.putLong(cells, 0, ++receives);
+            if (cq.opcode() == WcOpcode.RECV) { // else they were written
+                RawMemory.putLong(cells, Long.BYTES, receiveBytes += cq.byteLength());
+            }
+        } else {
+            failed(cq.status());
+        }
+    }
+
+    /** Receives completed without an error; any thread may ask. */
+    long receives() {
+        return RawMemory.getLongOpaque(cells);
+    }
+
+    private void failed(int status) {
+        add(switch (status) {
+            case WcStatus.LOC_LEN_ERR -> SamplePoint.QP_RESP_LOCAL_LENGTH_ERRORS;
+            case WcStatus.WR_FLUSH_ERR -> SamplePoint.QP_RESP_FLUSHED;
+            default -> SamplePoint.QP_RESP_OTHER_ERRORS;
+        });
+    }
+
+    /** The peer says that a request of its own was refused, see {@link AsyncEventType}. */
+    void refused(int event) {
+        add(event == AsyncEventType.QP_ACCESS_ERR
+                ? SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS
+                : SamplePoint.QP_RESP_REMOTE_INVALID_REQUESTS);
+    }
+
+    /** A datagram was dropped here. */
+    void lost() {
+        add(SamplePoint.QP_RX_LOST);
+    }
+
+    private void add(int point) {
+        entry.add(ShownObjects.cell(point), 1);
+    }
+
+    // ---- what the peer does
+
+    /** A connection begins: what the peer does from now on is done to this queue pair. */
+    synchronized void connected(Session s) {
+        session = s;
+        start = sums(s);
+    }
+
+    /** Asks what the peer has done. */
+    synchronized void look() {
+        Session s = session;
+        if (s != null) {
+            long[] now = sums(s);
+            for (int i = 0; i < now.length; i++) {
+                long cell = entry.cell(ShownObjects.cell(OF_PEER[i]));
+                long value = earlier[i] + now[i] - start[i];
+                if (value - RawMemory.getLong(cell) > 0) {
+                    RawMemory.putLong(cell, value);
+                }
+            }
+        }
+    }
+
+    /** The connection is over. */
+    synchronized void disconnected() {
+        look();
+        session = null;
+        for (int i = 0; i < earlier.length; i++) {
+            earlier[i] = RawMemory.getLong(entry.cell(ShownObjects.cell(OF_PEER[i])));
+        }
+    }
+
+    private long[] sums(Session s) {
+        long[] sums = new long[CountsLayout.NUMBERS];
+        s.counts().addOfQueuePair(number, sums);
+        KeepAlive.until(s);
+        return sums;
+    }
+}

@@ -1,0 +1,107 @@
+package org.verbena.shm;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.CounterEntry;
+
+/**
+ * What the send side of a queue pair has done: each number is kept here and stored into its cell, where others read it.
+ * Used by one thread at a time, whoever executes requests.
+ */
+final class SendCounts {
+    private static final long SENDS = 0;
+    private static final long SEND_BYTES = 8;
+    private static final long WRITES = 16;
+    private static final long WRITE_BYTES = 24;
+    private static final long READS = 32;
+    private static final long READ_BYTES = 40;
+    private static final long ATOMICS = 48;
+    private static final long OTHERS = 56;
+
+    private final CounterEntry entry;
+    /** Address of the first cell. */
+    private final long cells;
+    private long sends;
+    private long sendBytes;
+    private long writes;
+    private long writeBytes;
+
+    SendCounts(CounterEntry entry) {
+        this.entry = entry;
+        cells = entry.cell(ShownObjects.cell(SamplePoint.QP_TX_SENDS));
+    }
+
+    void sent(long bytes) {
+        if (!ShownObjects.COUNTING) {
+            return;
+        }
+        RawMemory.putLong(cells, SENDS, ++sends);
+        RawMemory.putLong(cells, SEND_BYTES, sendBytes += bytes);
+    }
+
+    void wrote(long bytes) {
+        if (!ShownObjects.COUNTING) {
+            return;
+        }
+        RawMemory.putLong(cells, WRITES, ++writes);
+        RawMemory.putLong(cells, WRITE_BYTES, writeBytes += bytes);
+    }
+
+    /** A request was carried out. */
+    void done(int opcode, long bytes) {
+        switch (opcode) {
+            case Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INV -> sent(bytes);
+            case Opcode.WRITE, Opcode.WRITE_IMM -> wrote(bytes);
+            case Opcode.ATOMIC_WRITE -> wrote(Long.BYTES);
+            case Opcode.READ -> {
+                add(READS, 1);
+                add(READ_BYTES, bytes);
+            }
+            case Opcode.CMP_SWP, Opcode.FETCH_ADD -> add(ATOMICS, 1);
+            default -> add(OTHERS, 1);
+        }
+    }
+
+    private void add(long cell, long n) {
+        RawMemory.putLong(cells, cell, RawMemory.getLong(cells, cell) + n);
+    }
+
+    /** A request has failed, or was flushed. */
+    void failed(int status) {
+        add(switch (status) {
+            case WcStatus.LOC_LEN_ERR -> SamplePoint.QP_REQ_LOCAL_LENGTH_ERRORS;
+            case WcStatus.LOC_PROT_ERR -> SamplePoint.QP_REQ_LOCAL_PROTECTION_ERRORS;
+            case WcStatus.REM_INV_REQ_ERR -> SamplePoint.QP_REQ_REMOTE_INVALID_REQUESTS;
+            case WcStatus.REM_ACCESS_ERR -> SamplePoint.QP_REQ_REMOTE_ACCESS_ERRORS;
+            case WcStatus.REM_OP_ERR -> SamplePoint.QP_REQ_REMOTE_OPERATION_ERRORS;
+            case WcStatus.RETRY_EXC_ERR -> SamplePoint.QP_REQ_RETRIES_EXCEEDED;
+            case WcStatus.RNR_RETRY_EXC_ERR -> SamplePoint.QP_REQ_RNR_RETRIES_EXCEEDED;
+            case WcStatus.WR_FLUSH_ERR -> SamplePoint.QP_REQ_FLUSHED;
+            default -> SamplePoint.QP_REQ_OTHER_ERRORS;
+        });
+    }
+
+    /** A message was given away that reached nobody. */
+    void lost() {
+        add(SamplePoint.QP_TX_LOST);
+    }
+
+    /** A request begins to wait for the peer to post a receive. */
+    void waitedForReceive() {
+        add(SamplePoint.QP_TX_RNR_WAITS);
+    }
+
+    /** A request begins to wait for the peer to be there. */
+    void waitedForPeer() {
+        add(SamplePoint.QP_TX_PEER_WAITS);
+    }
+
+    void wokePeer() {
+        add(SamplePoint.QP_TX_WAKE_UPS);
+    }
+
+    private void add(int point) {
+        entry.add(ShownObjects.cell(point), 1);
+    }
+}

@@ -1,0 +1,202 @@
+package org.verbena.shm;
+
+import java.lang.System.Logger.Level;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.spi.RawMemory;
+
+/**
+ * What the two ends of a session count for each other, see {@link CountsLayout}: how often we touched what is the peer's,
+ * and how often the peer says that it touched what is ours. Thread-safe.
+ */
+final class SessionCounts {
+    private static final int ATTEMPTS = 1000;
+
+    private final Session session;
+    private final SharedFile arena;
+    private final long base;
+    private final long peer;
+    private final ArrayDeque<Integer> free = new ArrayDeque<>();
+    private int used;
+    private boolean said;
+
+    SessionCounts(Session session, SharedFile arena, long peer) {
+        this.session = session;
+        this.arena = arena;
+        this.base = arena.address();
+        this.peer = peer;
+    }
+
+    // ---- ours
+
+    /** Takes a slot for a queue pair of ours; answers its address, or 0 if there is none. */
+    synchronized long take(int queuePair, int peerQueuePair) {
+        Integer again = free.poll();
+        int i = again == null ? used : again;
+        if (i >= CountsLayout.MAX_SLOTS) {
+            complain(new IllegalStateException("all slots are used"));
+            return 0;
+        }
+        long at = CountsLayout.slot(i);
+        try {
+            arena.reserve(at, 1L << CountsLayout.SLOT_SHIFT);
+        } catch (LinuxException | IllegalStateException e) {
+            complain(e);
+            return 0;
+        }
+        long slot = base + at;
+        RawMemory.fill(slot, 1L << CountsLayout.SLOT_SHIFT, (byte) 0);
+        RawMemory.putInt(slot + CountsLayout.SLOT_PEER_QP, peerQueuePair);
+        RawMemory.putIntRelease(slot + CountsLayout.SLOT_QP, queuePair);
+        if (again == null) {
+            used = i + 1;
+            RawMemory.putLongRelease(base + CountsLayout.USED, used);
+        }
+        return slot;
+    }
+
+    /** A slot's latest key is another one from now on. */
+    synchronized void changeKey(long slot, int key) {
+        change();
+        settleKey(slot);
+        RawMemory.putIntRelease(slot + CountsLayout.SLOT_KEY, key);
+        change();
+    }
+
+    /** A slot is not used any more. */
+    synchronized void give(long slot) {
+        change();
+        settleKey(slot);
+        int peerQueuePair = RawMemory.getInt(slot + CountsLayout.SLOT_PEER_QP);
+        long e = peerQueuePair == 0
+                ? 0
+                : entry(CountsLayout.queuePair(peerQueuePair), CountsLayout.tag(peerQueuePair));
+        for (int i = 0; e != 0 && i < CountsLayout.NUMBERS; i++) {
+            long at = CountsLayout.number(i);
+            RawMemory.putLong(e + at, RawMemory.getLong(e + at) + RawMemory.getLong(slot + at));
+        }
+        RawMemory.putIntRelease(slot + CountsLayout.SLOT_QP, 0);
+        change();
+        free.add((int) (slot - base - CountsLayout.SLOTS >>> CountsLayout.SLOT_SHIFT));
+    }
+
+    /** The peer has refused a request of ours because of its key, rights or bounds. */
+    synchronized void refused(int key) {
+        change();
+        long e = entry(CountsLayout.key(key), CountsLayout.tag(key));
+        if (e != 0) {
+            RawMemory.putLong(e + CountsLayout.OTHERS, RawMemory.getLong(e + CountsLayout.OTHERS) + 1);
+        }
+        change();
+    }
+
+    private void settleKey(long slot) {
+        int key = RawMemory.getInt(slot + CountsLayout.SLOT_KEY);
+        if (key == 0) {
+            return;
+        }
+        long e = entry(CountsLayout.key(key), CountsLayout.tag(key));
+        for (int i = 0; i < CountsLayout.NUMBERS - 1; i++) {
+            long at = CountsLayout.number(i);
+            long now = RawMemory.getLong(slot + at);
+            if (e != 0) {
+                RawMemory.putLong(e + at, RawMemory.getLong(e + at) + now - RawMemory.getLong(slot + CountsLayout.DONE
+                        + at));
+            }
+            RawMemory.putLong(slot + CountsLayout.DONE + at, now);
+        }
+    }
+
+    /** The entry of one of the tables, with its page; 0 if there is no memory for it. */
+    private long entry(long at, long tag) {
+        try {
+            arena.reserve(at, 1L << CountsLayout.ENTRY_SHIFT);
+        } catch (LinuxException | IllegalStateException e) {
+            complain(e);
+            return 0;
+        }
+        long word = base + CountsLayout.PAGES + 8L * (CountsLayout.page(at) >>> 6);
+        RawMemory.putLongRelease(word, RawMemory.getLong(word) | 1L << CountsLayout.page(at));
+        long e = base + at;
+        if (RawMemory.getLong(e + CountsLayout.ENTRY_TAG) != tag) { // that of an earlier object
+            RawMemory.fill(e, 1L << CountsLayout.ENTRY_SHIFT, (byte) 0);
+            RawMemory.putLong(e + CountsLayout.ENTRY_TAG, tag);
+        }
+        return e;
+    }
+
+    private void change() {
+        RawMemory.putLongVolatile(base + CountsLayout.CHANGES, RawMemory.getLong(base + CountsLayout.CHANGES) + 1);
+    }
+
+    private void complain(Exception why) {
+        if (!said) {
+            said = true;
+            EngineLog.log(Level.WARNING, "some of what is done to memory of " + session.peerName()
+                    + " is not counted there", why);
+        }
+    }
+
+    // ---- the peer's
+
+    /** Adds what the peer has done through its queue pairs that are connected to one of ours. */
+    void addOfQueuePair(int number, long[] sums) {
+        collect(sums, CountsLayout.queuePair(number), CountsLayout.tag(number), number, 0);
+    }
+
+    /** Adds what the peer has done to a region of ours. */
+    void addOfKey(int key, long[] sums) {
+        collect(sums, CountsLayout.key(key), CountsLayout.tag(key), 0, key);
+    }
+
+    private void collect(long[] sums, long entry, long tag, int queuePair, int key) {
+        long[] found = new long[CountsLayout.NUMBERS];
+        for (int n = 0; n < ATTEMPTS; n++) {
+            long before = RawMemory.getLongVolatile(peer + CountsLayout.CHANGES);
+            Arrays.fill(found, 0);
+            addEntry(found, entry, tag);
+            addSlots(found, queuePair, key);
+            VarHandle.acquireFence();
+            if ((before & 1) == 0 && RawMemory.getLongVolatile(peer + CountsLayout.CHANGES) == before) {
+                break;
+            }
+            Thread.onSpinWait(); // a peer that changes them without end only ruins what is said of itself
+        }
+        for (int i = 0; i < sums.length; i++) {
+            sums[i] += found[i];
+        }
+    }
+
+    private void addEntry(long[] sums, long at, long tag) {
+        int page = CountsLayout.page(at);
+        long pages = RawMemory.getLongAcquire(peer + CountsLayout.PAGES + 8L * (page >>> 6));
+        if ((pages & 1L << page) != 0 && RawMemory.getLongAcquire(peer + at + CountsLayout.ENTRY_TAG) == tag) {
+            for (int i = 0; i < CountsLayout.NUMBERS; i++) {
+                sums[i] += RawMemory.getLongOpaque(peer + at + CountsLayout.number(i));
+            }
+        }
+    }
+
+    private void addSlots(long[] sums, int queuePair, int key) {
+        long n = Math.clamp(RawMemory.getLongAcquire(peer + CountsLayout.USED), 0, CountsLayout.MAX_SLOTS);
+        for (int s = 0; s < n; s++) {
+            long slot = peer + CountsLayout.slot(s);
+            if (RawMemory.getIntAcquire(slot + CountsLayout.SLOT_QP) == 0) {
+                continue;
+            }
+            if (queuePair != 0 && RawMemory.getInt(slot + CountsLayout.SLOT_PEER_QP) == queuePair) {
+                for (int i = 0; i < CountsLayout.NUMBERS; i++) {
+                    sums[i] += RawMemory.getLongOpaque(slot + CountsLayout.number(i));
+                }
+            } else if (key != 0 && RawMemory.getInt(slot + CountsLayout.SLOT_KEY) == key) {
+                for (int i = 0; i < CountsLayout.NUMBERS - 1; i++) {
+                    long at = slot + CountsLayout.number(i);
+                    sums[i] += RawMemory.getLongOpaque(at) - RawMemory.getLongOpaque(at + CountsLayout.DONE);
+                }
+            }
+        }
+    }
+}
