@@ -66,15 +66,16 @@ final class DoctorCommand implements Callable<Integer> {
 
     private String play(String what) throws Exception {
         if (what.startsWith(PEER)) {
+            String[] words = what.split(":", 3); // peer, port, process
             try {
-                return DoctorVerbs.peer(Integer.parseInt(what.substring(PEER.length())));
+                return DoctorVerbs.peer(Integer.parseInt(words[1]), Long.parseLong(words[words.length - 1]));
             } catch (NumberFormatException e) {
                 throw unknown(what);
             }
         }
         return switch (what) {
             case "rdma" -> finding(DoctorRdma.look());
-            case "xdp" -> finding(DoctorXdp.run());
+            case "xdp" -> finding(DoctorXdp.runInUserNamespace());
             default -> throw unknown(what);
         };
     }
@@ -100,6 +101,7 @@ final class DoctorCommand implements Callable<Integer> {
                 new DoctorCheck("processes", MAIN, "the main job", true, LONG_LIMIT, verbs::between),
                 new DoctorCheck("ptrace", MAIN, "memory that is registered, not allocated", false, LONG_LIMIT,
                         verbs::registered),
+                new DoctorCheck("counters", MAIN, "looking at other processes", false, LONG_LIMIT, verbs::counters),
                 more("capabilities", "raw packets, programs in the kernel", DoctorHost::capabilities),
                 more("memlock", "memory for devices and for raw packets", DoctorHost::memlock),
                 more("sock_diag", "finding the process at the other end", DoctorKernel::sockDiag),

@@ -120,15 +120,15 @@ final class DoctorHost {
                 : available < SCARCE ? DoctorFinding.limited(evidence, remedy) : DoctorFinding.ok(evidence);
     }
 
-    /** Verbena's own memory is in memory files, which are not in any directory; other programs' is there. */
+    /** Memory that is allocated is in memory files, which do not lie in any directory; the counters' files do. */
     private static String devShm() {
         Path path = Path.of("/dev/shm");
         try {
             FileStore store = Files.getFileStore(path);
             return bytes(store.getUnallocatedSpace()) + " free of " + bytes(store.getTotalSpace()) + ", "
-                    + store.type() + (Files.isWritable(path) ? "" : ", not writable") + " (not needed by Verbena)";
+                    + store.type() + (Files.isWritable(path) ? "" : ", not writable") + " (for counters only)";
         } catch (IOException e) {
-            return "none (not needed by Verbena)";
+            return "none (for counters only)";
         }
     }
 
@@ -147,7 +147,8 @@ final class DoctorHost {
         if (limit.isEmpty()) {
             return DoctorFinding.limited("/proc/self/limits does not say how many", "mount /proc");
         }
-        String evidence = open + " open of " + count(limit.get().soft()) + " (hard limit " + count(limit.get().hard())
+        String evidence = (open == 0 ? "unknown how many" : Integer.toString(open)) + " open of " + count(limit.get()
+                .soft()) + " (hard limit " + count(limit.get().hard())
                 + ")";
         return limit.get().soft() < FEW_FILES
                 ? DoctorFinding.limited(evidence, "each peer takes some descriptors: ulimit -n 4096 (systemd:"

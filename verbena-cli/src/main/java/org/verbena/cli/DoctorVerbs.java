@@ -32,11 +32,13 @@ import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.CounterFolder;
 
 /**
  * The main job itself: two queue pairs connect; one writes a pattern into memory that the other has allocated, adds to a
@@ -52,10 +54,13 @@ final class DoctorVerbs {
     private static final Duration LIMIT = Duration.ofSeconds(15);
     private static final Duration SLICE = Duration.ofMillis(50);
     private static final long PAUSE_NANOS = 20_000;
+    private static final long NOBODY = 0;
+    private static final String OBJECTS = "objects";
+    private static final String UNSEEN = "unseen";
     private static final String READ = "read";
     private static final String REASON = "reason";
 
-    /** The exchange with a second process, which two checks look at; run once. */
+    /** The exchange with a second process, which three checks look at; run once. */
     private final FutureTask<JsonNode> pair = new FutureTask<>(DoctorVerbs::pair);
 
     /** Both ends in this process, each with a context of its own. */
@@ -63,7 +68,7 @@ final class DoctorVerbs {
         try (Context context = Verbs.open(DEVICE);
                 ConnectionListener listener = listen(context)) {
             InetSocketAddress address = listener.localAddress();
-            FutureTask<Map<String, String>> other = new FutureTask<>(() -> initiate(address));
+            FutureTask<Map<String, String>> other = new FutureTask<>(() -> initiate(address, NOBODY));
             Thread.ofPlatform().daemon().name("doctor-initiator").start(other);
             target(context, listener, other);
         }
@@ -112,6 +117,26 @@ final class DoctorVerbs {
                 + " (" + answer.path(REASON).asText() + "); " + state, remedy(scope));
     }
 
+    /** Whether another process of this user sees this one's objects, by the file that it keeps for that. */
+    DoctorFinding counters() {
+        CounterFolder folder = CounterFolder.own();
+        JsonNode answer;
+        try {
+            answer = answer();
+        } catch (Exception e) {
+            return DoctorFinding.no("not tried, for two processes do not connect; " + folder.path(), "see processes");
+        }
+        int objects = answer.path(OBJECTS).asInt();
+        if (objects > 0) {
+            return DoctorFinding.ok("a second process saw " + objects + " objects of this one, by a file in " + folder
+                    .path());
+        }
+        return DoctorFinding.limited("a second process saw none of this one's objects, by a file in " + folder.path()
+                + ": " + answer.path(UNSEEN).asText("it shows none"),
+                "everything but looking at other processes works all the same. Let " + folder.path()
+                        + " be a folder of this user alone, on a tmpfs with free space");
+    }
+
     private static String remedy(int scope) {
         return "use memory that Verbena allocates (ProtectionDomain.allocate), or " + (scope > 1
                 ? "sysctl kernel.yama.ptrace_scope=1"
@@ -123,15 +148,16 @@ final class DoctorVerbs {
         try (Context context = Verbs.open(DEVICE);
                 ConnectionListener listener = listen(context)) {
             FutureTask<JsonNode> child = new FutureTask<>(() -> DoctorChild.ask(List.of(), "peer:"
-                    + listener.localAddress().getPort(), DoctorCommand.CHILD_LIMIT));
+                    + listener.localAddress().getPort() + ":" + ProcessHandle.current().pid(),
+                    DoctorCommand.CHILD_LIMIT));
             Thread.ofPlatform().daemon().name("doctor-peer").start(child);
             return target(context, listener, child);
         }
     }
 
-    /** What the second process does; it prints what {@link #initiate} answers. */
-    static String peer(int port) throws IOException {
-        return DoctorChild.print(initiate(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)));
+    /** What the second process does for the first one; it prints what {@link #initiate} answers. */
+    static String peer(int port, long first) throws IOException {
+        return DoctorChild.print(initiate(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), first));
     }
 
     /** The end that is written to; {@code other} ends when the other end has done everything, or cannot. */
@@ -181,8 +207,11 @@ final class DoctorVerbs {
         }
     }
 
-    /** The end that writes. Answers how its READ of registered memory ended, and why. */
-    private static Map<String, String> initiate(InetSocketAddress address) throws IOException {
+    /**
+     * The end that writes. Answers how its READ of registered memory ended, and why, and how many objects it has seen of
+     * the other process, or why none.
+     */
+    private static Map<String, String> initiate(InetSocketAddress address, long other) throws IOException {
         try (Context context = Verbs.open(DEVICE)) {
             ProtectionDomain pd = context.allocateProtectionDomain();
             MemoryRegion region = pd.allocate(REGION, AccessFlags.LOCAL_WRITE);
@@ -203,16 +232,27 @@ final class DoctorVerbs {
             post(batch.complete());
             require(await(cq), qp); // the SEND, or the answer to it
             require(await(cq), qp);
+            Map<String, String> answer = new LinkedHashMap<>(look(other));
             region.segment().fill((byte) 0);
             post(qp.sendQueue().postRead(5, SendFlags.SIGNALED, region, 0, PATTERN, registeredKey, registered));
             int status = await(cq);
-            Map<String, String> answer = new LinkedHashMap<>();
             answer.put(READ, WcStatus.toString(status));
             answer.put(REASON, status == WcStatus.SUCCESS ? "" : qp.errorReason());
             if (status == WcStatus.SUCCESS && !isPattern(region.segment())) {
                 throw new DoctorChild.Failed("the bytes that were read are not those that are there");
             }
             return answer;
+        }
+    }
+
+    private static Map<String, String> look(long pid) {
+        if (pid == NOBODY) {
+            return Map.of();
+        }
+        try (RemoteProcess process = RemoteProcess.open(pid)) {
+            return Map.of(OBJECTS, Integer.toString(process.objects(0).size()));
+        } catch (VerbsException e) {
+            return Map.of(UNSEEN, DoctorFinding.sentence(e));
         }
     }
 

@@ -38,11 +38,21 @@ final class DoctorXdp {
         try {
             return DoctorFinding.ok(NetworkNamespace.callInNew(DoctorXdp::exchange));
         } catch (LinuxException e) {
-            if (DoctorHost.isForbidden(e) && e.call().startsWith("unshare")) {
-                return withoutNamespace(e);
-            }
+            return isUnshare(e) ? withoutNamespace(e) : DoctorFinding.failed(e, remedy(e));
+        }
+    }
+
+    /** In a second process, in a user namespace that was made for it: it tries no further one. */
+    static DoctorFinding runInUserNamespace() throws Exception {
+        try {
+            return DoctorFinding.ok(NetworkNamespace.callInNew(DoctorXdp::exchange));
+        } catch (LinuxException e) {
             return DoctorFinding.failed(e, remedy(e));
         }
+    }
+
+    private static boolean isUnshare(LinuxException e) {
+        return DoctorHost.isForbidden(e) && e.call().startsWith("unshare");
     }
 
     private static String remedy(LinuxException e) {

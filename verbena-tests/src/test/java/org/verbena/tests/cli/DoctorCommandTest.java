@@ -21,11 +21,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LibIbverbs;
+import org.verbena.linux.Sys;
+import org.verbena.verbs.spi.CounterFolder;
 
 /** {@code verbena doctor} as a user runs it; each verdict against who else knows it. */
 class DoctorCommandTest {
     private static final List<String> CHECKS = List.of("java", "native", "kernel", "memory", "memfd", "files", "verbs",
-            "processes", "ptrace", "capabilities", "memlock", "sock_diag", "bpf", "af_xdp", "io_uring", "rdma", "smc",
+            "processes", "ptrace", "counters", "capabilities", "memlock", "sock_diag", "bpf", "af_xdp", "io_uring",
+            "rdma", "smc",
             "udmabuf", "devmem");
     private static final List<String> GRANTED = List.of("--enable-native-access=org.verbena.linux");
     private static final List<String> DENIED = List.of("--illegal-native-access=deny");
@@ -108,7 +111,8 @@ class DoctorCommandTest {
         assertThat(a.err()).isEmpty();
         assertThat(a.code()).as(a.out()).isZero();
         Map<String, Line> lines = a.lines();
-        ok(lines, "java", "native", "kernel", "memfd", "verbs", "processes", "sock_diag");
+        ok(lines, "java", "native", "kernel", "memfd", "verbs", "processes", "counters", "sock_diag");
+        assertThat(lines.get("counters").evidence()).contains("/dev/shm/verbena-" + Sys.uid());
         assertThat(lines.get("java").evidence()).contains(Runtime.version().toString());
         assertThat(lines.get("kernel").evidence()).contains(proc("/proc/sys/kernel/osrelease"));
         boolean uring = !proc("/proc/sys/kernel/io_uring_disabled").matches("[12]");
@@ -147,7 +151,7 @@ class DoctorCommandTest {
         Answer a = run(user.command(), modules, GRANTED, "--json");
         assertThat(a.code()).as(a.out() + a.err()).isZero();
         Map<String, Line> lines = a.lines();
-        ok(lines, "verbs", "processes", "memfd", "sock_diag");
+        ok(lines, "verbs", "processes", "counters", "memfd", "sock_diag");
         assertThat(lines.get("sock_diag").evidence()).contains("uid " + user.uid() + ",");
         for (String privileged : List.of("capabilities", "bpf", "af_xdp")) {
             assertThat(lines.get(privileged).verdict()).as(privileged).isEqualTo("no");
@@ -220,6 +224,17 @@ class DoctorCommandTest {
     }
 
     @Test
+    void whereNoFileCanTellOthersOfItsObjectsTheMainJobStillRuns(@TempDir Path dir) throws Exception {
+        Path file = Files.createFile(dir.resolve("file"));
+        Answer a = run(List.of(), CopyProcess.modulePath(), List.of(GRANTED.getFirst(), "-D" + CounterFolder.PROPERTY
+                + "=" + file), "--json");
+        assertThat(a.code()).as(a.out()).isZero();
+        ok(a.lines(), "verbs", "processes", "ptrace");
+        assertThat(a.lines().get("counters").verdict()).isEqualTo("limited");
+        assertThat(a.lines().get("counters").evidence()).contains(file.toString());
+    }
+
+    @Test
     void withFewDescriptorsItSaysSoAndEnds() throws Exception {
         Answer a = json("prlimit", "--nofile=30:30");
         assertThat(a.code()).isEqualTo(1);
@@ -243,6 +258,7 @@ class DoctorCommandTest {
         ok(lines, "verbs", "processes");
         assertThat(lines.get("ptrace").verdict()).isEqualTo("limited");
         assertThat(lines.get("ptrace").evidence()).contains("REM_ACCESS_ERR").contains("not dumpable");
+        ok(lines, "counters");
     }
 
     @Test
