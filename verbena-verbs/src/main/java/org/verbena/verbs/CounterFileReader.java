@@ -62,6 +62,9 @@ final class CounterFileReader implements CounterSource {
         try {
             fd = PosixFile.open(path, PosixFile.O_RDONLY | PosixFile.O_NONBLOCK | PosixFile.O_NOFOLLOW, 0);
         } catch (LinuxException e) {
+            if (e.errno() == Errno.ELOOP) {
+                throw new VerbsException(verb, Errno.EBADMSG, path + " is a symbolic link, which nobody follows");
+            }
             throw new VerbsException(verb, e);
         }
         try (Arena arena = Arena.ofConfined()) {
