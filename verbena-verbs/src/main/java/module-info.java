@@ -2,6 +2,7 @@ import org.verbena.verbs.spi.VerbsProvider;
 
 /** RDMA verbs for Java: the API, the rules that hold for every provider, and the provider SPI. */
 @org.jspecify.annotations.NullMarked module org.verbena.verbs {
+    requires jdk.jfr;
     requires static org.jspecify;
     requires transitive org.verbena.linux;
 

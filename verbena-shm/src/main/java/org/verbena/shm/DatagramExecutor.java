@@ -162,7 +162,7 @@ final class DatagramExecutor {
         w.destination = null;
         waiting = false;
         if (status != WcStatus.SUCCESS) {
-            counts.failed(status);
+            counts.failed(w, status);
         }
         completions.add(w.wrId, WcOpcode.SEND, status, 0, w.total, number + 1);
         qp.sendCompletionQueue().signal(qp, status != WcStatus.SUCCESS);

@@ -16,6 +16,7 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.FlightEvents;
 
 /**
  * The context's own thread: control sockets, deaths of peers, and work that waits while the application's threads are
@@ -183,9 +184,13 @@ final class Engine implements Runnable {
             try {
                 ticking = idle < IDLE_TICKS;
                 boolean sleep = !ticking && tasks.isEmpty() && newlyWaiting.isEmpty() && !changed;
+                FlightEvents.Sleep slept = sleep ? FlightEvents.sleeps(ShmDevice.NAME) : null;
                 int n = epoll.await(sleep ? -1 : tasks.isEmpty() ? TICK_MILLIS : 0);
                 if (sleep && n > 0) {
                     device.add(ShownObjects.cell(SamplePoint.DEVICE_WAKE_UPS), 1);
+                    if (slept != null) {
+                        slept.wokenBy("the device's own thread");
+                    }
                 }
                 boolean woken = false;
                 for (int i = 0; i < n; i++) {

@@ -8,6 +8,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.FlightEvents;
 
 /**
  * What has come to a queue pair: completed receives, which the poller counts, and what its peer did to memory here, which
@@ -50,7 +51,7 @@ final class ReceiveCounts {
                 RawMemory.putLong(cells, Long.BYTES, receiveBytes += cq.byteLength());
             }
         } else {
-            failed(cq.status());
+            failed(cq);
         }
     }
 
@@ -59,7 +60,11 @@ final class ReceiveCounts {
         return RawMemory.getLongOpaque(cells);
     }
 
-    private void failed(int status) {
+    private void failed(ShmCompletionQueue cq) {
+        int status = cq.status();
+        if (status != WcStatus.WR_FLUSH_ERR) {
+            FlightEvents.failed(ShmDevice.NAME, number, cq.opcode(), cq.wrId(), status);
+        }
         add(switch (status) {
             case WcStatus.LOC_LEN_ERR -> SamplePoint.QP_RESP_LOCAL_LENGTH_ERRORS;
             case WcStatus.WR_FLUSH_ERR -> SamplePoint.QP_RESP_FLUSHED;

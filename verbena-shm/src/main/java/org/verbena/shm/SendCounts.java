@@ -4,6 +4,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.FlightEvents;
 
 /**
  * What the send side of a queue pair has done: each number is kept here and stored into its cell, where others read it.
@@ -19,6 +20,7 @@ final class SendCounts {
     private static final long ATOMICS = 48;
     private static final long OTHERS = 56;
 
+    private final int number;
     private final CounterEntry entry;
     /** Address of the first cell. */
     private final long cells;
@@ -27,7 +29,8 @@ final class SendCounts {
     private long writes;
     private long writeBytes;
 
-    SendCounts(CounterEntry entry) {
+    SendCounts(int number, CounterEntry entry) {
+        this.number = number;
         this.entry = entry;
         cells = entry.cell(ShownObjects.cell(SamplePoint.QP_TX_SENDS));
     }
@@ -68,7 +71,10 @@ final class SendCounts {
     }
 
     /** A request has failed, or was flushed. */
-    void failed(int status) {
+    void failed(WorkRequest w, int status) {
+        if (status != WcStatus.WR_FLUSH_ERR) {
+            FlightEvents.failed(ShmDevice.NAME, number, Opcode.completion(w.opcode), w.wrId, status);
+        }
         add(switch (status) {
             case WcStatus.LOC_LEN_ERR -> SamplePoint.QP_REQ_LOCAL_LENGTH_ERRORS;
             case WcStatus.LOC_PROT_ERR -> SamplePoint.QP_REQ_LOCAL_PROTECTION_ERRORS;
@@ -90,11 +96,13 @@ final class SendCounts {
     /** A request begins to wait for the peer to post a receive. */
     void waitedForReceive() {
         add(SamplePoint.QP_TX_RNR_WAITS);
+        FlightEvents.retries(ShmDevice.NAME, number, "the peer has posted no receive");
     }
 
     /** A request begins to wait for the peer to be there. */
     void waitedForPeer() {
         add(SamplePoint.QP_TX_PEER_WAITS);
+        FlightEvents.retries(ShmDevice.NAME, number, "the peer does not answer");
     }
 
     void wokePeer() {

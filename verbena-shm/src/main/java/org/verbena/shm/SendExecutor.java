@@ -589,7 +589,7 @@ final class SendExecutor {
 
     private void complete(WorkRequest w, long number, int status, int vendor) {
         if (status != WcStatus.SUCCESS) {
-            counts.failed(status);
+            counts.failed(w, status);
         }
         completions.add(w.wrId, Opcode.completion(w.opcode), status, vendor, w.total, number + 1);
         qp.sendCompletionQueue().signal(qp, status != WcStatus.SUCCESS);

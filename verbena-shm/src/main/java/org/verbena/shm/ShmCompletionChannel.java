@@ -18,6 +18,7 @@ import org.verbena.linux.Poll;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.FlightEvents;
 
 /** A completion channel: a doorbell that this process and its peers ring. */
 final class ShmCompletionChannel extends CompletionChannel {
@@ -90,14 +91,21 @@ final class ShmCompletionChannel extends CompletionChannel {
     public @Nullable CompletionQueue await(Duration timeout) throws VerbsException {
         long nanos = TimeUnit.NANOSECONDS.convert(timeout);
         long end = System.nanoTime() + nanos;
+        FlightEvents.Sleep slept = null;
         while (true) {
             CompletionQueue cq = take();
             if (cq != null) {
+                if (slept != null) {
+                    slept.wokenBy(describe());
+                }
                 return cq;
             }
             long left = end - System.nanoTime();
             if (left <= 0 || Thread.currentThread().isInterrupted()) {
                 return null;
+            }
+            if (slept == null) {
+                slept = FlightEvents.sleeps(ShmDevice.NAME);
             }
             try {
                 if (Thread.currentThread().isVirtual()) {

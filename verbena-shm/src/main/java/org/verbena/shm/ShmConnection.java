@@ -46,7 +46,11 @@ final class ShmConnection extends Connection {
     /** The other side has disconnected or died. */
     void ended(String reason) {
         if (connected.compareAndSet(true, false)) {
-            qp.enterError(reason, -1);
+            if (half.session.isDead()) {
+                qp.enterError(reason, -1);
+            } else {
+                qp.disconnected(reason);
+            }
             events.add(ConnectionEvent.builder(ConnectionEvent.DISCONNECTED).detail(reason).build());
         }
     }
@@ -80,7 +84,7 @@ final class ShmConnection extends Connection {
     @Override
     public void disconnect() {
         if (connected.compareAndSet(true, false)) {
-            qp.enterError("disconnected", -1);
+            qp.disconnected("disconnected");
             events.add(ConnectionEvent.builder(ConnectionEvent.DISCONNECTED).detail("this side disconnected").build());
             manager.disconnected(half);
         }

@@ -21,6 +21,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.FlightEvents;
 
 /** A queue pair: its state, its directory entry, and the life of its connection. */
 final class ShmQueuePair extends QueuePair implements Connected {
@@ -78,7 +79,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         counters = context.shown().queuePair(number, init, sendCq.shownAs(), receiveCq.shownAs(),
                 srq == null ? 0 : srq.shownAs());
         show(counters);
-        sendCounts = new SendCounts(counters);
+        sendCounts = new SendCounts(number, counters);
         receiveCounts = new ReceiveCounts(number, counters);
         peer = new PeerEntry(this);
         datagramReceiver = parts.makeDatagramReceiver(this);
@@ -151,7 +152,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
             return;
         }
         if (to == QueuePairState.ERR) {
-            toError("moved to ERR by the application", -1);
+            toError("moved to ERR by the application", -1, false);
             return;
         }
         if (from == QueuePairState.INIT && to == QueuePairState.RTR) {
@@ -229,6 +230,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         own.setPeer(s.peerInstance());
         ShownObjects.setPeer(counters, peerNumber, s.peerPid());
         receiveCounts.connected(s);
+        FlightEvents.connected(ShmDevice.NAME, number, peerNumber, s.peerPid());
         s.add(this);
         for (int p : pds()) {
             s.memories().share(p); // after add, see unshare
@@ -252,21 +254,27 @@ final class ShmQueuePair extends QueuePair implements Connected {
         if (event == AsyncEventType.QP_ACCESS_ERR || event == AsyncEventType.QP_REQ_ERR) {
             receiveCounts.refused(event);
         }
-        if (toError(reason, event)) {
-            context.count(SamplePoint.DEVICE_QP_ERRORS);
-        }
+        toError(reason, event, true);
     }
 
-    /** True if it was not in ERR, or unused, before. */
-    private boolean toError(String reason, int event) {
+    /** An application has ended the connection, this one or the peer's: no error of the queue pair. */
+    void disconnected(String reason) {
+        toError(reason, -1, false);
+    }
+
+    private void toError(String reason, int event, boolean byItself) {
         synchronized (stateLock) {
             if (state == QueuePairState.ERR || state == QueuePairState.RESET) {
-                return false;
+                return;
             }
             departure.begins();
             errorReason = reason; // first: who sees the state finds the reason
             setState(QueuePairState.ERR);
             own.setLink(0);
+        }
+        if (byItself) {
+            context.count(SamplePoint.DEVICE_QP_ERRORS);
+            FlightEvents.broken(ShmDevice.NAME, number, reason);
         }
         departure.settle();
         if (event >= 0) {
@@ -274,7 +282,6 @@ final class ShmQueuePair extends QueuePair implements Connected {
         }
         receiveCq.signal(this, true);
         lookAfter();
-        return true;
     }
 
     /** A send of a queue pair that is not reliable failed here: what follows is flushed, receiving goes on. */
@@ -356,6 +363,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         own.dropLane(s);
         s.tellLaneDone(linkIdentity());
         session = null;
+        FlightEvents.disconnected(ShmDevice.NAME, number, peerNumber, s.peerPid());
         link = 0;
         peerNumber = 0;
         ShownObjects.setPeer(counters, 0, 0);

@@ -44,9 +44,10 @@ final class ExampleProcess implements AutoCloseable {
     }
 
     /** Starts with a class path of the jars and folders whose path matches. */
-    static ExampleProcess onClassPath(Path example, String jars) throws IOException {
-        return new ExampleProcess(List.of("-cp", path(jars), "--enable-native-access=ALL-UNNAMED"), example,
-                List.of());
+    static ExampleProcess onClassPath(Path example, String jars, String... options) throws IOException {
+        List<String> all = new ArrayList<>(List.of("-cp", path(jars), "--enable-native-access=ALL-UNNAMED"));
+        all.addAll(List.of(options));
+        return new ExampleProcess(all, example, List.of());
     }
 
     private static String path(String jars) {

@@ -38,6 +38,7 @@ class LayersTest {
 
     /** Libraries beyond the JDK. What is not named here is core and has none; Unsafe is not the JDK's API. */
     private static final Map<String, List<String>> LIBRARIES = Map.of(
+            "verbs", List.of("jdk.jfr"), // the JDK's: events of the Flight Recorder
             "micrometer", List.of("io.micrometer.core.."),
             "cli", List.of("picocli..", "com.fasterxml.jackson..", "org.HdrHistogram..",
                     "com.sun.management")); // the JDK's too: bytes allocated per thread

@@ -63,6 +63,10 @@ public final class CounterFile {
     /** Made when it is first asked for. */
     private static final class Own {
         static final CounterFile FILE = create();
+
+        static {
+            FlightEvents.recordCounters();
+        }
     }
 
     private CounterFile(@Nullable Fd fd, @Nullable Path path, Mapping header) {

@@ -1,0 +1,69 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+import jdk.jfr.consumer.RecordedEvent;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.tests.flight.Recorded;
+
+/** {@code verbena perf} under the Java Flight Recorder. */
+class PerfRecordingTest {
+    @TempDir private Path folder;
+
+    /** Both of its processes are recorded, and {@code jfr print} shows what there is. */
+    @Test
+    void aRecordingOpensAndShowsConnectionsAndCounters() throws Exception {
+        String options = "-XX:StartFlightRecording:filename=" + folder + "/%p.jfr,+org.verbena.Counter#period=20ms,"
+                + "+org.verbena.WakeUp#threshold=0ms -Xlog:disable";
+        try (CommandProcess p = CommandProcess.startWithout(List.of("env", "JAVA_TOOL_OPTIONS=" + options), "", "perf",
+                "send-lat", "--size=8", "--duration=300ms", "--warm-up=100ms")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).as(r.err()).isZero();
+        }
+        int connected = 0;
+        int disconnected = 0;
+        int counters = 0;
+        for (Path file : files()) {
+            List<RecordedEvent> events = Recorded.of(file);
+            connected += count(events, "Connection", "connected");
+            disconnected += count(events, "Connection", "disconnected");
+            counters += count(events, "Counter", "QP_TX_SENDS");
+            assertThat(count(events, "Error", "")).isZero();
+            assertPrinted(file, events);
+        }
+        assertThat(connected).isEqualTo(2);
+        assertThat(disconnected).isEqualTo(2);
+        assertThat(counters).isPositive();
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(f -> f.toString().endsWith(".jfr")).toList();
+        }
+    }
+
+    /** How many events of a name have a word in one of their fields. */
+    private static int count(List<RecordedEvent> events, String name, String word) {
+        return (int) events.stream().filter(e -> e.getEventType().getName().equals("org.verbena." + name))
+                .filter(e -> word.isEmpty() || e.getFields().stream().anyMatch(f -> word.equals(e.getValue(f
+                        .getName()))))
+                .count();
+    }
+
+    private static void assertPrinted(Path file, List<RecordedEvent> events) throws Exception {
+        Process print = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jfr").toString(), "print",
+                "--categories", "Verbena", file.toString()).redirectErrorStream(true).start();
+        String text = new String(print.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(print.waitFor()).as(text).isZero();
+        assertThat(text.lines().filter(l -> l.startsWith("org.verbena.")).count()).isEqualTo(events.size());
+    }
+}
