@@ -5,6 +5,9 @@ module org.verbena.cli {
     requires info.picocli;
     requires java.management;
     requires jdk.management;
+    requires org.jline.reader;
+    requires org.jline.terminal;
+    requires org.jline.terminal.ffm;
     requires static org.jspecify;
     requires org.verbena.linux;
     requires org.verbena.verbs;

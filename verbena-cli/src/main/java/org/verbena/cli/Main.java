@@ -21,7 +21,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
             CopyCommand.class,
             DevicesCommand.class,
             DoctorCommand.class,
+            MonitorCommand.class,
             PerfCommand.class,
+            StatCommand.class,
         })
 public final class Main implements Runnable {
     /** The work failed. */

@@ -13,6 +13,8 @@ import picocli.CommandLine.Help.ColorScheme;
  * {@link System#console()}, takes all of them for what standard input and output are together.
  */
 enum Terminal {
+    /** Standard input. */
+    IN(0),
     /** Standard output. */
     OUT(1),
     /** Standard error. */

@@ -80,7 +80,7 @@ final class CommandProcess implements AutoCloseable {
     static String path(Predicate<String> wanted) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .filter(p -> p.matches(
-                        ".*verbena-(linux|verbs|shm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jspecify)[^/]*"))
+                        ".*verbena-(linux|verbs|shm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jline|jspecify)[^/]*"))
                 .filter(wanted).collect(Collectors.joining(File.pathSeparator));
     }
 

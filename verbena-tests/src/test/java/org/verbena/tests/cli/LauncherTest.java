@@ -232,11 +232,12 @@ class LauncherTest {
         String lib = s.arguments().get(1);
         assertThat(lib).startsWith(tree.root + "/target/verbena/dist-").endsWith("/lib");
         assertThat(Path.of(lib, "verbena-cli.jar")).exists();
-        assertThat(s.arguments()).containsExactly("--module-path", lib, "--enable-native-access=org.verbena.linux",
+        assertThat(s.arguments()).containsExactly("--module-path", lib,
+                "--enable-native-access=org.verbena.linux,org.jline.terminal.ffm",
                 "--module", "org.verbena.cli/org.verbena.cli.Main", "copy", "a b", "", "*", "--json", "$HOME");
         tree.variable("VERBENA_JAVA_OPTS", "-Xmx1g  -Da=*");
         assertThat(well(tree.start("x")).arguments()).containsExactly("--module-path", lib,
-                "--enable-native-access=org.verbena.linux", "-Xmx1g", "-Da=*", "--module",
+                "--enable-native-access=org.verbena.linux,org.jline.terminal.ffm", "-Xmx1g", "-Da=*", "--module",
                 "org.verbena.cli/org.verbena.cli.Main", "x");
     }
 

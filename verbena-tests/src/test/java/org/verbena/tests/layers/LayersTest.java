@@ -40,7 +40,7 @@ class LayersTest {
     private static final Map<String, List<String>> LIBRARIES = Map.of(
             "verbs", List.of("jdk.jfr"), // the JDK's: events of the Flight Recorder
             "micrometer", List.of("io.micrometer.core.."),
-            "cli", List.of("picocli..", "com.fasterxml.jackson..", "org.HdrHistogram..",
+            "cli", List.of("picocli..", "com.fasterxml.jackson..", "org.HdrHistogram..", "org.jline..",
                     "com.sun.management")); // the JDK's too: bytes allocated per thread
 
     private static final JavaClasses VERBENA = new ClassFileImporter()

@@ -1,0 +1,62 @@
+package org.verbena.cli;
+
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+
+import org.verbena.verbs.ObjectType;
+
+/**
+ * A process of a picture. Immutable.
+ *
+ * @param nanos when it was looked at, by {@link System#nanoTime}
+ * @param cached true if the values are those at hand
+ * @param silent true if it was asked for exact ones and did not answer
+ * @param kinds how many objects it has, by type
+ * @param objects all of them, or the ports only
+ */
+record StatProcess(long pid, String command, Instant created, long nanos, boolean cached, boolean silent,
+        Map<Integer, Integer> kinds, List<StatObject> objects) {
+
+    /** What tells that a process of another picture is the same. */
+    record Key(long pid, Instant created) {}
+
+    /** Objects in the order in which they are shown: what stands above others first. */
+    static final Comparator<StatObject> ORDER = Comparator.comparingInt((StatObject o) -> rank(o.type()))
+            .thenComparingInt(StatObject::type).thenComparingLong(o -> Integer.toUnsignedLong(o.number()))
+            .thenComparingLong(StatObject::id);
+
+    private static int rank(int type) {
+        return switch (type) {
+            case ObjectType.DEVICE -> 0;
+            case ObjectType.PORT -> 1;
+            case ObjectType.QP -> 2;
+            case ObjectType.CQ -> 3;
+            case ObjectType.SRQ -> 4;
+            case ObjectType.MR -> 5;
+            default -> 6;
+        };
+    }
+
+    Key key() {
+        return new Key(pid, created);
+    }
+
+    /** What one should know of its figures; empty if there is nothing. */
+    String remark() {
+        return silent
+                ? "process " + pid + " does not answer (is it stopped?): these are the values at hand"
+                : "";
+    }
+
+    /** How many objects of a type it has. */
+    int count(int type) {
+        return kinds.getOrDefault(type, 0);
+    }
+
+    /** A figure of all its queue pairs, of today and before: the sum over its ports. */
+    long figure(StatFigure figure) {
+        return objects.stream().filter(o -> o.type() == ObjectType.PORT).mapToLong(o -> o.figure(figure)).sum();
+    }
+}
