@@ -35,10 +35,10 @@ class TerminalTest {
     }
 
     /** The command as a word of a shell's command line. */
-    private static String verbena() {
+    static String verbena() {
         return Arrays.stream(new String[] {System.getProperty("java.home") + "/bin/java",
             "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--module-path",
-            CopyProcess.modulePath(), "--enable-native-access=org.verbena.linux", "-m",
+            CopyProcess.modulePath(), "--enable-native-access=org.verbena.linux,org.jline.terminal.ffm", "-m",
             "org.verbena.cli/org.verbena.cli.Main"}).map(w -> "'" + w + "'").collect(Collectors.joining(" ")) + " ";
     }
 

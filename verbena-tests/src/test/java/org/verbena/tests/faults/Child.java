@@ -25,7 +25,7 @@ import org.verbena.linux.Pidfd;
  * Another JVM of a fault test: talks in lines, see {@link Peer}, and is killed, stopped and continued by its own
  * handle. Unlike the conformance suite's second JVM it may run under other users, limits and namespaces, and may die.
  */
-final class Child implements AutoCloseable {
+public final class Child implements AutoCloseable {
     /** Long enough for a loaded machine; reached only when a test fails. */
     static final Duration LIMIT = Duration.ofSeconds(30);
 
@@ -60,7 +60,7 @@ final class Child implements AutoCloseable {
     }
 
     /** How to start a child. */
-    static final class Builder {
+    public static final class Builder {
         private final Class<?> main;
         private final List<String> before = new ArrayList<>();
         private final List<String> options = new ArrayList<>();
@@ -86,7 +86,7 @@ final class Child implements AutoCloseable {
             return this;
         }
 
-        Child start(Object... arguments) throws IOException {
+        public Child start(Object... arguments) throws IOException {
             List<String> command = new ArrayList<>(before);
             command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                     "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"));
@@ -100,15 +100,15 @@ final class Child implements AutoCloseable {
         }
     }
 
-    static Builder of(Class<?> main) {
+    public static Builder of(Class<?> main) {
         return new Builder(main);
     }
 
-    static Child start(Class<?> main, Object... arguments) throws IOException {
+    public static Child start(Class<?> main, Object... arguments) throws IOException {
         return of(main).start(arguments);
     }
 
-    long pid() {
+    public long pid() {
         return process.pid();
     }
 
@@ -117,7 +117,7 @@ final class Child implements AutoCloseable {
     }
 
     /** Waits for a line that starts with {@code word} and answers the rest of it; other lines are passed over. */
-    String await(String word) throws InterruptedException {
+    public String await(String word) throws InterruptedException {
         return line(word).substring(word.length()).trim();
     }
 
@@ -162,7 +162,7 @@ final class Child implements AutoCloseable {
     }
 
     /** Sends it a line. */
-    Child tell(String line) throws IOException {
+    public Child tell(String line) throws IOException {
         OutputStream out = process.getOutputStream();
         out.write((line + "\n").getBytes(StandardCharsets.UTF_8));
         out.flush();
@@ -170,18 +170,18 @@ final class Child implements AutoCloseable {
     }
 
     /** {@code kill -9}; does not wait. */
-    void kill() {
+    public void kill() {
         process.destroyForcibly();
     }
 
     /** {@code kill -STOP}; waits until all its threads stand still. */
-    void stop() throws IOException, InterruptedException {
+    public void stop() throws IOException, InterruptedException {
         Pidfd.sendSignal(handle, SIGSTOP);
         Wait.until(LIMIT, () -> threadsAre("T"), () -> name + " does not stop");
     }
 
     /** {@code kill -CONT}. */
-    void proceed() throws LinuxException {
+    public void proceed() throws LinuxException {
         Pidfd.sendSignal(handle, SIGCONT);
     }
 
@@ -213,7 +213,7 @@ final class Child implements AutoCloseable {
     }
 
     /** Tells it to end, and fails unless it does so in order, with neither a crash nor a Java exception. */
-    void end() throws IOException, InterruptedException {
+    public void end() throws IOException, InterruptedException {
         process.getOutputStream().close();
         int code = awaitExit();
         if (code != 0 || crashed()) {
