@@ -60,8 +60,14 @@ class FlightRecorderTest {
         final QueuePair b = pd.createQueuePair(QueuePairInitAttributes.builder(cqB, cqB).maxReceiveWr(8).build());
 
         Pair() throws VerbsException {
+            this(true);
+        }
+
+        Pair(boolean both) throws VerbsException {
             connect(a, b);
-            connect(b, a);
+            if (both) {
+                connect(b, a);
+            }
         }
 
         private void connect(QueuePair qp, QueuePair peer) throws VerbsException {
@@ -183,6 +189,22 @@ class FlightRecorderTest {
             assertThat(of(all, "Retry", p.a)).singleElement()
                     .satisfies(e -> assertThat(e.getString("reason")).isEqualTo("the peer has posted no receive"));
             assertThat(of(all, "Retry", p.b)).isEmpty();
+        }
+    }
+
+    @Test
+    void aRequestThatFindsNoPeerIsRecordedOnce() throws Exception {
+        try (Recorded r = new Recorded(); Pair p = new Pair(false)) {
+            p.send(1);
+            WorkCompletion[] none = WorkCompletion.array(1);
+            for (int i = 0; i < 20; i++) {
+                assertThat(p.cqA.poll(none)).isZero();
+            }
+            p.connect(p.b, p.a);
+            p.receive(2);
+            assertThat(Pair.await(p.cqA).status()).isZero();
+            List<RecordedEvent> retries = of(r.end(folder), "Retry", p.a);
+            assertThat(retries).filteredOn(e -> e.getString("reason").equals("the peer does not answer")).hasSize(1);
         }
     }
 

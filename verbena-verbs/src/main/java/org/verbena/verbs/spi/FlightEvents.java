@@ -1,5 +1,6 @@
 package org.verbena.verbs.spi;
 
+import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,13 +8,18 @@ import org.jspecify.annotations.Nullable;
  * {@code docs/jfr.md}.
  *
  * <p>To be called where something seldom happens. While nobody records, or where the Java runtime has no recorder, a call
- * does nothing and costs a few nanoseconds. Safe for use by several threads.
+ * does nothing and allocates nothing. Safe for use by several threads.
  */
 public final class FlightEvents {
     /** On the class path of a runtime image without the module jdk.jfr, its classes are not there. */
     private static final boolean AVAILABLE = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
     private FlightEvents() {}
+
+    /** True from the first recording on. */
+    private static boolean isOn() {
+        return AVAILABLE && FlightRecorder.isInitialized();
+    }
 
     /** Has the counters of this process recorded from time to time, as soon as somebody records. */
     static void recordCounters() {
@@ -29,14 +35,14 @@ public final class FlightEvents {
      * @param process the peer's process; 0 if that is not known
      */
     public static void connected(String device, int queuePair, int peer, long process) {
-        if (AVAILABLE) {
+        if (isOn()) {
             ConnectionEvent.commit(device, queuePair, peer, process, "connected");
         }
     }
 
     /** A queue pair has no peer any more; parameters as of {@link #connected}. */
     public static void disconnected(String device, int queuePair, int peer, long process) {
-        if (AVAILABLE) {
+        if (isOn()) {
             ConnectionEvent.commit(device, queuePair, peer, process, "disconnected");
         }
     }
@@ -48,14 +54,14 @@ public final class FlightEvents {
      * @param status see {@link org.verbena.verbs.WcStatus}
      */
     public static void failed(String device, int queuePair, int opcode, long wrId, int status) {
-        if (AVAILABLE) {
+        if (isOn()) {
             ErrorEvent.commit(device, queuePair, opcode, wrId, status);
         }
     }
 
     /** A queue pair went to state ERR, for this reason. */
     public static void broken(String device, int queuePair, String reason) {
-        if (AVAILABLE) {
+        if (isOn()) {
             ErrorEvent.commit(device, queuePair, reason);
         }
     }
@@ -66,7 +72,7 @@ public final class FlightEvents {
      * @param reason what it waits for
      */
     public static void retries(String device, int queuePair, String reason) {
-        if (AVAILABLE) {
+        if (isOn()) {
             RetryEvent.commit(device, queuePair, reason);
         }
     }
@@ -87,6 +93,6 @@ public final class FlightEvents {
      * @return to be told of the end; null if nobody wants to know
      */
     public static @Nullable Sleep sleeps(String device) {
-        return AVAILABLE ? WakeUpEvent.begin(device) : null;
+        return isOn() ? WakeUpEvent.begin(device) : null;
     }
 }
