@@ -26,8 +26,11 @@ import org.verbena.linux.LinuxException;
  */
 final class DoctorChild {
     private static final ObjectMapper JSON = new ObjectMapper();
+    /** A crash is a finding: it leaves no files behind. */
+    private static final List<String> CRASHES = List.of("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=/dev/null");
     private static final int KEPT_ERRORS = 400;
     private static final int SIGNAL = 128;
+    private static final Pattern CRASH = Pattern.compile("#\\s+(SIG[A-Z]+ |C  \\[).*");
     private static final Pattern ERRNO = Pattern.compile("error[:=] ?(\\d{1,4})");
 
     private DoctorChild() {}
@@ -44,7 +47,7 @@ final class DoctorChild {
     /** Runs {@code verbena doctor --as=role}, after the words of {@code before}. */
     static JsonNode ask(List<String> before, String role, Duration limit) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(before);
-        command.addAll(OwnJvm.command(List.of("doctor", "--as=" + role)));
+        command.addAll(OwnJvm.command(CRASHES, List.of("doctor", "--as=" + role)));
         Process process = start(command);
         try {
             FutureTask<String> out = reader(process.getInputStream());
@@ -56,7 +59,7 @@ final class DoctorChild {
             int code = process.exitValue();
             JsonNode node = code == 0 && answer.startsWith("{") ? JSON.readTree(answer) : null;
             if (node == null) {
-                String said = text(err).strip();
+                String said = (crash(answer) + text(err)).strip();
                 throw new Failed("a second process (" + role + ") "
                         + (code > SIGNAL ? "was ended by signal " + (code - SIGNAL) : "ended with exit code " + code)
                         + (said.isEmpty()
@@ -68,6 +71,12 @@ final class DoctorChild {
         } finally {
             process.destroyForcibly();
         }
+    }
+
+    /** What a JVM prints of a crash: the signal, and the place where it happened. */
+    private static String crash(String out) {
+        return out.lines().filter(l -> CRASH.matcher(l).matches()).map(l -> l.substring(1).strip())
+                .reduce("", (all, line) -> all + line + "; ");
     }
 
     private static Process start(List<String> command) throws IOException {

@@ -11,13 +11,14 @@ final class OwnJvm {
 
     private OwnJvm() {}
 
-    /** A list that can be added to: what {@code verbena} is to do comes last. */
-    static List<String> command(List<String> arguments) {
+    /** With more options of the JVM's; the list can be added to, and what {@code verbena} is to do comes last. */
+    static List<String> command(List<String> options, List<String> arguments) {
         List<String> c = new ArrayList<>();
         c.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         c.addAll(inherited());
         // Serial: its threads sleep unless it collects, and nothing here makes garbage.
         c.addAll(List.of("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto"));
+        c.addAll(options);
         String modulePath = System.getProperty("jdk.module.path", "");
         String classPath = System.getProperty("java.class.path", "");
         if (!classPath.isEmpty()) {

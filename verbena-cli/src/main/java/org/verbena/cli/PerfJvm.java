@@ -28,7 +28,7 @@ final class PerfJvm implements AutoCloseable {
 
     PerfJvm(String role, List<String> arguments) throws IOException {
         this.role = role;
-        List<String> command = OwnJvm.command(List.of("perf"));
+        List<String> command = OwnJvm.command(List.of(), List.of("perf"));
         command.addAll(arguments);
         process = new ProcessBuilder(command).start();
         lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));

@@ -42,7 +42,7 @@ public final class Netlink implements AutoCloseable {
 
     private static final int TIMEOUT_MILLIS = 5_000;
     private static final int BUFFER_BYTES = 64 << 10;
-    private static final int MSG_TRUNC = UnixMessage.MSG_TRUNC;
+    private static final int RECEIVE_FLAGS = UnixMessage.MSG_TRUNC | Xsk.MSG_DONTWAIT;
     private static final int LENGTH_AT = 16;
 
     private final Fd fd;
@@ -126,7 +126,7 @@ public final class Netlink implements AutoCloseable {
             Native.Scratch scratch = Native.scratch(); // struct sockaddr_nl at 0, its length behind it
             scratch.memory().set(ValueLayout.JAVA_INT, LENGTH_AT, SOCKADDR_NL_BYTES);
             long received = Native.call(buffer, SyscallNumber.RECVFROM, fd.value(), buffer.address(), BUFFER_BYTES,
-                    MSG_TRUNC, scratch.address(), scratch.address() + LENGTH_AT);
+                    RECEIVE_FLAGS, scratch.address(), scratch.address() + LENGTH_AT);
             if (received == -Errno.EINTR || received == -Errno.EAGAIN) {
                 continue;
             }
