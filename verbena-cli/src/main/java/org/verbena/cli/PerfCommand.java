@@ -79,6 +79,9 @@ final class PerfCommand implements Callable<Integer> {
     @Option(names = "--verify",
             description = "Compare the contents of every message; the figures then mean little.") private boolean verify;
 
+    @Option(names = "--counters",
+            description = "Show what counting costs: each test of verbs with it and without, in turn.") private boolean counters;
+
     @Option(names = "--runs", paramLabel = "N", defaultValue = "1",
             description = "Fresh pairs of processes; medians are reported (default: ${DEFAULT-VALUE}).") private int runs;
 
@@ -115,6 +118,9 @@ final class PerfCommand implements Callable<Integer> {
         }
         PerfOptions options = options();
         requireCpus(options);
+        if (counters) {
+            return compareCounting(options, out);
+        }
         if (worker && connect != null) {
             return PerfWorker.measure(options, address(connect, "--connect"), out);
         }
@@ -130,6 +136,19 @@ final class PerfCommand implements Callable<Integer> {
         } else {
             new PerfTable(results, out, spec.commandLine().getColorScheme().ansi()).print(runs);
         }
+        out.flush();
+        return 0;
+    }
+
+    private int compareCounting(PerfOptions options, PrintWriter out) throws IOException {
+        PerfProgress progress = new PerfProgress(spec.commandLine().getErr());
+        List<PerfCounting.Row> rows;
+        try {
+            rows = PerfCounting.measure(options, runs, progress);
+        } finally {
+            progress.done();
+        }
+        PerfCounting.print(rows, runs, json, out);
         out.flush();
         return 0;
     }
@@ -220,6 +239,12 @@ final class PerfCommand implements Callable<Integer> {
         if (runs != 1 && connect != null) {
             throw usage("--runs starts processes itself and does not go with --connect");
         }
+        if (counters && connect != null) {
+            throw usage("--counters starts processes itself and does not go with --connect");
+        }
+        if (counters && !tests.stream().allMatch(PerfTest::isVerbs)) {
+            throw usage("--counters is for tests of verbs: nothing is counted in the others");
+        }
         range("--runs", runs, 1, MAX_RUNS);
         range("--qps", qps, 1, PerfJob.MAX_QPS);
         range("--inline", inline, 0, PerfJob.MAX_INLINE);
@@ -236,7 +261,7 @@ final class PerfCommand implements Callable<Integer> {
             throw usage("--device '" + device + "' is not the name of a device");
         }
         return new PerfOptions(tests.isEmpty()
-                ? Arrays.asList(PerfTest.values())
+                ? counters ? PerfCounting.tests() : Arrays.asList(PerfTest.values())
                 : tests.stream().distinct().sorted().toList(),
                 sizes == null
                         ? List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L)

@@ -26,9 +26,9 @@ final class PerfJvm implements AutoCloseable {
     private final Thread errorReader;
     private final String role;
 
-    PerfJvm(String role, List<String> arguments) throws IOException {
+    PerfJvm(String role, List<String> jvmOptions, List<String> arguments) throws IOException {
         this.role = role;
-        List<String> command = OwnJvm.command(List.of(), List.of("perf"));
+        List<String> command = OwnJvm.command(jvmOptions, List.of("perf"));
         command.addAll(arguments);
         process = new ProcessBuilder(command).start();
         lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));

@@ -23,7 +23,13 @@ final class PerfPair {
 
     /** Measures with two fresh processes. */
     static List<PerfResult> run(PerfOptions options, PerfClient.Watcher watcher) throws IOException {
-        try (PerfJvm server = new PerfJvm("listening", List.of("--listen=0", "--once", "--worker"))) {
+        return run(options, List.of(), watcher);
+    }
+
+    /** Measures with two fresh processes that have more options for their JVMs. */
+    static List<PerfResult> run(PerfOptions options, List<String> jvmOptions, PerfClient.Watcher watcher)
+            throws IOException {
+        try (PerfJvm server = new PerfJvm("listening", jvmOptions, List.of("--listen=0", "--once", "--worker"))) {
             String hello = server.line();
             if (hello == null || !hello.startsWith(LISTENING)) {
                 throw new PerfException(orElse(server.verdict(), "the listening process does not start: it said "
@@ -31,7 +37,7 @@ final class PerfPair {
             }
             List<String> arguments = new ArrayList<>(options.arguments());
             arguments.addAll(List.of("--worker", "--connect=127.0.0.1:" + hello.substring(LISTENING.length())));
-            try (PerfJvm client = new PerfJvm("measuring", arguments)) {
+            try (PerfJvm client = new PerfJvm("measuring", jvmOptions, arguments)) {
                 return collect(client, server, watcher);
             }
         }

@@ -48,7 +48,7 @@ final class ReceiveCounts {
         if (cq.status() == WcStatus.SUCCESS) {
             RawMemory.putLong(cells, 0, ++receives);
             if (cq.opcode() == WcOpcode.RECV) { // else they were written
-                RawMemory.putLong(cells, Long.BYTES, receiveBytes += cq.byteLength());
+                RawMemory.putLong(cells, Long.BYTES, receiveBytes += cq.payloadLength());
             }
         } else {
             failed(cq);

@@ -388,6 +388,7 @@ final class Session {
         rings.clear();
         memories.end();
         if (!isLoopback()) {
+            counts.end();
             arena.close();
         }
         return true;

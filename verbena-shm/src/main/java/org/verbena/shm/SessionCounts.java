@@ -22,6 +22,8 @@ final class SessionCounts {
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
     private int used;
     private boolean said;
+    /** The session is over: nobody reads any more, and the arena's descriptor is another file's soon. */
+    private boolean ended;
 
     SessionCounts(Session session, SharedFile arena, long peer) {
         this.session = session;
@@ -34,6 +36,9 @@ final class SessionCounts {
 
     /** Takes a slot for a queue pair of ours; answers its address, or 0 if there is none. */
     synchronized long take(int queuePair, int peerQueuePair) {
+        if (ended) {
+            return 0;
+        }
         Integer again = free.poll();
         int i = again == null ? used : again;
         if (i >= CountsLayout.MAX_SLOTS) {
@@ -60,6 +65,9 @@ final class SessionCounts {
 
     /** A slot's latest key is another one from now on. */
     synchronized void changeKey(long slot, int key) {
+        if (ended) {
+            return;
+        }
         change();
         settleKey(slot);
         RawMemory.putIntRelease(slot + CountsLayout.SLOT_KEY, key);
@@ -68,6 +76,9 @@ final class SessionCounts {
 
     /** A slot is not used any more. */
     synchronized void give(long slot) {
+        if (ended) {
+            return;
+        }
         change();
         settleKey(slot);
         int peerQueuePair = RawMemory.getInt(slot + CountsLayout.SLOT_PEER_QP);
@@ -85,6 +96,9 @@ final class SessionCounts {
 
     /** The peer has refused a request of ours because of its key, rights or bounds. */
     synchronized void refused(int key) {
+        if (ended) {
+            return;
+        }
         change();
         long e = entry(CountsLayout.key(key), CountsLayout.tag(key));
         if (e != 0) {
@@ -138,6 +152,11 @@ final class SessionCounts {
             EngineLog.log(Level.WARNING, "some of what is done to memory of " + session.peerName()
                     + " is not counted there", why);
         }
+    }
+
+    /** The session is over. */
+    synchronized void end() {
+        ended = true;
     }
 
     // ---- the peer's

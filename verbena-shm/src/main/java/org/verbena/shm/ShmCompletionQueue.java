@@ -16,6 +16,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.CompletionQueueModification;
+import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcFlags;
@@ -431,6 +432,13 @@ final class ShmCompletionQueue extends CompletionQueue {
     @Override
     public long byteLength() {
         return byteLength;
+    }
+
+    /** The length without the header that datagrams begin with. */
+    long payloadLength() {
+        return (LaneLayout.flags(word) & LaneLayout.HAS_GRH) != 0
+                ? byteLength - GlobalRoutingHeader.BYTES
+                : byteLength;
     }
 
     @Override

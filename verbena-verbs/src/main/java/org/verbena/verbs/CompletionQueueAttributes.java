@@ -43,11 +43,14 @@ public final class CompletionQueueAttributes {
     /** Bit of {@link #parentDomain()} in {@link #compMask()}. */
     public static final int PARENT_DOMAIN = 1 << 1;
 
+    /** Bit of {@link #compMask()}: {@link Builder#counters} was set. */
+    public static final int COUNTERS = 1 << 17;
+
     /** What every provider knew from the beginning; never grows. */
     static final int BASIC_FIELDS = STANDARD_FIELDS | WITH_COMPLETION_TIMESTAMP;
     static final int BASIC_FLAGS = SINGLE_THREADED | IGNORE_OVERRUN;
 
-    private static final Flags NAMES = new Flags("FLAGS", "PARENT_DOMAIN");
+    private static final Flags NAMES = new Flags("FLAGS", "PARENT_DOMAIN").and(COUNTERS, "COUNTERS");
     private static final Flags FIELDS = new Flags("BYTE_LEN", "IMM", "QP_NUM", "SRC_QP", "SLID", "SL", "DLID_PATH_BITS",
             "COMPLETION_TIMESTAMP", "CVLAN", "FLOW_TAG", "TM_INFO", "COMPLETION_TIMESTAMP_WALLCLOCK");
 
@@ -57,6 +60,7 @@ public final class CompletionQueueAttributes {
     private final int completionVector;
     private final @Nullable Object userContext;
     private final int compMask;
+    private final @Nullable Counters counters;
     private final int flags;
     private final @Nullable ProtectionDomain parentDomain;
 
@@ -67,6 +71,7 @@ public final class CompletionQueueAttributes {
         completionVector = b.completionVector;
         userContext = b.userContext;
         compMask = b.compMask;
+        counters = b.counters;
         flags = b.flags;
         parentDomain = b.parentDomain;
     }
@@ -126,6 +131,11 @@ public final class CompletionQueueAttributes {
         return parentDomain;
     }
 
+    /** What counts the queue from its first moment on; null if nothing does. */
+    public @Nullable Counters counters() {
+        return counters;
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private int cqe = 1;
@@ -134,6 +144,7 @@ public final class CompletionQueueAttributes {
         private int completionVector;
         private @Nullable Object userContext;
         private int compMask;
+        private @Nullable Counters counters;
         private int flags;
         private @Nullable ProtectionDomain parentDomain;
 
@@ -180,6 +191,15 @@ public final class CompletionQueueAttributes {
         public Builder parentDomain(ProtectionDomain domain) {
             parentDomain = domain;
             compMask |= PARENT_DOMAIN;
+            return this;
+        }
+
+        /**
+         * Counts the queue from its first moment on, as {@link Counters#attach(CounterAttachAttributes)} has described.
+         */
+        public Builder counters(Counters value) {
+            counters = value;
+            compMask |= COUNTERS;
             return this;
         }
 

@@ -364,13 +364,40 @@ public abstract class Context extends VerbsObject {
             throw new VerbsException(verb, Errno.EINVAL,
                     parent.describe() + " is no parent domain: see Context.allocateParentDomain");
         }
-        CompMask.check(verb, attributes.compMask(), supportedCompletionQueueMask(), CompletionQueueAttributes::names,
-                device().name());
+        CompMask.check(verb, attributes.compMask(), withCounters(supportedCompletionQueueMask(),
+                CompletionQueueAttributes.COUNTERS), CompletionQueueAttributes::names, device().name());
         CompMask.check(verb, attributes.fields(), supportedCompletionFields(),
                 names -> "completion field " + CompletionQueueAttributes.fieldNames(names), device().name());
         CompMask.check(verb, attributes.flags(), supportedCompletionQueueFlags(),
                 unknown -> "flag 0x" + Integer.toHexString(unknown), device().name());
-        return implCreateCompletionQueue(attributes);
+        return counted(verb, attributes.counters(), ObjectType.CQ, () -> implCreateCompletionQueue(attributes));
+    }
+
+    /** What a provider knows of an attribute object; that objects are counted from the beginning is not its business. */
+    final int withCounters(int known, int counters) {
+        return supports(Feature.COUNTERS) ? known | counters : known;
+    }
+
+    /** Creates an object. */
+    interface Creation<T extends VerbsObject> {
+        T create() throws VerbsException;
+    }
+
+    /** Creates an object that is counted from the beginning, or is not. */
+    final <T extends VerbsObject> T counted(String verb, @Nullable Counters counters, int objectType,
+            Creation<T> creation) throws VerbsException {
+        if (counters == null) {
+            return creation.create();
+        }
+        counters.checkBindable(verb, objectType, this);
+        T o = creation.create();
+        try {
+            counters.bind(o);
+            return o;
+        } catch (VerbsException e) {
+            o.close();
+            throw e;
+        }
     }
 
     /** The bits of {@link CompletionQueueAttributes#compMask()} that the provider knows; by default none. */
@@ -517,8 +544,7 @@ public abstract class Context extends VerbsObject {
      * @param point any number, see {@link SamplePoint}
      */
     public final boolean supportsSamplePoint(int point) {
-        long cells = SamplePoint.cells(point);
-        return cells != 0 && (implSamplePoints(SamplePoint.objectType(point)) & cells) == cells;
+        return SamplePoint.cells(point, implSamplePoints(SamplePoint.objectType(point))) != 0;
     }
 
     /**

@@ -6,6 +6,8 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A header that a flow matches, or what happens to the packets, {@code struct ibv_flow_spec}. Immutable: each
  * {@code match} answers a new one.
@@ -25,15 +27,17 @@ public final class FlowSpec {
     private final int type;
     private final int tag;
     private final SortedMap<Integer, Match> matches;
+    private final @Nullable Counters counters;
 
-    private FlowSpec(int type, int tag, SortedMap<Integer, Match> matches) {
+    private FlowSpec(int type, int tag, SortedMap<Integer, Match> matches, @Nullable Counters counters) {
         this.type = type;
         this.tag = tag;
         this.matches = matches;
+        this.counters = counters;
     }
 
     private static FlowSpec of(int type) {
-        return new FlowSpec(type, 0, new TreeMap<>());
+        return new FlowSpec(type, 0, new TreeMap<>(), null);
     }
 
     /** Any Ethernet header. */
@@ -83,12 +87,19 @@ public final class FlowSpec {
 
     /** Marks the flow's packets: completions carry the number, {@link CompletionQueue#flowTag()}. */
     public static FlowSpec tag(int number) {
-        return new FlowSpec(FlowSpecType.ACTION_TAG, number, new TreeMap<>());
+        return new FlowSpec(FlowSpecType.ACTION_TAG, number, new TreeMap<>(), null);
     }
 
     /** Drops the flow's packets. */
     public static FlowSpec drop() {
         return of(FlowSpecType.ACTION_DROP);
+    }
+
+    /**
+     * Counts the flow's packets, as {@link Counters#attach(CounterAttachAttributes)} has described; at most one in a flow.
+     */
+    public static FlowSpec count(Counters counters) {
+        return new FlowSpec(FlowSpecType.ACTION_COUNT, 0, new TreeMap<>(), counters);
     }
 
     /**
@@ -100,7 +111,7 @@ public final class FlowSpec {
         if (isAction()) {
             throw new IllegalArgumentException(this + " is an action and in no tunnel");
         }
-        return new FlowSpec(type | FlowSpecType.INNER, tag, matches);
+        return new FlowSpec(type | FlowSpecType.INNER, tag, matches, null);
     }
 
     /**
@@ -157,7 +168,7 @@ public final class FlowSpec {
         SortedMap<Integer, Match> more = new TreeMap<>(matches);
         more.put(field, new Match(value, mask));
         boolean extended = (type & ~FlowSpecType.INNER) == FlowSpecType.IPV4 && FlowField.isExtended(field);
-        return new FlowSpec(extended ? type & FlowSpecType.INNER | FlowSpecType.IPV4_EXT : type, tag, more);
+        return new FlowSpec(extended ? type & FlowSpecType.INNER | FlowSpecType.IPV4_EXT : type, tag, more, null);
     }
 
     private void requireField(int field) {
@@ -206,6 +217,11 @@ public final class FlowSpec {
         return tag;
     }
 
+    /** What an {@link FlowSpecType#ACTION_COUNT} counts with; null for all else. */
+    public @Nullable Counters counters() {
+        return counters;
+    }
+
     /** The fields that are matched, see {@link FlowField}. */
     public Set<Integer> fields() {
         return Set.copyOf(matches.keySet());
@@ -251,7 +267,8 @@ public final class FlowSpec {
 
     @Override
     public boolean equals(Object o) {
-        return o instanceof FlowSpec s && type == s.type && tag == s.tag && matches.equals(s.matches);
+        return o instanceof FlowSpec s && type == s.type && tag == s.tag && counters == s.counters && matches.equals(
+                s.matches);
     }
 
     @Override

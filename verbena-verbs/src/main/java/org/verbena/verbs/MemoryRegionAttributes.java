@@ -18,9 +18,13 @@ public final class MemoryRegionAttributes {
     /** Bit of {@link #compMask()}: {@link Builder#descriptorOffset} was set. */
     public static final int FD_OFFSET = 1 << 3;
 
-    private static final Flags NAMES = new Flags("IOVA", "ADDR", "FD", "FD_OFFSET");
+    /** Bit of {@link #compMask()}: {@link Builder#counters} was set. */
+    public static final int COUNTERS = 1 << 17;
+
+    private static final Flags NAMES = new Flags("IOVA", "ADDR", "FD", "FD_OFFSET").and(COUNTERS, "COUNTERS");
 
     private final int compMask;
+    private final @Nullable Counters counters;
     private final int access;
     private final @Nullable MemorySegment memory;
     private final long length;
@@ -30,6 +34,7 @@ public final class MemoryRegionAttributes {
 
     private MemoryRegionAttributes(Builder b) {
         compMask = b.compMask;
+        counters = b.counters;
         access = b.access;
         memory = b.memory;
         length = b.length;
@@ -92,10 +97,16 @@ public final class MemoryRegionAttributes {
         return NAMES.toString(mask);
     }
 
+    /** What counts the region from its first moment on; null if nothing does. */
+    public @Nullable Counters counters() {
+        return counters;
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private final int access;
         private int compMask;
+        private @Nullable Counters counters;
         private @Nullable MemorySegment memory;
         private long length;
         private long iova;
@@ -142,6 +153,15 @@ public final class MemoryRegionAttributes {
         public Builder descriptorOffset(long value) {
             descriptorOffset = value;
             compMask |= FD_OFFSET;
+            return this;
+        }
+
+        /**
+         * Counts the region from its first moment on, as {@link Counters#attach(CounterAttachAttributes)} has described.
+         */
+        public Builder counters(Counters value) {
+            counters = value;
+            compMask |= COUNTERS;
             return this;
         }
 

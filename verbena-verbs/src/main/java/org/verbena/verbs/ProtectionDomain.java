@@ -115,7 +115,8 @@ public abstract class ProtectionDomain extends VerbsObject {
         MemoryRegionAttributes a = attributes;
         String verb = "register " + a.length() + " bytes on " + describe();
         checkOpen(verb);
-        CompMask.check(verb, a.compMask(), supportedMemoryRegionMask(), MemoryRegionAttributes::names,
+        CompMask.check(verb, a.compMask(), context.withCounters(supportedMemoryRegionMask(),
+                MemoryRegionAttributes.COUNTERS), MemoryRegionAttributes::names,
                 context.device().name());
         boolean shared = a.has(MemoryRegionAttributes.FD);
         if (shared == a.has(MemoryRegionAttributes.ADDR)) {
@@ -143,7 +144,7 @@ public abstract class ProtectionDomain extends VerbsObject {
             throw new VerbsException(verb, Errno.EINVAL, "iova leaves no room for " + a.length() + " bytes");
         }
         checkAccess(verb, a.access());
-        return implRegisterExtended(a);
+        return context.counted(verb, a.counters(), ObjectType.MR, () -> implRegisterExtended(a));
     }
 
     private void checkDescriptor(String verb, MemoryRegionAttributes a, boolean based) throws VerbsException {
@@ -298,7 +299,7 @@ public abstract class ProtectionDomain extends VerbsObject {
         check(verb, "maxReceiveSge", a.maxReceiveSge(), d.maxSge());
         check(verb, "maxInlineData", a.maxInlineData(), d.maxInlineData());
         QueuePairChecks.createFlags(verb, a);
-        return implCreateQueuePair(a);
+        return context.counted(verb, a.counters(), ObjectType.QP, () -> implCreateQueuePair(a));
     }
 
     /** Refuses what makes no sense about receive-side scaling, whether the provider has it or not. */
@@ -375,14 +376,15 @@ public abstract class ProtectionDomain extends VerbsObject {
         SharedReceiveQueueAttributes a = attributes.type() == SharedReceiveQueueType.BASIC
                 ? attributes.withoutType()
                 : attributes;
-        CompMask.check(verb, a.compMask(), supportedSharedReceiveQueueMask(),
+        CompMask.check(verb, a.compMask(), context.withCounters(supportedSharedReceiveQueueMask(),
+                SharedReceiveQueueAttributes.COUNTERS),
                 SharedReceiveQueueAttributes::names, context.device().name());
         DeviceAttributes d = context.queryDevice();
         if (d.maxSrq() > 0) {
             check(verb, "maxWr", a.maxWr(), 1, d.maxSrqWr());
             check(verb, "maxSge", a.maxSge(), 0, d.maxSrqSge());
         }
-        return implCreateSharedReceiveQueue(a);
+        return context.counted(verb, a.counters(), ObjectType.SRQ, () -> implCreateSharedReceiveQueue(a));
     }
 
     /** Refuses what does not go with the type of a shared receive queue, whether the provider has it or not. */

@@ -282,7 +282,15 @@ public abstract class QueuePair extends VerbsObject {
         if (s != null) {
             throw new VerbsException(verb, Errno.EINVAL, s);
         }
-        return implCreateFlow(attributes);
+        Counters counters = null;
+        for (FlowSpec spec : attributes.specs()) {
+            Counters c = spec.counters();
+            if (c != null && counters != null) {
+                throw new VerbsException(verb, Errno.EINVAL, "a flow is counted once: there are two COUNT actions");
+            }
+            counters = c == null ? counters : c;
+        }
+        return context.counted(verb, counters, ObjectType.FLOW, () -> implCreateFlow(attributes));
     }
 
     /** Creates a flow; the attributes have been checked for contradictions. */

@@ -18,10 +18,13 @@ public final class QueuePairInitAttributes {
     /** Bit of {@link #sharedReceiveQueue()} in the mask. */
     public static final int SHARED_RECEIVE_QUEUE = 1 << 16;
 
+    /** Bit of {@link #compMask()}: {@link Builder#counters} was set. */
+    public static final int COUNTERS = 1 << 17;
+
     private static final Flags NAMES = new Flags().and(CREATE_FLAGS, "CREATE_FLAGS")
             .and(MAX_TSO_HEADER, "MAX_TSO_HEADER").and(IND_TABLE, "IND_TABLE").and(RX_HASH, "RX_HASH").and(
                     SEND_OPS_FLAGS, "SEND_OPS_FLAGS")
-            .and(SHARED_RECEIVE_QUEUE, "SHARED_RECEIVE_QUEUE");
+            .and(SHARED_RECEIVE_QUEUE, "SHARED_RECEIVE_QUEUE").and(COUNTERS, "COUNTERS");
 
     private final @Nullable CompletionQueue sendCq;
     private final @Nullable CompletionQueue receiveCq;
@@ -40,6 +43,7 @@ public final class QueuePairInitAttributes {
     private final @Nullable RxHashConfiguration rxHash;
     private final @Nullable SharedReceiveQueue sharedReceiveQueue;
     private final int compMask;
+    private final @Nullable Counters counters;
 
     private QueuePairInitAttributes(Builder b) {
         sendCq = b.sendCq;
@@ -59,6 +63,7 @@ public final class QueuePairInitAttributes {
         rxHash = b.rxHash;
         sharedReceiveQueue = b.sharedReceiveQueue;
         compMask = b.compMask;
+        counters = b.counters;
     }
 
     /**
@@ -206,8 +211,14 @@ public final class QueuePairInitAttributes {
         b.rwqIndirectionTable = rwqIndirectionTable;
         b.rxHash = rxHash;
         b.sharedReceiveQueue = sharedReceiveQueue;
+        b.counters = counters;
         b.compMask = compMask;
         return b;
+    }
+
+    /** What counts the queue pair from its first moment on; null if nothing does. */
+    public @Nullable Counters counters() {
+        return counters;
     }
 
     /** Collects the attributes. Not safe for use by several threads. */
@@ -229,6 +240,7 @@ public final class QueuePairInitAttributes {
         private @Nullable RxHashConfiguration rxHash;
         private @Nullable SharedReceiveQueue sharedReceiveQueue;
         private int compMask;
+        private @Nullable Counters counters;
 
         private Builder(@Nullable CompletionQueue sendCq, @Nullable CompletionQueue receiveCq) {
             this.sendCq = sendCq;
@@ -319,6 +331,15 @@ public final class QueuePairInitAttributes {
         public Builder sharedReceiveQueue(SharedReceiveQueue srq) {
             sharedReceiveQueue = srq;
             compMask |= SHARED_RECEIVE_QUEUE;
+            return this;
+        }
+
+        /**
+         * Counts the queue pair from its first moment on, as {@link Counters#attach(CounterAttachAttributes)} has described.
+         */
+        public Builder counters(Counters value) {
+            counters = value;
+            compMask |= COUNTERS;
             return this;
         }
 

@@ -82,8 +82,8 @@ public final class RemoteObject implements CounterTarget {
      * @throws IllegalArgumentException if that is not counted of it; see {@link #samplePoints()}
      */
     public long value(int point) {
-        long mask = SamplePoint.cells(point);
-        if (SamplePoint.objectType(point) != view.type() || mask == 0 || (mask & view.counted()) != mask) {
+        long mask = SamplePoint.cells(point, view.counted());
+        if (SamplePoint.objectType(point) != view.type() || mask == 0) {
             throw new IllegalArgumentException(SamplePoint.toString(point) + " is not counted of " + describe());
         }
         return EntryView.sum(cells, mask);
@@ -106,8 +106,8 @@ public final class RemoteObject implements CounterTarget {
     }
 
     /** Where counters read the object's values. */
-    SampledCounters.Sample sample(String verb, CounterAttachAttributes a, long mask) throws VerbsException {
-        SampledCounters.check(verb, a, view.type(), mask, view.counted());
+    SampledCounters.Sample sample(String verb, CounterAttachAttributes a) throws VerbsException {
+        long mask = SampledCounters.check(verb, a, view.type(), view.counted());
         if (a.has(CounterAttachAttributes.PORT)) {
             throw new VerbsException(verb, Errno.EINVAL, "ports of other processes are objects themselves");
         }

@@ -253,6 +253,17 @@ public final class SamplePoint {
         };
     }
 
+    /**
+     * The cells that make up a point of an object which has only some: a sum goes over those that it has.
+     *
+     * @return 0 if the object has no such point
+     */
+    static long cells(int point, long counted) {
+        long cells = cells(point);
+        boolean sum = (point & PROVIDER) == 0 && (point & NUMBER_MASK) >= SUMS;
+        return sum || (cells & counted) == cells ? cells & counted : 0;
+    }
+
     private static long bits(int... points) {
         long mask = 0;
         for (int p : points) {
@@ -275,7 +286,7 @@ public final class SamplePoint {
         IntStream standard = NAMES.keySet().stream().mapToInt(p -> p + origin);
         IntStream own = IntStream.range(0, NUMBER_MASK).map(n -> ofProvider(objectType, n));
         return IntStream.concat(standard, own).filter(p -> objectType(p) == objectType)
-                .filter(p -> (cells(p) & cells) == cells(p) && cells(p) != 0).toArray();
+                .filter(p -> cells(p, cells) != 0).toArray();
     }
 
     private static Map<Integer, String> names() {

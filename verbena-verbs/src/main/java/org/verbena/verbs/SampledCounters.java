@@ -53,10 +53,9 @@ final class SampledCounters extends Counters {
 
     @Override
     protected void implAttach(String verb, CounterAttachAttributes a, CounterTarget target) throws VerbsException {
-        long cells = SamplePoint.cells(a.samplePoint());
         Sample sample = switch (target) {
-            case RemoteObject r -> r.sample(verb, a, cells);
-            case VerbsObject o -> sample(verb, a, o, cells);
+            case RemoteObject r -> r.sample(verb, a);
+            case VerbsObject o -> sample(verb, a, o);
         };
         sample.refresh();
         VerbsObject own = target instanceof VerbsObject o ? o : null;
@@ -78,7 +77,7 @@ final class SampledCounters extends Counters {
         }
     }
 
-    private Sample sample(String verb, CounterAttachAttributes a, VerbsObject o, long cells) throws VerbsException {
+    private Sample sample(String verb, CounterAttachAttributes a, VerbsObject o) throws VerbsException {
         Context c = context();
         int type = SamplePoint.objectType(a.samplePoint());
         CounterEntry e = o instanceof Context owner && type == ObjectType.PORT
@@ -94,7 +93,7 @@ final class SampledCounters extends Counters {
         if (e.context() != own.context()) {
             throw new VerbsException(verb, Errno.EINVAL, o.describe() + " belongs to another context");
         }
-        check(verb, a, e.type(), cells, e.counted());
+        long cells = check(verb, a, e.type(), e.counted());
         CounterFile file = CounterFile.own();
         return new Sample() {
             @Override
@@ -114,20 +113,22 @@ final class SampledCounters extends Counters {
         };
     }
 
-    /** Refuses a sample point that an object does not have. */
-    static void check(String verb, CounterAttachAttributes a, int objectType, long cells, long counted)
+    /** Refuses a sample point that an object does not have; answers the cells that make it up. */
+    static long check(String verb, CounterAttachAttributes a, int objectType, long counted)
             throws VerbsException {
         int type = SamplePoint.objectType(a.samplePoint());
         if (type != objectType && type != ObjectType.FLOW) {
             throw new VerbsException(verb, Errno.EINVAL, "it is a sample point of objects of type "
                     + ObjectType.toString(type) + ", not " + ObjectType.toString(objectType));
         }
-        if (type != objectType || cells == 0 || (cells & counted) != cells) {
+        long cells = SamplePoint.cells(a.samplePoint(), counted);
+        if (type != objectType || cells == 0) {
             throw new VerbsException(verb, Errno.EOPNOTSUPP, "it is not counted there");
         }
         if (a.has(CounterAttachAttributes.PORT) && objectType != ObjectType.PORT) {
             throw new VerbsException(verb, Errno.EINVAL, "it has no ports");
         }
+        return cells;
     }
 
     @Override

@@ -19,10 +19,13 @@ public final class SharedReceiveQueueAttributes {
     /** Bit of {@link #compMask()}: {@link Builder#completionQueue} was set. */
     public static final int CQ = 1 << 3;
 
-    /** What a queue is created with and keeps. */
-    static final int FIXED = TYPE | XRCD | CQ;
+    /** Bit of {@link #compMask()}: {@link Builder#counters} was set. */
+    public static final int COUNTERS = 1 << 17;
 
-    private static final Flags NAMES = new Flags("TYPE", "PD", "XRCD", "CQ");
+    /** What a queue is created with and keeps. */
+    static final int FIXED = TYPE | XRCD | CQ | COUNTERS;
+
+    private static final Flags NAMES = new Flags("TYPE", "PD", "XRCD", "CQ").and(COUNTERS, "COUNTERS");
 
     private final int maxWr;
     private final int maxSge;
@@ -32,6 +35,7 @@ public final class SharedReceiveQueueAttributes {
     private final @Nullable XrcDomain xrcDomain;
     private final @Nullable CompletionQueue completionQueue;
     private final int compMask;
+    private final @Nullable Counters counters;
 
     private SharedReceiveQueueAttributes(Builder b) {
         maxWr = b.maxWr;
@@ -42,6 +46,7 @@ public final class SharedReceiveQueueAttributes {
         xrcDomain = b.xrcDomain;
         completionQueue = b.completionQueue;
         compMask = b.compMask;
+        counters = b.counters;
     }
 
     /** A builder for a queue of one receive of one element. */
@@ -61,6 +66,7 @@ public final class SharedReceiveQueueAttributes {
         b.maxSge = maxSge;
         b.limit = limit;
         b.mask = mask;
+        b.counters = counters;
         b.compMask = compMask & ~TYPE;
         return b.build();
     }
@@ -108,6 +114,11 @@ public final class SharedReceiveQueueAttributes {
         return completionQueue;
     }
 
+    /** What counts the queue from its first moment on; null if nothing does. */
+    public @Nullable Counters counters() {
+        return counters;
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private int maxWr = 1;
@@ -118,6 +129,7 @@ public final class SharedReceiveQueueAttributes {
         private @Nullable XrcDomain xrcDomain;
         private @Nullable CompletionQueue completionQueue;
         private int compMask;
+        private @Nullable Counters counters;
 
         private Builder() {}
 
@@ -162,6 +174,15 @@ public final class SharedReceiveQueueAttributes {
         public Builder completionQueue(CompletionQueue cq) {
             completionQueue = cq;
             compMask |= CQ;
+            return this;
+        }
+
+        /**
+         * Counts the queue from its first moment on, as {@link Counters#attach(CounterAttachAttributes)} has described.
+         */
+        public Builder counters(Counters value) {
+            counters = value;
+            compMask |= COUNTERS;
             return this;
         }
 

@@ -224,6 +224,7 @@ abstract class FeatureConformance extends Conformance {
         m.put(Feature.CVLAN_STRIPPING, completing(CompletionQueueAttributes.WITH_CVLAN));
         m.put(Feature.FLOW_TAG, completing(CompletionQueueAttributes.WITH_FLOW_TAG));
         m.put(Feature.TAG_MATCHING, completing(CompletionQueueAttributes.WITH_TM_INFO));
+        m.put(Feature.COUNTERS, (p, e) -> e.context.createCounters().close());
         m.put(Feature.CQ_RESIZE, (p, e) -> e.sendCq.resize(e.sendCq.cqe() + 1));
         m.put(Feature.CQ_MODERATION, (p, e) -> {
             e.sendCq.modify(CompletionQueueModification.moderate(2, 2));

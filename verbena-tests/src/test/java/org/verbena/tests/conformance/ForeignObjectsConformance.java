@@ -22,9 +22,12 @@ import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.CounterAttachAttributes;
+import org.verbena.verbs.Counters;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.MemoryAdvice;
 import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.MemoryRegionAttributes;
 import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
@@ -33,6 +36,7 @@ import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.ScatterGatherElement;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
@@ -54,6 +58,7 @@ abstract class ForeignObjectsConformance extends Conformance {
             "ParentDomainAllocator.free(ProtectionDomain, Object, MemorySegment, long)", "called by a provider",
             "QueuePairInitAttributes.Builder.receiveSideScaling(RwqIndirectionTable, RxHashConfiguration)",
             "tested with the API, for providers that have none",
+            "FlowSpec.count(Counters)", "tested with the API, for providers that have no flows",
             "Context.createRwqIndirectionTable(int, List)", "tested with the API, for providers that have none");
 
     /** An attempt with an own end in RTS and one of another context. */
@@ -98,6 +103,18 @@ abstract class ForeignObjectsConformance extends Conformance {
                         .sharedReceiveQueue(foreign.pd.createSharedReceiveQueue(
                                 SharedReceiveQueueAttributes.builder().maxWr(4).maxSge(1).build()))
                         .build()));
+        refused(Feature.COUNTERS, "CompletionQueueAttributes.Builder.counters(Counters)", (own, foreign) -> own.context
+                .createCompletionQueue(CompletionQueueAttributes.builder()
+                        .counters(counters(foreign, SamplePoint.CQ_COMPLETIONS)).build()));
+        refused(Feature.COUNTERS, "QueuePairInitAttributes.Builder.counters(Counters)", (own, foreign) -> own.pd
+                .createQueuePair(own.initAttributes().toBuilder()
+                        .counters(counters(foreign, SamplePoint.QP_TX_SENDS)).build()));
+        refused(Feature.COUNTERS, "MemoryRegionAttributes.Builder.counters(Counters)", (own, foreign) -> own.pd
+                .register(MemoryRegionAttributes.builder(0).memory(own.region.segment())
+                        .counters(counters(foreign, SamplePoint.MR_REMOTE_READS)).build()));
+        refused(Feature.COUNTERS, "SharedReceiveQueueAttributes.Builder.counters(Counters)", (own, foreign) -> own.pd
+                .createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(4)
+                        .counters(counters(foreign, SamplePoint.SRQ_POSTED)).build()));
         refused(Feature.XRC, "SharedReceiveQueueAttributes.Builder.xrcDomain(XrcDomain)", (own, foreign) -> own.pd
                 .createSharedReceiveQueue(xrcQueue(foreign).completionQueue(own.receiveCq).build()));
         refused(Feature.XRC, "SharedReceiveQueueAttributes.Builder.completionQueue(CompletionQueue)",
@@ -190,6 +207,12 @@ abstract class ForeignObjectsConformance extends Conformance {
             end.toRtr(q, end.address(q == a ? b : a));
             end.toRts(q);
         }
+    }
+
+    private static Counters counters(End end, int point) throws VerbsException {
+        Counters c = end.context.createCounters();
+        c.attach(CounterAttachAttributes.of(point, 0));
+        return c;
     }
 
     private static ProtectionDomain parent(End end) throws VerbsException {

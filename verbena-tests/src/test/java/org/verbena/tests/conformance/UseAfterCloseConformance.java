@@ -37,6 +37,9 @@ import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionManager;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Context;
+import org.verbena.verbs.CounterAttachAttributes;
+import org.verbena.verbs.CounterTarget;
+import org.verbena.verbs.Counters;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.EnhancedConnection;
 import org.verbena.verbs.Feature;
@@ -57,6 +60,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.RateLimit;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.RwqIndirectionTable;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
@@ -116,6 +120,7 @@ abstract class UseAfterCloseConformance extends Conformance {
         all.put(SharedReceiveQueue.class,
                 e -> gone(e.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(4).build())));
         all.put(XrcDomain.class, e -> gone(domain(e)));
+        all.put(Counters.class, e -> gone(e.context.createCounters()));
         all.put(QueuePair.class, e -> gone(e.queuePair()));
         all.put(SendQueue.class, e -> gone(e.queuePair()).sendQueue());
         all.put(ReceiveQueue.class, e -> gone(e.queuePair()).receiveQueue());
@@ -199,6 +204,9 @@ abstract class UseAfterCloseConformance extends Conformance {
         all.put(ParentDomainAttributes.class, ParentDomainAttributes.builder().protectionDomain(e.pd).build());
         all.put(WorkQueueInitAttributes.class, WorkQueueInitAttributes.builder(e.pd, e.receiveCq).build());
         all.put(FlowAttributes.class, FlowAttributes.builder().build());
+        all.put(CounterAttachAttributes.class, CounterAttachAttributes.of(SamplePoint.DEVICE_PEERS, 0));
+        all.put(CounterTarget.class, e.context);
+        all.put(long[].class, new long[4]);
         all.put(Gid.class, new Gid(0xffL << 56, 1));
         all.put(RateLimit.class, RateLimit.of(1, 1, 1));
         all.put(EnhancedConnection.class, EnhancedConnection.of(1, 1));

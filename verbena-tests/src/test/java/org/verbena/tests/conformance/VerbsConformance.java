@@ -532,4 +532,20 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
             super(VerbsConformance.this.fixture());
         }
     }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class SamplePoints extends SamplePointConformance {
+        SamplePoints(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    class Counting extends CountersConformance {
+        Counting() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
 }

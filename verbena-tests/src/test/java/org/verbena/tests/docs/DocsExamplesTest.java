@@ -32,6 +32,9 @@ class DocsExamplesTest {
                     receive [01]: 100 bytes
                     receive [01]: 100 bytes
                     SRQ_LIMIT_REACHED"""),
+            Map.entry("Counting", """
+                    3 writes, 300 bytes, 3 to the region
+                    RTS: 300 bytes written"""),
             Map.entry("WriteAndPoll", """
                     message 1 carries 1
                     message 2 carries 4
