@@ -30,8 +30,6 @@ import org.verbena.verbs.spi.CounterFile;
  * which leaks it. Safe for use by several threads.
  */
 public abstract class Context extends VerbsObject {
-    private static final int MAX_LOG_TABLE = 30;
-
     private final Set<ChildReference> children = ConcurrentHashMap.newKeySet();
     private final AsyncEventQueue asyncEvents = new AsyncEventQueue();
 
@@ -364,40 +362,14 @@ public abstract class Context extends VerbsObject {
             throw new VerbsException(verb, Errno.EINVAL,
                     parent.describe() + " is no parent domain: see Context.allocateParentDomain");
         }
-        CompMask.check(verb, attributes.compMask(), withCounters(supportedCompletionQueueMask(),
+        CompMask.check(verb, attributes.compMask(), CountedCreation.known(this, supportedCompletionQueueMask(),
                 CompletionQueueAttributes.COUNTERS), CompletionQueueAttributes::names, device().name());
         CompMask.check(verb, attributes.fields(), supportedCompletionFields(),
                 names -> "completion field " + CompletionQueueAttributes.fieldNames(names), device().name());
         CompMask.check(verb, attributes.flags(), supportedCompletionQueueFlags(),
                 unknown -> "flag 0x" + Integer.toHexString(unknown), device().name());
-        return counted(verb, attributes.counters(), ObjectType.CQ, () -> implCreateCompletionQueue(attributes));
-    }
-
-    /** What a provider knows of an attribute object; that objects are counted from the beginning is not its business. */
-    final int withCounters(int known, int counters) {
-        return supports(Feature.COUNTERS) ? known | counters : known;
-    }
-
-    /** Creates an object. */
-    interface Creation<T extends VerbsObject> {
-        T create() throws VerbsException;
-    }
-
-    /** Creates an object that is counted from the beginning, or is not. */
-    final <T extends VerbsObject> T counted(String verb, @Nullable Counters counters, int objectType,
-            Creation<T> creation) throws VerbsException {
-        if (counters == null) {
-            return creation.create();
-        }
-        counters.checkBindable(verb, objectType, this);
-        T o = creation.create();
-        try {
-            counters.bind(o);
-            return o;
-        } catch (VerbsException e) {
-            o.close();
-            throw e;
-        }
+        return CountedCreation.run(verb, this, attributes.counters(), ObjectType.CQ, () -> implCreateCompletionQueue(
+                attributes));
     }
 
     /** The bits of {@link CompletionQueueAttributes#compMask()} that the provider knows; by default none. */
@@ -453,22 +425,7 @@ public abstract class Context extends VerbsObject {
     public final WorkQueue createWorkQueue(WorkQueueInitAttributes attributes) throws VerbsException {
         String verb = "create WQ on " + describe();
         checkOpen(verb);
-        if (attributes.protectionDomain().context() != this || attributes.completionQueue().context() != this) {
-            throw new VerbsException(verb, Errno.EINVAL, "an object belongs to another context");
-        }
-        if (attributes.type() != WorkQueueType.RQ) {
-            throw new VerbsException(verb, Errno.EINVAL, "there is no work queue type " + attributes.type());
-        }
-        DeviceAttributes d = queryDevice();
-        if (attributes.maxWr() < 1 || attributes.maxWr() > d.maxQpWr() || attributes.maxSge() < 1
-                || attributes.maxSge() > d.maxSge()) {
-            throw new VerbsException(verb, Errno.EINVAL, "maxWr is " + attributes.maxWr() + " and maxSge is "
-                    + attributes.maxSge() + ", must be 1 to " + d.maxQpWr() + " and 1 to " + d.maxSge());
-        }
-        if ((attributes.flags() & ~WorkQueueFlags.KNOWN) != 0) {
-            throw new VerbsException(verb, Errno.EINVAL,
-                    "unknown flags " + WorkQueueFlags.toString(attributes.flags() & ~WorkQueueFlags.KNOWN));
-        }
+        WorkQueueChecks.creation(verb, attributes, this);
         CompMask.check(verb, attributes.compMask(), supportedWorkQueueMask(), WorkQueueInitAttributes::names,
                 device().name());
         return implCreateWorkQueue(attributes);
@@ -496,18 +453,7 @@ public abstract class Context extends VerbsObject {
             throws VerbsException {
         String verb = "create RWQ indirection table on " + describe();
         checkOpen(verb);
-        if (logSize < 0 || logSize > MAX_LOG_TABLE || entries.size() != 1 << logSize) {
-            throw new VerbsException(verb, Errno.EINVAL,
-                    entries.size() + " work queues for a table of 2^" + logSize + " entries");
-        }
-        for (WorkQueue wq : entries) {
-            if (wq.context() != this) {
-                throw new VerbsException(verb, Errno.EINVAL, wq.describe() + " belongs to another context");
-            }
-            if (wq.isClosed()) {
-                throw new VerbsException(verb, Errno.EINVAL, wq.describe() + " is closed");
-            }
-        }
+        WorkQueueChecks.table(verb, logSize, entries, this);
         return implCreateRwqIndirectionTable(List.copyOf(entries));
     }
 

@@ -1,7 +1,6 @@
 package org.verbena.verbs;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -210,11 +209,6 @@ public abstract class Counters extends VerbsObject {
     /** The context is closed, and whatever these count. */
     final void detachAll() throws VerbsException {
         implDetach(null, null);
-    }
-
-    /** The number of slots in use that attributes ask for, given those before. */
-    static long[] grown(long[] slots, int index) {
-        return index < slots.length ? slots : Arrays.copyOf(slots, index + 1);
     }
 
     @Override

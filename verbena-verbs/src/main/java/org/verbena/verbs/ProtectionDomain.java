@@ -115,7 +115,7 @@ public abstract class ProtectionDomain extends VerbsObject {
         MemoryRegionAttributes a = attributes;
         String verb = "register " + a.length() + " bytes on " + describe();
         checkOpen(verb);
-        CompMask.check(verb, a.compMask(), context.withCounters(supportedMemoryRegionMask(),
+        CompMask.check(verb, a.compMask(), CountedCreation.known(context, supportedMemoryRegionMask(),
                 MemoryRegionAttributes.COUNTERS), MemoryRegionAttributes::names,
                 context.device().name());
         boolean shared = a.has(MemoryRegionAttributes.FD);
@@ -144,7 +144,7 @@ public abstract class ProtectionDomain extends VerbsObject {
             throw new VerbsException(verb, Errno.EINVAL, "iova leaves no room for " + a.length() + " bytes");
         }
         checkAccess(verb, a.access());
-        return context.counted(verb, a.counters(), ObjectType.MR, () -> implRegisterExtended(a));
+        return CountedCreation.run(verb, context, a.counters(), ObjectType.MR, () -> implRegisterExtended(a));
     }
 
     private void checkDescriptor(String verb, MemoryRegionAttributes a, boolean based) throws VerbsException {
@@ -299,7 +299,7 @@ public abstract class ProtectionDomain extends VerbsObject {
         check(verb, "maxReceiveSge", a.maxReceiveSge(), d.maxSge());
         check(verb, "maxInlineData", a.maxInlineData(), d.maxInlineData());
         QueuePairChecks.createFlags(verb, a);
-        return context.counted(verb, a.counters(), ObjectType.QP, () -> implCreateQueuePair(a));
+        return CountedCreation.run(verb, context, a.counters(), ObjectType.QP, () -> implCreateQueuePair(a));
     }
 
     /** Refuses what makes no sense about receive-side scaling, whether the provider has it or not. */
@@ -376,7 +376,7 @@ public abstract class ProtectionDomain extends VerbsObject {
         SharedReceiveQueueAttributes a = attributes.type() == SharedReceiveQueueType.BASIC
                 ? attributes.withoutType()
                 : attributes;
-        CompMask.check(verb, a.compMask(), context.withCounters(supportedSharedReceiveQueueMask(),
+        CompMask.check(verb, a.compMask(), CountedCreation.known(context, supportedSharedReceiveQueueMask(),
                 SharedReceiveQueueAttributes.COUNTERS),
                 SharedReceiveQueueAttributes::names, context.device().name());
         DeviceAttributes d = context.queryDevice();
@@ -384,7 +384,7 @@ public abstract class ProtectionDomain extends VerbsObject {
             check(verb, "maxWr", a.maxWr(), 1, d.maxSrqWr());
             check(verb, "maxSge", a.maxSge(), 0, d.maxSrqSge());
         }
-        return context.counted(verb, a.counters(), ObjectType.SRQ, () -> implCreateSharedReceiveQueue(a));
+        return CountedCreation.run(verb, context, a.counters(), ObjectType.SRQ, () -> implCreateSharedReceiveQueue(a));
     }
 
     /** Refuses what does not go with the type of a shared receive queue, whether the provider has it or not. */

@@ -290,7 +290,7 @@ public abstract class QueuePair extends VerbsObject {
             }
             counters = c == null ? counters : c;
         }
-        return context.counted(verb, counters, ObjectType.FLOW, () -> implCreateFlow(attributes));
+        return CountedCreation.run(verb, context, counters, ObjectType.FLOW, () -> implCreateFlow(attributes));
     }
 
     /** Creates a flow; the attributes have been checked for contradictions. */

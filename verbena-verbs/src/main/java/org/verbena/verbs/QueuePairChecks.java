@@ -8,7 +8,7 @@ final class QueuePairChecks {
 
     /** Refuses attributes that the provider does not know. */
     static void supported(String verb, QueuePairInitAttributes a, Context context) throws VerbsException {
-        CompMask.check(verb, a.compMask(), context.withCounters(context.supportedQueuePairInitMask(),
+        CompMask.check(verb, a.compMask(), CountedCreation.known(context, context.supportedQueuePairInitMask(),
                 QueuePairInitAttributes.COUNTERS), QueuePairInitAttributes::names,
                 context.device().name());
     }

@@ -21,6 +21,11 @@ final class SampledCounters extends Counters {
     private long[] kept = {};
     private long[] last = {};
 
+    /** With room for one more slot, if it is not there. */
+    private static long[] grown(long[] slots, int index) {
+        return index < slots.length ? slots : Arrays.copyOf(slots, index + 1);
+    }
+
     /** Where a value is read. */
     interface Sample {
         long read() throws VerbsException;

@@ -42,9 +42,17 @@ class ConstantsTest {
     @Test
     void extendedReliableConnections() throws Exception {
         assertValues(SharedReceiveQueueType.class, "BASIC", 0, "XRC", 1);
-        assertValues(SharedReceiveQueueAttributes.class, "MAX_WR", 1, "LIMIT", 2, "TYPE", 1, "XRCD", 4, "CQ", 8);
+        assertValues(SharedReceiveQueueAttributes.class, "MAX_WR", 1, "LIMIT", 2, "TYPE", 1, "XRCD", 4, "CQ", 8,
+                "COUNTERS", 1 << 17);
         assertValues(XrcDomainAttributes.class, "FD", 1, "OFLAGS", 2, "CREATE", 0100, "EXCLUSIVE", 0200);
         assertValues(QueuePairOpenAttributes.class, "NUM", 1, "CONTEXT", 4, "TYPE", 8);
+    }
+
+    @Test
+    void counters() throws Exception {
+        assertValues(ReadCountersFlags.class, "PREFER_CACHED", 1);
+        assertThat(SamplePoint.PACKETS).isZero();
+        assertThat(SamplePoint.BYTES).isOne();
     }
 
     @Test
@@ -69,7 +77,7 @@ class ConstantsTest {
                 "WITH_SRC_QP", 8, "WITH_SLID", 16, "WITH_SL", 32, "WITH_DLID_PATH_BITS", 64,
                 "WITH_COMPLETION_TIMESTAMP", 128, "WITH_CVLAN", 256, "WITH_FLOW_TAG", 512, "WITH_TM_INFO", 1024,
                 "WITH_COMPLETION_TIMESTAMP_WALLCLOCK", 2048, "STANDARD_FIELDS", 127, "SINGLE_THREADED", 1,
-                "IGNORE_OVERRUN", 2, "FLAGS", 1, "PARENT_DOMAIN", 2);
+                "IGNORE_OVERRUN", 2, "FLAGS", 1, "PARENT_DOMAIN", 2, "COUNTERS", 1 << 17);
         assertThat(constants(WcStatus.class)).containsEntry("TM_ERR", 22L).containsEntry("TM_RNDV_INCOMPLETE", 23L);
         assertThat(AsyncEventType.DEVICE_SPEED_CHANGE).isEqualTo(20);
         assertThat(CompletionQueueModification.MODERATE).isEqualTo(1);

@@ -18,6 +18,9 @@ import org.verbena.verbs.CounterAttachAttributes;
 import org.verbena.verbs.CounterTarget;
 import org.verbena.verbs.Counters;
 import org.verbena.verbs.Feature;
+import org.verbena.verbs.FlowAttributes;
+import org.verbena.verbs.FlowSpec;
+import org.verbena.verbs.FlowSpecType;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.MemoryRegionAttributes;
 import org.verbena.verbs.ObjectType;
@@ -270,6 +273,23 @@ abstract class CountersConformance extends Conformance {
         assertErrno(Errno.EINVAL, () -> e.pd.createQueuePair(init.counters(foreign).build()), "another context");
         foreign.close();
         assertErrno(Errno.EOPNOTSUPP, () -> empty.attach(at(SamplePoint.PACKETS, 0)), "does not count");
+    }
+
+    /** What contradicts itself is refused whether the provider has flows or not. */
+    @Test
+    void aFlowIsCountedOnce() throws Exception {
+        End e = end(EndOptions.datagrams());
+        Counters c = e.context.createCounters();
+        FlowSpec count = FlowSpec.count(c);
+        assertThat(count.type()).isEqualTo(FlowSpecType.ACTION_COUNT);
+        assertThat(count.counters()).isSameAs(c);
+        assertThat(count.isAction()).isTrue();
+        assertThat(count).isEqualTo(FlowSpec.count(c)).isNotEqualTo(FlowSpec.count(e.context.createCounters()));
+        assertThat(count.toString()).contains("ACTION_COUNT");
+        assertErrno(Errno.EINVAL, () -> e.qp.createFlow(FlowAttributes.builder().port(1).spec(FlowSpec.udp())
+                .spec(count).spec(count).build()));
+        assertErrno(Errno.EINVAL, () -> e.qp.createFlow(FlowAttributes.builder().port(1).spec(FlowSpec.udp())
+                .spec(count).build()), "nothing was attached");
     }
 
     // ---- another process
