@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.LinuxException;
 
@@ -26,8 +27,9 @@ import org.verbena.linux.LinuxException;
  */
 final class DoctorChild {
     private static final ObjectMapper JSON = new ObjectMapper();
-    /** A crash is a finding: it leaves no files behind. */
-    private static final List<String> CRASHES = List.of("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=/dev/null");
+    /** A crash is a finding: it leaves no files behind. What the JVM logs is nobody's, and no part of the answer. */
+    private static final List<String> QUIET = List.of("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=/dev/null",
+            "-Xlog:disable");
     private static final int KEPT_ERRORS = 400;
     private static final int SIGNAL = 128;
     private static final Pattern CRASH = Pattern.compile("#\\s+(SIG[A-Z]+ |C  \\[).*");
@@ -47,7 +49,7 @@ final class DoctorChild {
     /** Runs {@code verbena doctor --as=role}, after the words of {@code before}. */
     static JsonNode ask(List<String> before, String role, Duration limit) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(before);
-        command.addAll(OwnJvm.command(CRASHES, List.of("doctor", "--as=" + role)));
+        command.addAll(OwnJvm.command(QUIET, List.of("doctor", "--as=" + role)));
         Process process = start(command);
         try {
             FutureTask<String> out = reader(process.getInputStream());
@@ -55,9 +57,9 @@ final class DoctorChild {
             if (!process.waitFor(limit.toNanos(), TimeUnit.NANOSECONDS)) {
                 throw new Failed("a second process (" + role + ") gave no answer within " + limit.toSeconds() + " s");
             }
-            String answer = text(out).strip();
+            String answer = text(out);
             int code = process.exitValue();
-            JsonNode node = code == 0 && answer.startsWith("{") ? JSON.readTree(answer) : null;
+            JsonNode node = code == 0 ? answer(answer) : null;
             if (node == null) {
                 String said = (crash(answer) + text(err)).strip();
                 throw new Failed("a second process (" + role + ") "
@@ -71,6 +73,12 @@ final class DoctorChild {
         } finally {
             process.destroyForcibly();
         }
+    }
+
+    /** The last line of JSON; null if there is none. A JVM may print lines of its own before and after. */
+    static @Nullable JsonNode answer(String out) throws IOException {
+        String last = out.lines().filter(l -> l.startsWith("{")).reduce("", (before, line) -> line);
+        return last.isEmpty() ? null : JSON.readTree(last);
     }
 
     /** What a JVM prints of a crash: the signal, and the place where it happened. */

@@ -96,9 +96,18 @@ final class DoctorHost {
                 return DoctorFinding.no("a second mapping of a memory file shows " + seen + ", its seals are 0x"
                         + Integer.toHexString(Memfd.seals(fd)), "use another kernel");
             }
-            return DoctorFinding.ok("memfd_create, two mappings, sealed against shrinking, growing and writing"
-                    + (mapsWritable(fd, page) ? "; BUT a sealed file can be mapped writable" : ""));
+            return sealed(mapsWritable(fd, page));
         }
+    }
+
+    /** {@code writable}: what is sealed against that can be mapped to be written all the same. */
+    static DoctorFinding sealed(boolean writable) {
+        String evidence = "memfd_create, two mappings, sealed against shrinking, growing and writing";
+        return writable
+                ? DoctorFinding.limited(evidence + ", but a sealed file can be mapped to be written",
+                        "use a Linux kernel that keeps F_SEAL_FUTURE_WRITE (5.1 or newer, no emulation): a peer can"
+                                + " write what it was given to read")
+                : DoctorFinding.ok(evidence);
     }
 
     private static boolean mapsWritable(Fd fd, int page) {

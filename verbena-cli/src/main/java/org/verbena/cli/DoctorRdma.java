@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LibIbverbs;
@@ -32,10 +33,10 @@ final class DoctorRdma {
         DoctorProc.Module rxe = DoctorProc.module(Path.of("/"), DoctorHost.release(), "rdma_rxe");
         String software = "rdma_rxe " + rxe.words();
         try {
-            List<String> devices = LibIbverbs.deviceNames();
+            List<LibIbverbs.Device> devices = LibIbverbs.devices();
             String library = loaded() + " finds ";
             if (!devices.isEmpty()) {
-                return DoctorFinding.ok(library + String.join(", ", devices) + "; " + sys);
+                return opened(library, devices, "; " + sys);
             }
             return DoctorFinding.no(library + "no device; " + sys + "; " + software, devices(rxe));
         } catch (LinuxException e) {
@@ -45,6 +46,22 @@ final class DoctorRdma {
             return DoctorFinding.no(e.getMessage() + "; " + sys + "; " + software,
                     "install libibverbs1 and ibverbs-providers" + (kernel.isEmpty() ? "; " + devices(rxe) : ""));
         }
+    }
+
+    private static DoctorFinding opened(String library, List<LibIbverbs.Device> devices, String sys) {
+        String evidence = library + devices.stream().map(LibIbverbs.Device::name).collect(Collectors.joining(", "));
+        List<LibIbverbs.Device> closed = devices.stream().filter(d -> d.errno() != 0).toList();
+        if (closed.isEmpty()) {
+            return DoctorFinding.ok(evidence + sys);
+        }
+        boolean forbidden = closed.stream().anyMatch(d -> d.errno() == Errno.EACCES || d.errno() == Errno.EPERM);
+        return DoctorFinding.limited(evidence + closed.stream().map(d -> "; ibv_open_device(" + d.name() + "): "
+                + Errno.name(d.errno()) + " (" + Errno.text(d.errno()) + ")").collect(Collectors.joining()) + sys,
+                forbidden
+                        ? "give this user read and write access to /dev/infiniband/uverbs* (docker:"
+                                + " --device=/dev/infiniband)"
+                        : "modprobe ib_uverbs; is there a /dev/infiniband/uverbs* for the device (docker:"
+                                + " --device=/dev/infiniband), and does rdma-core have its driver?");
     }
 
     /** How a device comes about. */

@@ -10,6 +10,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.ColorScheme;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -46,8 +48,24 @@ public final class Main implements Runnable {
         return new CommandLine(new Main())
                 .setColorScheme(Terminal.OUT.colours())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionStrategy(Main::execute)
                 .setParameterExceptionHandler((wrong, args) -> usage(wrong))
                 .setExecutionExceptionHandler((failure, command, parsed) -> report(failure, command));
+    }
+
+    /** Runs the command; what it printed and nobody will see is a failure, unless nobody wants to read it any more. */
+    private static int execute(ParseResult parsed) {
+        int code = new RunLast().execute(parsed);
+        // the stream keeps to itself that a write failed; of a pipe it is that there is no reader
+        if (!System.out.checkError() || Terminal.OUT.isPipe()) {
+            return code;
+        }
+        PrintWriter err = parsed.commandSpec().commandLine().getErr();
+        String to = Terminal.OUT.target();
+        err.println(Terminal.ERR.colours().errorText("verbena: standard output " + (to.isEmpty() ? "" : "(" + to + ") ")
+                + "cannot be written, some of it is lost: make room there, or write it elsewhere"));
+        err.flush();
+        return code == 0 ? FAILURE : code;
     }
 
     @Override

@@ -61,7 +61,7 @@ final class MonitorCommand implements Callable<Integer> {
             throws VerbsException, InterruptedException, StatFailure.Ended {
         PrintWriter out = spec.commandLine().getOut();
         MonitorPlot plot = new MonitorPlot(WIDTH, System.out.charset().newEncoder().canEncode('█'));
-        StatPicture before = first;
+        StatPicture before = first.base(null);
         long due = System.nanoTime();
         boolean silent = false;
         for (int n = 0; options.count() == 0 || n < options.count(); n++) {
@@ -89,7 +89,7 @@ final class MonitorCommand implements Callable<Integer> {
             if (!StatOptions.flush(out)) {
                 return 0;
             }
-            before = now;
+            before = now.base(before);
         }
         return 0;
     }

@@ -78,6 +78,9 @@ final class StatCommand implements Callable<Integer> {
             throw wrong("--once and --count exclude each other");
         }
         boolean screen = !once && !options.json() && options.count() == 0 && StatScreen.isPossible();
+        if (process == 0 && !types.isEmpty() && !screen) {
+            throw wrong("--type chooses among the objects of a process: which PID? 'verbena stat' lists them");
+        }
         try (StatReader reader = new StatReader(options.cached())) {
             if (screen) {
                 StatView v = new StatView(process, selection.types());

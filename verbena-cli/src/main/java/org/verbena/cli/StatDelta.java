@@ -27,11 +27,12 @@ final class StatDelta {
         }
     }
 
-    /** Since an earlier picture; without rates if there is none, or the process is not in it. */
+    /**
+     * Since an earlier picture; without rates if there is none, the process is not in it, or it does not answer: what it
+     * has not gathered is no rate of 0.
+     */
     static StatDelta of(StatProcess now, @Nullable StatPicture before) {
-        StatProcess same = before == null
-                ? null
-                : before.processes().stream().filter(p -> p.key().equals(now.key())).findFirst().orElse(null);
+        StatProcess same = now.silent() ? null : StatPicture.earlier(before, now).orElse(null);
         return new StatDelta(now, same != null && same.nanos() != now.nanos() ? same : null);
     }
 
@@ -65,14 +66,17 @@ final class StatDelta {
     }
 
     private double rate(StatObject o, ToLongFunction<StatObject> value) {
-        StatObject old = earlier.get(o.key());
-        return change(value.applyAsLong(o), old == null ? 0 : value.applyAsLong(old)) / seconds();
+        return change(o, value) / seconds();
     }
 
-    /** The same for the whole process. */
+    private double change(StatObject o, ToLongFunction<StatObject> value) {
+        StatObject old = earlier.get(o.key());
+        return change(value.applyAsLong(o), old == null ? 0 : value.applyAsLong(old));
+    }
+
+    /** The same for the whole process: what its ports have added. One that was closed takes nothing away from it. */
     double rate(StatFigure figure) {
-        StatProcess old = before;
-        return old == null ? Double.NaN : change(now.figure(figure), old.figure(figure)) / seconds();
+        return now.ports().mapToDouble(o -> change(o, x -> x.figure(figure))).sum() / seconds();
     }
 
     /**

@@ -85,7 +85,7 @@ final class StatOptions {
         return due;
     }
 
-    /** Passes on what was printed; false if nobody reads it any more. */
+    /** Passes on what was printed; false if that fails: nobody reads it any more, or {@link Main} says why it does. */
     static boolean flush(PrintWriter out) {
         out.flush();
         return !out.checkError() && !System.out.checkError(); // the writer does not see what the stream has swallowed

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import org.verbena.verbs.ObjectType;
 
@@ -55,8 +56,13 @@ record StatProcess(long pid, String command, Instant created, long nanos, boolea
         return kinds.getOrDefault(type, 0);
     }
 
-    /** A figure of all its queue pairs, of today and before: the sum over its ports. */
+    /** The ports of its contexts, each of which adds up all queue pairs that there have been in its context. */
+    Stream<StatObject> ports() {
+        return objects.stream().filter(o -> o.type() == ObjectType.PORT);
+    }
+
+    /** The sum of a figure over the ports that there are now. */
     long figure(StatFigure figure) {
-        return objects.stream().filter(o -> o.type() == ObjectType.PORT).mapToLong(o -> o.figure(figure)).sum();
+        return ports().mapToLong(o -> o.figure(figure)).sum();
     }
 }

@@ -5,7 +5,10 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +23,7 @@ import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStyle;
 import org.jline.utils.Curses;
 import org.jline.utils.Display;
+import org.jline.utils.InfoCmp;
 import org.jline.utils.InfoCmp.Capability;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +37,8 @@ final class StatScreen {
     /** How often the size is asked for; signals are left to the JVM. */
     private static final long LOOK_FOR_SIZE_MILLIS = 100;
     private static final long ESCAPE_MILLIS = 50;
+    private static final int USUAL_COLUMNS = 80;
+    private static final int USUAL_ROWS = 24;
     private static final int PRINTABLE = ' ';
     private static final int DELETE = 127;
 
@@ -66,7 +72,22 @@ final class StatScreen {
     static boolean isPossible() {
         String type = System.getenv("TERM");
         return type != null && !type.isEmpty() && !type.equals("dumb") && org.verbena.cli.Terminal.IN.isTerminal()
-                && org.verbena.cli.Terminal.OUT.isTerminal();
+                && org.verbena.cli.Terminal.OUT.isTerminal() && canDraw(type);
+    }
+
+    /** Whether a terminal of this type is known, and can be drawn on anywhere. */
+    private static boolean canDraw(String type) {
+        try {
+            Map<Capability, String> sequences = new EnumMap<>(Capability.class);
+            InfoCmp.parseInfoCmp(InfoCmp.getInfoCmp(type), EnumSet.noneOf(Capability.class), new EnumMap<>(
+                    Capability.class), sequences);
+            return sequences.keySet().containsAll(List.of(Capability.cursor_address, Capability.clear_screen));
+        } catch (IOException | RuntimeException unknown) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     /** Shows it until a key ends it; answers the exit code. */
@@ -177,7 +198,7 @@ final class StatScreen {
         Size size = Size.of(0, 0);
         boolean changed = true;
         while (!view.hasQuit()) {
-            Size now = terminal.getSize();
+            Size now = size(terminal.getSize());
             if (!now.equals(size)) {
                 size = now;
                 Size s = now;
@@ -196,6 +217,18 @@ final class StatScreen {
             }
             changed = next(events.poll(LOOK_FOR_SIZE_MILLIS, TimeUnit.MILLISECONDS));
         }
+    }
+
+    /** A terminal that does not know its size, as over a serial line, says 0. */
+    private static Size size(Size said) {
+        return said.getRows() > 0 && said.getColumns() > 0
+                ? said
+                : Size.of(number("COLUMNS", USUAL_COLUMNS), number("LINES", USUAL_ROWS));
+    }
+
+    private static int number(String variable, int usual) {
+        String text = System.getenv(variable);
+        return text != null && text.matches("[1-9][0-9]{0,3}") ? Integer.parseInt(text) : usual;
     }
 
     private static AttributedString styled(StatLine line) {

@@ -62,7 +62,7 @@ final class StatStream {
                 if (!StatOptions.flush(out)) {
                     return 0;
                 }
-                before = now;
+                before = now.base(before);
             }
             return 0;
         } catch (StatFailure.Ended e) {
@@ -106,7 +106,7 @@ final class StatStream {
 
     private void text(StatPicture now, List<StatDelta> deltas, StatTable table, long pid, boolean rates) {
         String time = TIME.format(now.time().atZone(ZoneId.systemDefault()));
-        String over = rates && !deltas.isEmpty()
+        String over = rates && !deltas.isEmpty() && deltas.getFirst().isKnown()
                 ? String.format(Locale.ROOT, "rates over %.3f s", deltas.getFirst().seconds())
                 : rates ? "rates" : "totals";
         if (pid == 0) {

@@ -96,7 +96,7 @@ final class StatView {
     /** A picture of a process, or of all if that is 0; one that came late is passed over. */
     void show(long of, StatPicture next) {
         if (of == pid && !paused) {
-            before = picture;
+            before = picture == null ? null : picture.base(before);
             picture = next;
             refresh();
         }

@@ -28,11 +28,22 @@ enum Terminal {
 
     /** Whether the stream goes to a terminal, where a line may be drawn again and again. */
     boolean isTerminal() {
+        String to = target();
+        return to.startsWith("/dev/pts/") || to.startsWith("/dev/tty") || to.equals("/dev/console");
+    }
+
+    /** Whether the stream goes to another process, which ends to read when it has seen enough. */
+    boolean isPipe() {
+        String to = target();
+        return to.startsWith("pipe:") || to.startsWith("socket:");
+    }
+
+    /** What the stream goes to, as the kernel names it; empty if that is unknown. */
+    String target() {
         try {
-            String to = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
-            return to.startsWith("/dev/pts/") || to.startsWith("/dev/tty") || to.equals("/dev/console");
+            return Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
         } catch (IOException e) {
-            return false;
+            return "";
         }
     }
 

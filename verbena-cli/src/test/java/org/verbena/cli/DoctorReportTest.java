@@ -130,6 +130,12 @@ class DoctorReportTest {
         assertThat(all).hasSize(2);
         all.forEach(n -> assertThat(n.properties()).extracting(Map.Entry::getKey).containsExactly("check",
                 "needed_for", "required", "verdict", "evidence", "remedy"));
+        assertThat(DoctorChild.answer("[0.003s][info][gc] x\n{\"a\": 1}\n{\"a\": 2}\n[9s] y\n")).isEqualTo(
+                new ObjectMapper().readTree("{\"a\": 2}"));
+        assertThat(DoctorChild.answer("[0.003s][info][gc] x\n")).isNull();
+        assertThat(DoctorHost.sealed(false).verdict()).isEqualTo(DoctorVerdict.OK);
+        assertThat(DoctorHost.sealed(true).verdict()).isEqualTo(DoctorVerdict.LIMITED);
+        assertThat(DoctorHost.sealed(true).remedy()).contains("F_SEAL_FUTURE_WRITE");
         assertThat(DoctorChild.finding(all.get(1))).isEqualTo(DoctorFinding.no("\"", "r"));
     }
 }

@@ -69,6 +69,39 @@ class StatModelTest {
     }
 
     @Test
+    void aPortThatWentTakesNothingFromTheRate() {
+        StatObject other = StatSamples.object(3, ObjectType.PORT, 1, SamplePoint.PORT + SamplePoint.QP_TX_SENDS, 1000);
+        StatDelta d = delta(StatSamples.process(7, StatSamples.SECOND, StatSamples.port(30, 500)),
+                StatSamples.process(7, 0, StatSamples.port(10, 100), other));
+        assertThat(d.rate(StatFigure.TX)).isEqualTo(20);
+    }
+
+    @Test
+    void whoDoesNotAnswerHasNoRatesAndThenThoseSinceItDid() {
+        StatPicture first = StatSamples.picture(StatSamples.process(7, 0, StatSamples.port(10, 100)),
+                StatSamples.process(8, 0, StatSamples.port(1, 1)));
+        StatProcess silent = silent(StatSamples.process(7, StatSamples.SECOND, StatSamples.port(12, 110)));
+        StatProcess other = StatSamples.process(8, StatSamples.SECOND, StatSamples.port(5, 5));
+        StatDelta d = StatDelta.of(silent, first);
+        assertThat(d.isKnown()).isFalse();
+        assertThat(d.rate(StatFigure.TX)).isNaN();
+        assertThat(d.rate(silent.objects().getFirst(), StatFigure.TX)).isNaN();
+        StatPicture base = StatSamples.picture(silent, other).base(first);
+        base = StatSamples.picture(silent, other).base(base);
+        d = StatDelta.of(StatSamples.process(7, 4 * StatSamples.SECOND, StatSamples.port(50, 100)), base);
+        assertThat(d.seconds()).isEqualTo(4);
+        assertThat(d.rate(StatFigure.TX)).isEqualTo(10);
+        d = StatDelta.of(StatSamples.process(8, 3 * StatSamples.SECOND, StatSamples.port(9, 9)), base);
+        assertThat(d.rate(StatFigure.TX)).as("the one that answered: since the last look").isEqualTo(2);
+        assertThat(StatDelta.of(other, StatSamples.picture(silent, other).base(null)).process()).isEqualTo(other);
+        assertThat(StatSamples.picture(silent).base(null).processes()).as("it has never answered").isEmpty();
+    }
+
+    private static StatProcess silent(StatProcess p) {
+        return new StatProcess(p.pid(), p.command(), p.created(), p.nanos(), true, true, p.kinds(), p.objects());
+    }
+
+    @Test
     void aQueuePairWithoutWritesHasWhatItHas() {
         StatObject ud = StatSamples.object(5, ObjectType.QP, 5, SamplePoint.QP_TX_SENDS, 3, SamplePoint.QP_TX_LOST, 2);
         assertThat(ud.has(StatFigure.TX)).isTrue();

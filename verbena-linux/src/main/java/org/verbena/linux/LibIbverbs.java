@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -25,38 +26,60 @@ public final class LibIbverbs {
     private LibIbverbs() {}
 
     /**
-     * The names of the devices: ibv_get_device_list(3), ibv_get_device_name(3).
+     * A device.
      *
-     * @return for instance {@code mlx5_0}, none if there is no device
+     * @param name for instance {@code mlx5_0}
+     * @param errno why it cannot be opened; 0 if it can
+     */
+    public record Device(String name, int errno) {}
+
+    /**
+     * The devices, each of which is opened and closed: ibv_get_device_list(3), ibv_get_device_name(3),
+     * ibv_open_device(3).
+     *
+     * @return none if there is no device
      * @throws LinuxException {@code ENOSYS} (the kernel has no RDMA), {@code EPERM}, {@code ENOMEM}
      * @throws IOException if the library is not installed or lacks a function; the message is the loader's
      */
-    public static List<String> deviceNames() throws IOException {
+    public static List<Device> devices() throws IOException {
         SharedLibrary library = SharedLibrary.open(NAME);
         StructLayout capture = Linker.Option.captureStateLayout();
+        VarHandle number = capture.varHandle(StructLayout.PathElement.groupElement("errno"));
         MethodHandle list = library.link("ibv_get_device_list",
                 FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.ADDRESS),
                 Linker.Option.captureCallState("errno"));
         MethodHandle name = library.link("ibv_get_device_name",
                 FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.ADDRESS));
+        MethodHandle open = library.link("ibv_open_device",
+                FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.ADDRESS),
+                Linker.Option.captureCallState("errno"));
+        MethodHandle close = library.link("ibv_close_device",
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
         MethodHandle free = library.link("ibv_free_device_list", FunctionDescriptor.ofVoid(ValueLayout.ADDRESS));
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(capture);
             MemorySegment count = arena.allocate(ValueLayout.JAVA_INT);
             MemorySegment devices = (MemorySegment) list.invokeExact(errno, count);
             if (devices.address() == 0) {
-                int number = (int) capture.varHandle(StructLayout.PathElement.groupElement("errno")).get(errno, 0L);
-                throw new LinuxException("ibv_get_device_list()", number);
+                throw new LinuxException("ibv_get_device_list()", (int) number.get(errno, 0L));
             }
             int found = Math.clamp(count.get(ValueLayout.JAVA_INT, 0), 0, MAX_DEVICES);
             MemorySegment pointers = devices.reinterpret(found * ValueLayout.ADDRESS.byteSize());
-            List<String> names = new ArrayList<>();
+            List<Device> all = new ArrayList<>();
             for (int i = 0; i < found; i++) {
                 MemorySegment device = pointers.getAtIndex(ValueLayout.ADDRESS, i);
-                names.add(SharedLibrary.text((MemorySegment) name.invokeExact(device)));
+                String text = SharedLibrary.text((MemorySegment) name.invokeExact(device));
+                MemorySegment context = (MemorySegment) open.invokeExact(errno, device);
+                if (context.address() == 0) {
+                    int why = (int) number.get(errno, 0L);
+                    all.add(new Device(text, why == 0 ? Errno.EIO : why)); // a driver may have forgotten to say
+                } else {
+                    int _ = (int) close.invokeExact(context);
+                    all.add(new Device(text, 0));
+                }
             }
             free.invokeExact(devices);
-            return names;
+            return all;
         } catch (IOException | RuntimeException | Error thrown) {
             throw thrown;
         } catch (Throwable impossible) {

@@ -3,8 +3,10 @@ package org.verbena.linux;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -29,6 +31,7 @@ public final class SockDiag implements AutoCloseable {
     static final int ID_SOURCE = 4;
     static final int ID_DESTINATION = 20;
     static final int ID_COOKIE = 40;
+    static final int TCP_LISTEN = 10;
     static final int MESSAGE_BYTES = 72;
     static final int MESSAGE_STATE = 1;
     static final int MESSAGE_ID = 4;
@@ -89,7 +92,7 @@ public final class SockDiag implements AutoCloseable {
         try {
             List<NetlinkReply> replies = netlink.request(
                     new NetlinkRequest(SOCK_DIAG_BY_FAMILY, 0).append(request.array()), call);
-            return replies.isEmpty() ? Optional.empty() : Optional.of(read(replies.getFirst(), call));
+            return replies.isEmpty() ? Optional.empty() : read(replies.getFirst(), local, remote, call);
         } catch (LinuxException e) {
             if (e.errno() == Errno.ENOENT && e.call().equals(call)) {
                 return Optional.empty();
@@ -98,15 +101,33 @@ public final class SockDiag implements AutoCloseable {
         }
     }
 
-    private static TcpSocket read(NetlinkReply reply, String call) throws LinuxException {
+    private static Optional<TcpSocket> read(NetlinkReply reply, InetSocketAddress local, InetSocketAddress remote,
+            String call) throws LinuxException {
         ByteBuffer message = reply.payload();
         if (reply.type() != SOCK_DIAG_BY_FAMILY || message.remaining() < MESSAGE_BYTES) {
             throw new LinuxException(call, Errno.EBADMSG);
         }
+        int state = message.get(MESSAGE_STATE) & 0xFF;
+        // Where there is no such connection, the kernel answers with the socket that listens at the local address.
+        if (state == TCP_LISTEN || !isEnd(message, 0, ID_SOURCE, local) || !isEnd(message, 2, ID_DESTINATION, remote)) {
+            return Optional.empty();
+        }
         int at = MESSAGE_ID + ID_COOKIE; // u32[2], the lower half first
         long cookie = Integer.toUnsignedLong(message.getInt(at)) | (long) message.getInt(at + 4) << 32;
-        return new TcpSocket(message.get(MESSAGE_STATE) & 0xFF, message.getInt(MESSAGE_UID), message.getInt(
-                MESSAGE_INODE), cookie);
+        return Optional.of(new TcpSocket(state, message.getInt(MESSAGE_UID), message.getInt(MESSAGE_INODE), cookie));
+    }
+
+    /** Whether an end of the socket in a message has that address; a socket of IPv6 may be connected over IPv4. */
+    private static boolean isEnd(ByteBuffer message, int portAt, int addressAt, InetSocketAddress wanted) {
+        byte[] found = new byte[message.get(0) == AF_INET ? 4 : 16];
+        message.get(MESSAGE_ID + addressAt, found);
+        int port = (message.get(MESSAGE_ID + portAt) & 0xFF) << 8 | message.get(MESSAGE_ID + portAt + 1) & 0xFF;
+        try {
+            return port == wanted.getPort()
+                    && Arrays.equals(InetAddress.getByAddress(found).getAddress(), wanted.getAddress().getAddress());
+        } catch (UnknownHostException wrongLength) {
+            throw new AssertionError(wrongLength);
+        }
     }
 
     private static InetAddress address(InetSocketAddress a) {

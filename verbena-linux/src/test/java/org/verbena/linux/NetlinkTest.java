@@ -144,6 +144,8 @@ class NetlinkTest {
                 assertThat(inodes()).contains(String.valueOf(end.inode()), String.valueOf(other.inode()));
                 assertThat(end.inode()).isNotEqualTo(other.inode());
                 assertThat(diag.find(from, new InetSocketAddress(loopback, 1))).isEqualTo(Optional.empty());
+                assertThat(diag.find(to, new InetSocketAddress(loopback, 1))).as("not the one that listens there")
+                        .isEqualTo(Optional.empty());
             }
         }
     }

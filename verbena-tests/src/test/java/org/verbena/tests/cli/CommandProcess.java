@@ -33,6 +33,12 @@ final class CommandProcess implements AutoCloseable {
     private final BufferedReader out;
     private final CompletableFuture<String> err;
 
+    /** Starts with options of the JVM's. */
+    static CommandProcess startWith(List<String> options, List<String> before, String... arguments)
+            throws IOException {
+        return start(path(p -> true), options, before, arguments);
+    }
+
     private CommandProcess(List<String> command) throws IOException {
         process = new ProcessBuilder(command).start();
         out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
@@ -50,9 +56,16 @@ final class CommandProcess implements AutoCloseable {
 
     /** Starts after the words of {@code before}, from these modules. */
     static CommandProcess startFrom(String modulePath, List<String> before, String... arguments) throws IOException {
+        return start(modulePath, List.of(), before, arguments);
+    }
+
+    private static CommandProcess start(String modulePath, List<String> options, List<String> before,
+            String... arguments) throws IOException {
         List<String> command = new ArrayList<>(before);
         command.addAll(List.of(java(), "-XX:TieredStopAtLevel=1", "--module-path", modulePath,
-                "--enable-native-access=org.verbena.linux", "--module", "org.verbena.cli/" + MAIN));
+                "--enable-native-access=org.verbena.linux"));
+        command.addAll(options);
+        command.addAll(List.of("--module", "org.verbena.cli/" + MAIN));
         command.addAll(List.of(arguments));
         return new CommandProcess(command);
     }

@@ -251,12 +251,20 @@ class DoctorCommandTest {
     @Test
     void aLibraryThatCrashesIsALine(@TempDir Path dir) throws Exception {
         needsGcc();
-        String names = "const char *ibv_get_device_name(char *d) { return d; } void ibv_free_device_list(void *l) {} ";
+        String names = "#include <errno.h>\nconst char *ibv_get_device_name(char *d) { return d; }"
+                + " void ibv_free_device_list(void *l) {} int ibv_close_device(char *c) { *c = 'x'; return 0; }"
+                + " char *ibv_open_device(char *d) { static char c[1]; return d[5] < '1' ? c : (errno = EACCES, 0); } ";
+        String one = "char **ibv_get_device_list(int *n) { static char *l[] = {\"fake_0\", 0}; *n = 1; return l; }";
         String list = "char **ibv_get_device_list(int *n) ";
         String two = list + "{ static char *l[] = {\"fake_0\", \"fake_1\", 0}; *n = 2; return l; }";
-        assertThat(withLibrary(dir, "two", names + two)).satisfies(l -> assertThat(l.verdict()).isEqualTo("ok"))
-                .satisfies(l -> assertThat(l.evidence()).contains(dir + "/two/libibverbs.so.1 finds fake_0, fake_1;"));
-        Line none = withLibrary(dir, "none", "#include <errno.h>\n" + names + list + "{ errno = EPERM; return 0; }");
+        assertThat(withLibrary(dir, "one", names + one)).satisfies(l -> assertThat(l.verdict()).isEqualTo("ok"))
+                .satisfies(l -> assertThat(l.evidence()).contains(dir + "/one/libibverbs.so.1 finds fake_0;"));
+        Line shut = withLibrary(dir, "two", names + two);
+        assertThat(shut.verdict()).as("listed, but closed to this user").isEqualTo("limited");
+        assertThat(shut.evidence()).contains(" finds fake_0, fake_1; ibv_open_device(fake_1): EACCES (").doesNotContain(
+                "ibv_open_device(fake_0)");
+        assertThat(shut.remedy()).contains("/dev/infiniband/uverbs*");
+        Line none = withLibrary(dir, "none", names + list + "{ errno = EPERM; return 0; }");
         assertThat(none.verdict()).isEqualTo("no");
         assertThat(none.evidence()).contains("ibv_get_device_list(): EPERM");
         assertThat(withLibrary(dir, "old", "int x;").evidence()).contains("has no function ibv_get_device_list");
@@ -343,6 +351,15 @@ class DoctorCommandTest {
         String shown = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(p.waitFor()).isZero();
         assertThat(shown).contains("\033[32mok").contains("\033[1m");
+    }
+
+    @Test
+    void whatTheJvmPrintsIsNoPartOfAnAnswer(@TempDir Path dir) throws Exception {
+        Answer a = run(List.of(), CopyProcess.modulePath(), List.of(GRANTED.getFirst(), "-Xlog:gc+init",
+                "-XX:StartFlightRecording:filename=" + dir.resolve("doctor.jfr")));
+        assertThat(a.out()).as("the JVM prints").containsPattern("\\[info *]\\[gc,init").contains(
+                "Verbs over shm0 work on this machine.");
+        assertThat(a.code()).as(a.out()).isZero();
     }
 
     @Test

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.Fd;
 import org.verbena.linux.PosixFile;
-import org.verbena.linux.Sys;
 import org.verbena.tests.faults.Child;
+import org.verbena.verbs.spi.CounterFolder;
 import org.verbena.verbs.spi.CounterLayout;
 
 /** {@code verbena stat} and {@code verbena monitor} without a terminal, against a process that says what it does. */
@@ -34,13 +34,34 @@ class StatCommandTest {
     private int sender;
     private int receiver;
 
+    /** Other builds on this machine have processes of their own. */
+    @TempDir private Path folder;
+
     @BeforeEach
     void startPeer() throws Exception {
-        peer = Child.start(StatPeer.class);
+        startPeerWith(property());
+    }
+
+    private void startPeerWith(String... options) throws Exception {
+        peer = Child.of(StatPeer.class).option(options).start();
         String[] numbers = peer.await("QPS").split(" ", -1);
         sender = Integer.parseInt(numbers[0]);
         receiver = Integer.parseInt(numbers[1]);
         pid = String.valueOf(peer.pid());
+    }
+
+    private String property() {
+        return "-D" + CounterFolder.PROPERTY + "=" + folder;
+    }
+
+    private CommandProcess start(String... arguments) throws IOException {
+        return CommandProcess.startWith(List.of(property()), List.of(), arguments);
+    }
+
+    private CommandProcess.Result run(String... arguments) throws IOException {
+        try (CommandProcess p = start(arguments)) {
+            return p.end();
+        }
     }
 
     @AfterEach
@@ -52,8 +73,8 @@ class StatCommandTest {
         peer.tell("send " + messages + " " + bytes).await("SENT");
     }
 
-    private static JsonNode well(String... arguments) throws IOException {
-        CommandProcess.Result r = CommandProcess.run(arguments);
+    private JsonNode well(String... arguments) throws IOException {
+        CommandProcess.Result r = run(arguments);
         assertThat(r.code()).as(r.err()).isZero();
         assertThat(r.err()).isEmpty();
         return JSON.readTree(r.out());
@@ -112,7 +133,7 @@ class StatCommandTest {
     @Test
     void ratesAddUpToWhatWasDone() throws Exception {
         send(3, 10);
-        try (CommandProcess stat = CommandProcess.start("stat", pid, "--json", "-i", "50ms", "--type=qp")) {
+        try (CommandProcess stat = start("stat", pid, "--json", "-i", "50ms", "--type=qp")) {
             JsonNode n = object(JSON.readTree(stat.line()), qp(sender));
             assertThat(n.get("totals").get("QP_TX_SENDS").asLong()).isEqualTo(3);
             peer.tell("send 1000 64");
@@ -130,20 +151,20 @@ class StatCommandTest {
     @Test
     void textWithSortAndFilter() throws Exception {
         send(4, 10);
-        CommandProcess.Result r = CommandProcess.run("stat", "--once");
+        CommandProcess.Result r = run("stat", "--once");
         assertThat(r.code()).isZero();
         assertThat(r.out()).contains("  totals\n").contains("     PID   QP  CQ SRQ   MR      TX    TX-B").contains(pid)
                 .contains("StatPeer").doesNotContain("\033");
-        r = CommandProcess.run("stat", pid, "--once", "--type", "QP", "--sort", "tx", "--reverse");
+        r = run("stat", pid, "--once", "--type", "QP", "--sort", "tx", "--reverse");
         List<String> lines = r.out().lines().toList();
         assertThat(lines).hasSize(4);
         assertThat(lines.get(1)).startsWith("OBJECT        STATE      TX    TX-B");
         assertThat(lines.get(2)).startsWith(qp(receiver));
         assertThat(lines.get(3)).startsWith(qp(sender)).contains("  RTS         4      40").endsWith(
                 "RC to 0x" + Integer.toHexString(receiver) + " of process " + pid);
-        r = CommandProcess.run("stat", pid, "-1", "-f", "MR:");
+        r = run("stat", pid, "-1", "-f", "MR:");
         assertThat(r.out().lines().toList()).hasSize(3).last().asString().startsWith("mr:0x");
-        r = CommandProcess.run("stat", pid, "-n", "2", "-i", "0.1", "-v", "rates", "-t", "qp");
+        r = run("stat", pid, "-n", "2", "-i", "0.1", "-v", "rates", "-t", "qp");
         assertThat(r.out().lines().toList()).hasSize(9).anyMatch(l -> l.matches(
                 ".*rates over 0\\.[0-9]{3} s|.*rates over [0-9]+\\.[0-9]{3} s"));
         assertThat(r.out()).contains("TX/s").doesNotContain(" - ");
@@ -162,6 +183,8 @@ class StatCommandTest {
         expect(2, "there is no type of objects 'x'", "stat", "--type", "x");
         expect(2, "--interval must be 10ms or more", "stat", "-i", "1ms");
         expect(2, "--count must be 1 or more", "stat", "-n", "0");
+        expect(2, "--type chooses among the objects of a process", "stat", "--once", "--type", "qp");
+        expect(2, "--type chooses among the objects of a process", "stat", "--json", "--type", "qp");
         expect(2, "exclude each other", "stat", "--once", "-n", "2");
         expect(2, "Missing required parameters", "monitor", pid);
     }
@@ -179,8 +202,8 @@ class StatCommandTest {
         sleeps.forEach(Process::destroyForcibly);
     }
 
-    private static void expect(int code, String sentence, String... arguments) throws IOException {
-        CommandProcess.Result r = CommandProcess.run(arguments);
+    private void expect(int code, String sentence, String... arguments) throws IOException {
+        CommandProcess.Result r = run(arguments);
         assertThat(r.code()).as(r.err()).isEqualTo(code);
         assertThat(r.err()).startsWith("verbena: ").contains(sentence).doesNotContain("Exception");
         assertThat(r.out()).isEmpty();
@@ -189,6 +212,8 @@ class StatCommandTest {
     @Test
     void othersMayNotLook(@TempDir Path dir) throws Exception {
         TestUser.needed("look at processes of others");
+        closePeer();
+        startPeerWith(); // where everybody's are
         Files.setPosixFilePermissions(dir, java.nio.file.attribute.PosixFilePermissions.fromString("rwxr-xr-x"));
         String modules = CopyProcess.copyModules(dir);
         List<String> other = TestUser.number(1).command();
@@ -200,16 +225,15 @@ class StatCommandTest {
         try (CommandProcess stat = CommandProcess.startFrom(modules, other, "stat", "--once")) {
             CommandProcess.Result r = stat.end();
             assertThat(r.code()).isZero();
-            assertThat(r.err()).isEmpty();
             assertThat(r.out()).contains("no process that you may look at uses Verbena");
         }
     }
 
     @Test
     void aProcessThatEndsIsSaid() throws Exception {
-        try (CommandProcess stat = CommandProcess.start("stat", pid, "--json", "-i", "50ms");
-                CommandProcess counted = CommandProcess.start("stat", pid, "-i", "50ms", "-n", "1000000");
-                CommandProcess monitor = CommandProcess.start("monitor", pid, qp(sender), "tx", "-i", "50ms")) {
+        try (CommandProcess stat = start("stat", pid, "--json", "-i", "50ms");
+                CommandProcess counted = start("stat", pid, "-i", "50ms", "-n", "1000000");
+                CommandProcess monitor = start("monitor", pid, qp(sender), "tx", "-i", "50ms")) {
             assertThat(stat.line()).contains(pid);
             assertThat(counted.line()).contains(pid);
             assertThat(monitor.line()).contains("RATE/s");
@@ -229,7 +253,7 @@ class StatCommandTest {
 
     @Test
     void anObjectThatIsClosedIsSaid() throws Exception {
-        try (CommandProcess monitor = CommandProcess.start("monitor", pid, qp(sender), "tx", "-i", "50ms")) {
+        try (CommandProcess monitor = start("monitor", pid, qp(sender), "tx", "-i", "50ms")) {
             assertThat(monitor.line()).contains("RATE/s");
             peer.tell("close").await("CLOSED");
             CommandProcess.Result r = monitor.end();
@@ -248,13 +272,13 @@ class StatCommandTest {
         assertThat(p.get("answers").asBoolean()).isFalse();
         assertThat(p.get("cached").asBoolean()).isTrue();
         assertThat(object(p, qp(sender)).get("totals").get("QP_TX_SENDS").asLong()).isEqualTo(5);
-        CommandProcess.Result r = CommandProcess.run("stat", pid, "--once");
+        CommandProcess.Result r = run("stat", pid, "--once");
         assertThat(r.out()).contains("process " + pid
                 + " does not answer (is it stopped?): these are the values at hand");
-        assertThat(CommandProcess.run("stat", "--once").out()).contains("(does not answer) ");
+        assertThat(run("stat", "--once").out()).contains("(does not answer) ");
         JsonNode cached = well("stat", pid, "--once", "--json", "--cached");
         assertThat(cached.get("answers").isNull()).isTrue();
-        CommandProcess.Result m = CommandProcess.run("monitor", pid, qp(sender), "tx", "-n", "1", "-i", "10ms");
+        CommandProcess.Result m = run("monitor", pid, qp(sender), "tx", "-n", "1", "-i", "10ms");
         assertThat(m.code()).isZero();
         assertThat(m.err()).contains("does not answer");
         peer.proceed();
@@ -263,27 +287,26 @@ class StatCommandTest {
 
     @Test
     void filesThatMakeNoSenseAreNamedAndHideNoOthers() throws Exception {
-        Path folder = Path.of("/dev/shm/verbena-" + Integer.toUnsignedString(Sys.uid()));
         long own = startSleep().pid();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment header = arena.allocate(CounterLayout.HEADER, 8);
             header.fill((byte) 'x');
-            broken(folder, own, header, "EBADMSG", "is not a counter file");
+            broken(own, header, "EBADMSG", "is not a counter file");
             header.fill((byte) 0);
             header.set(ValueLayout.JAVA_LONG, CounterLayout.HEADER_MAGIC, CounterLayout.MAGIC);
             header.set(ValueLayout.JAVA_INT, CounterLayout.HEADER_VERSION, 99);
-            broken(folder, own, header, "EPROTONOSUPPORT", "version 99");
-            broken(folder, own, header.asSlice(0, 100), "EBADMSG", "is too short");
+            broken(own, header, "EPROTONOSUPPORT", "version 99");
+            broken(own, header.asSlice(0, 100), "EBADMSG", "is too short");
         }
     }
 
-    private void broken(Path folder, long ofPid, MemorySegment content, String errno, String sentence)
+    private void broken(long ofPid, MemorySegment content, String errno, String sentence)
             throws Exception {
         Path file = folder.resolve(ofPid + "-0badf11e");
         Files.write(file, content.toArray(ValueLayout.JAVA_BYTE));
         try (Fd fd = PosixFile.open(file, PosixFile.O_RDWR, 0)) {
             assertThat(PosixFile.tryLock(fd)).isTrue(); // as if its process lived
-            CommandProcess.Result r = CommandProcess.run("stat", "-n", "2", "-i", "10ms");
+            CommandProcess.Result r = run("stat", "-n", "2", "-i", "10ms");
             assertThat(r.code()).isZero();
             assertThat(r.err()).as("once").isEqualTo(r.err().lines().findFirst().orElse("")).contains(errno, sentence);
             assertThat(r.out()).contains(pid);
@@ -294,17 +317,35 @@ class StatCommandTest {
         }
     }
 
-    private static JsonNode well2(String... arguments) throws IOException {
-        CommandProcess.Result r = CommandProcess.run(arguments);
+    private JsonNode well2(String... arguments) throws IOException {
+        CommandProcess.Result r = run(arguments);
         assertThat(r.code()).as(r.err()).isZero();
         return JSON.readTree(r.out());
+    }
+
+    private String verbena() {
+        return TerminalTest.verbena().replaceFirst("'-m'", "'" + property() + "' '-m'");
+    }
+
+    @Test
+    void whatCannotBeWrittenIsAFailure() throws Exception {
+        for (String command : List.of("stat --once --json", "stat " + pid + " -i 0.01", "monitor " + pid
+                + " port:1 tx -i 0.01", "devices", "doctor --json")) {
+            Process p = new ProcessBuilder("bash", "-c", verbena() + command + " 2>&1 >/dev/full").start();
+            String said = new String(p.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+            assertThat(p.waitFor(100, TimeUnit.SECONDS)).isTrue();
+            assertThat(p.exitValue()).as(command).isEqualTo(1);
+            assertThat(said).as(command).startsWith("verbena: standard output (/dev/full) cannot be written")
+                    .hasLineCount(
+                            1);
+        }
     }
 
     @Test
     void endsWhenNobodyReads() throws Exception {
         for (String command : List.of("stat -i 0.01", "stat " + pid + " --json -i 0.01", "monitor " + pid
                 + " port:1 tx -i 0.01")) {
-            Process p = new ProcessBuilder("bash", "-c", TerminalTest.verbena() + command
+            Process p = new ProcessBuilder("bash", "-c", verbena() + command
                     + " | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}").redirectErrorStream(true).start();
             String said = new String(p.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
             assertThat(p.waitFor(60, TimeUnit.SECONDS)).isTrue();
@@ -336,11 +377,43 @@ class StatCommandTest {
             throws IOException {
         List<String> arguments = new ArrayList<>(List.of("monitor", pid, object, point));
         arguments.addAll(List.of(more));
-        try (CommandProcess p = CommandProcess.startWithout(List.of("env", "LC_ALL=" + locale), "", arguments.toArray(
-                String[]::new))) {
+        try (CommandProcess p = CommandProcess.startWith(List.of(property()), List.of("env", "LC_ALL=" + locale),
+                arguments.toArray(String[]::new))) {
             CommandProcess.Result r = p.end();
             assertThat(r.code()).as(r.err()).isZero();
             return r;
+        }
+    }
+
+    /** Not in a folder of the test's own. */
+    @Test
+    void seesWhatIsWhereProcessesAreByThemselves() throws Exception {
+        closePeer();
+        startPeerWith();
+        send(3, 10);
+        CommandProcess.Result all = CommandProcess.run("stat", "--once", "--json");
+        assertThat(all.code()).isZero();
+        assertThat(process(JSON.readTree(all.out())).get("totals").get("tx").asLong()).isEqualTo(3);
+        assertThat(CommandProcess.run("stat", pid, "--once").out()).contains(qp(sender));
+    }
+
+    @Test
+    void aStoppedProcessHasNoRates() throws Exception {
+        send(5, 10);
+        try (CommandProcess stat = start("stat", pid, "--json", "-i", "50ms", "--view", "rates", "--type", "qp")) {
+            assertThat(object(JSON.readTree(stat.line()), qp(sender)).get("rates").isNull()).isFalse();
+            peer.stop();
+            JsonNode p = JSON.readTree(stat.line());
+            while (p.get("answers").asBoolean()) {
+                p = JSON.readTree(stat.line());
+            }
+            assertThat(p.get("seconds").isNull()).isTrue();
+            assertThat(object(p, qp(sender)).get("rates").isNull()).isTrue();
+            peer.proceed();
+            while (!p.get("answers").asBoolean()) {
+                p = JSON.readTree(stat.line());
+            }
+            assertThat(p.get("seconds").asDouble()).as("since it answered last").isPositive();
         }
     }
 
@@ -349,7 +422,7 @@ class StatCommandTest {
         assertThat(peer.tell("regions 5000").await("HAVE")).isEqualTo("5000");
         JsonNode p = well("stat", pid, "--once", "--json", "-t", "mr");
         assertThat(p.get("objects")).hasSize(5001);
-        assertThat(CommandProcess.run("stat", pid, "--once").out().lines().filter(l -> l.startsWith("mr:0x"))).hasSize(
+        assertThat(run("stat", pid, "--once").out().lines().filter(l -> l.startsWith("mr:0x"))).hasSize(
                 5001);
     }
 }

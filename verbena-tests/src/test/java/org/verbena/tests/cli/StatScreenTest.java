@@ -156,4 +156,29 @@ class StatScreenTest {
             assertThat(p.java().destroy()).isTrue();
         }
     }
+
+    @Test
+    void aTerminalThatNobodyKnowsGetsLines() throws Exception {
+        try (ScreenProcess p = new ScreenProcess("nosuchterm", 30, 120, TerminalTest.verbena() + "stat " + pid
+                + " -i 0.1; echo")) {
+            String shown = p.await("totals", "OBJECT", sender);
+            assertThat(shown).doesNotContain("Exception", "WARNING", "nosuchterm");
+            assertThat(p.screen().isAlternate()).isFalse();
+            assertThat(p.java().destroy()).isTrue();
+        }
+    }
+
+    @Test
+    void aTerminalThatDoesNotKnowItsSizeHasTheUsualOne() throws Exception {
+        try (ScreenProcess p = new ScreenProcess("xterm", 30, 120, "stty rows 0 cols 0; unset LINES COLUMNS; "
+                + TerminalTest.verbena() + "stat -i 0.1 " + pid)) {
+            p.await("process " + pid, sender, "h help");
+            assertThat(p.screen().text().lines().toList().get(23)).as("the last of 24 lines").startsWith("h help");
+        }
+        try (ScreenProcess p = new ScreenProcess("xterm", 30, 120, "stty rows 0 cols 0; COLUMNS=90 LINES=12 "
+                + TerminalTest.verbena() + "stat -i 0.1 " + pid)) {
+            p.await("process " + pid, "h help");
+            assertThat(p.screen().text().lines().toList().get(11)).as("the last of 12 lines").startsWith("h help");
+        }
+    }
 }

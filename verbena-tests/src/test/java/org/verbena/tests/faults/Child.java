@@ -76,7 +76,7 @@ public final class Child implements AutoCloseable {
             return this;
         }
 
-        Builder option(String... jvmOptions) {
+        public Builder option(String... jvmOptions) {
             options.addAll(List.of(jvmOptions));
             return this;
         }
