@@ -6,7 +6,8 @@ import org.verbena.linux.spi.RawMemory;
 
 /**
  * Counts what a queue pair does to memory of one peer, where the peer can read it: see {@link CountsLayout}. Used by one
- * thread at a time, inside a {@link Hazard}, so that the numbers are there when the peer has seen that nobody is inside.
+ * thread at a time; what was done to memory is counted inside the {@link Hazard}, so that it is there when the peer has
+ * seen that nobody is inside. A key other than the last costs a lock of the session's and some dozen stores.
  */
 final class InitiatorCounts {
     private final @Nullable SessionCounts all;
@@ -32,6 +33,25 @@ final class InitiatorCounts {
         }
         RawMemory.putLong(slot, CountsLayout.WRITES, ++writes);
         RawMemory.putLong(slot, CountsLayout.WRITE_BYTES, writeBytes += bytes);
+    }
+
+    /** A WRITE of nothing touches no region. */
+    void wroteNothing() {
+        touchedNothing(CountsLayout.WRITES, ++writes);
+    }
+
+    /** A READ of nothing. */
+    void readNothing() {
+        touchedNothing(CountsLayout.READS, ++reads);
+    }
+
+    /** First as if it were in the tables: who reads in between sees one less, and never one more. */
+    private void touchedNothing(long number, long value) {
+        if (all != null) {
+            long done = slot + CountsLayout.DONE + number;
+            RawMemory.putLongRelease(done, RawMemory.getLong(done) + 1);
+            RawMemory.putLongRelease(slot + number, value);
+        }
     }
 
     void read(int rkey, long bytes) {

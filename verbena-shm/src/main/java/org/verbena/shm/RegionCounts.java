@@ -1,5 +1,9 @@
 package org.verbena.shm;
 
+import java.util.Collections;
+import java.util.Set;
+import java.util.WeakHashMap;
+
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
@@ -14,20 +18,32 @@ final class RegionCounts {
     private final ShmContext context;
     private final int key;
     private final CounterEntry entry;
-    /** What peers did that are gone. */
+    /** What peers did that are gone, less what they had done to an earlier region with this key. */
     private final long[] gone = new long[CountsLayout.NUMBERS];
+    /** Those peers. */
+    private final Set<Session> ended = Collections.newSetFromMap(new WeakHashMap<>());
+    private boolean closed;
 
     RegionCounts(ShmContext context, int key, CounterEntry entry) {
         this.context = context;
         this.key = key;
         this.entry = entry;
+        for (Session s : context.control().sessions()) {
+            s.counts().addOfKey(key, gone);
+        }
+        for (int i = 0; i < gone.length; i++) {
+            gone[i] = -gone[i];
+        }
     }
 
     /** Asks what all peers have done. */
     synchronized void look() {
+        if (closed) {
+            return; // the entry is perhaps another object's
+        }
         long[] now = gone.clone();
         for (Session s : context.control().sessions()) {
-            if (!s.isDead()) { // else it is, or is about to be, among those that are gone
+            if (!ended.contains(s)) {
                 s.counts().addOfKey(key, now);
             }
         }
@@ -39,9 +55,16 @@ final class RegionCounts {
         }
     }
 
-    /** A peer is gone. */
+    /** A peer is about to be forgotten, and does nothing any more. */
     synchronized void end(Session s) {
-        s.counts().addOfKey(key, gone);
-        KeepAlive.until(s);
+        if (!closed && ended.add(s)) {
+            s.counts().addOfKey(key, gone);
+        }
+    }
+
+    /** Nobody reaches the region any more: asks for the last time. */
+    synchronized void close() {
+        look();
+        closed = true;
     }
 }

@@ -124,11 +124,28 @@ final class SendExecutor {
 
     /** Before the hazard is left: who sees that nobody is inside finds the numbers. */
     private void count(WorkRequest w, int op) {
+        if (!ShownObjects.COUNTING) {
+            return;
+        }
         counts.done(op, w.total);
         switch (op) {
-            case Opcode.WRITE, Opcode.WRITE_IMM -> target().counts(qp.number()).wrote(w.rkey, w.total);
+            case Opcode.WRITE, Opcode.WRITE_IMM -> {
+                InitiatorCounts c = target().counts(qp.number());
+                if (w.total == 0) {
+                    c.wroteNothing();
+                } else {
+                    c.wrote(w.rkey, w.total);
+                }
+            }
             case Opcode.ATOMIC_WRITE -> target().counts(qp.number()).wrote(w.rkey, Long.BYTES);
-            case Opcode.READ -> target().counts(qp.number()).read(w.rkey, w.total);
+            case Opcode.READ -> {
+                InitiatorCounts c = target().counts(qp.number());
+                if (w.total == 0) {
+                    c.readNothing();
+                } else {
+                    c.read(w.rkey, w.total);
+                }
+            }
             case Opcode.CMP_SWP, Opcode.FETCH_ADD -> target().counts(qp.number()).atomic(w.rkey);
             default -> {}
         }
@@ -199,8 +216,8 @@ final class SendExecutor {
                 ? LaneLayout.IS_SOLICITED
                 : 0);
         notify(r, solicited);
-        Hazard.leave(hazard);
         counts.sent(length);
+        Hazard.leave(hazard);
         if (signalAll || (flags & SendFlags.SIGNALED) != 0) {
             completions.add(wrId, WcOpcode.SEND, WcStatus.SUCCESS, 0, length, number + 1);
             qp.sendCompletionQueue().signal(qp, false);
@@ -537,6 +554,9 @@ final class SendExecutor {
     private boolean fail(Remote r, WorkRequest w, long number, int status) {
         Target t = target;
         int errno = t == null ? 0 : t.takeErrno();
+        if (t != null && status == WcStatus.REM_ACCESS_ERR && !Opcode.isSend(w.opcode)) {
+            t.counts(qp.number()).refused(w.rkey); // first: who sees the completion finds it counted
+        }
         if (unreliable && !SendFailure.isLocal(status)) {
             return lose(w, number);
         }
@@ -555,9 +575,6 @@ final class SendExecutor {
         qp.enterError(reason, -1); // first: who sees the completion finds the state that goes with it
         complete(w, number, status, errno);
         if (status == WcStatus.REM_ACCESS_ERR) {
-            if (t != null && !Opcode.isSend(w.opcode)) {
-                t.counts(qp.number()).refused(w.rkey);
-            }
             r.tell(AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);
         } else if (status == WcStatus.REM_INV_REQ_ERR || status == WcStatus.REM_OP_ERR) {
             r.tell(AsyncEventType.QP_REQ_ERR, "the peer's request was refused: " + reason);

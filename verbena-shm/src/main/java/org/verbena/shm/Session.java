@@ -387,10 +387,8 @@ final class Session {
         bells.end();
         rings.clear();
         memories.end();
-        if (!isLoopback()) {
-            counts.end();
-            arena.close();
-        }
+        counts.end();
+        arena.close();
         return true;
     }
 }

@@ -13,7 +13,7 @@ import org.verbena.linux.spi.RawMemory;
  * and how often the peer says that it touched what is ours. Thread-safe.
  */
 final class SessionCounts {
-    private static final int ATTEMPTS = 1000;
+    private static final int ATTEMPTS = 100;
 
     private final Session session;
     private final SharedFile arena;
@@ -24,6 +24,8 @@ final class SessionCounts {
     private boolean said;
     /** The session is over: nobody reads any more, and the arena's descriptor is another file's soon. */
     private boolean ended;
+    /** The peer's tables were caught in a change that did not end. */
+    private volatile boolean unsteady;
 
     SessionCounts(Session session, SharedFile arena, long peer) {
         this.session = session;
@@ -84,7 +86,7 @@ final class SessionCounts {
         int peerQueuePair = RawMemory.getInt(slot + CountsLayout.SLOT_PEER_QP);
         long e = peerQueuePair == 0
                 ? 0
-                : entry(CountsLayout.queuePair(peerQueuePair), CountsLayout.tag(peerQueuePair));
+                : entry(CountsLayout.queuePair(peerQueuePair), peerQueuePair, isQueuePair(peerQueuePair));
         for (int i = 0; e != 0 && i < CountsLayout.NUMBERS; i++) {
             long at = CountsLayout.number(i);
             RawMemory.putLong(e + at, RawMemory.getLong(e + at) + RawMemory.getLong(slot + at));
@@ -100,7 +102,7 @@ final class SessionCounts {
             return;
         }
         change();
-        long e = entry(CountsLayout.key(key), CountsLayout.tag(key));
+        long e = entry(CountsLayout.key(key), key, isKey(key));
         if (e != 0) {
             RawMemory.putLong(e + CountsLayout.OTHERS, RawMemory.getLong(e + CountsLayout.OTHERS) + 1);
         }
@@ -112,7 +114,7 @@ final class SessionCounts {
         if (key == 0) {
             return;
         }
-        long e = entry(CountsLayout.key(key), CountsLayout.tag(key));
+        long e = entry(CountsLayout.key(key), key, isKey(key));
         for (int i = 0; i < CountsLayout.NUMBERS - 1; i++) {
             long at = CountsLayout.number(i);
             long now = RawMemory.getLong(slot + at);
@@ -124,18 +126,42 @@ final class SessionCounts {
         }
     }
 
-    /** The entry of one of the tables, with its page; 0 if there is no memory for it. */
-    private long entry(long at, long tag) {
-        try {
-            arena.reserve(at, 1L << CountsLayout.ENTRY_SHIFT);
-        } catch (LinuxException | IllegalStateException e) {
-            complain(e);
-            return 0;
+    /** True if the peer has a region, or window, of that key now. */
+    private boolean isKey(int key) {
+        long w = RawMemory.getLongAcquire(session.peerBase() + AdapterLayout.keyEntry(key));
+        return key >>> 8 < AdapterLayout.MAX_KEYS && KeyTable.isValid(w) && KeyTable.fits(w, key);
+    }
+
+    /** True if the peer has a queue pair of that number now. */
+    private boolean isQueuePair(int number) {
+        return RawMemory.getIntAcquire(session.peerBase() + AdapterLayout.qpEntry(number)
+                + AdapterLayout.QP_NUMBER) == number;
+    }
+
+    /**
+     * The entry of one of the tables, with its page.
+     *
+     * @param there whether there is such an object; only then does it take the place of another one
+     * @return 0 if it has none, or there is no memory for it
+     */
+    private long entry(long at, int what, boolean there) {
+        int page = CountsLayout.page(at);
+        long word = base + CountsLayout.PAGES + 8L * (page >>> 6);
+        if ((RawMemory.getLong(word) & 1L << page) == 0) {
+            try {
+                arena.reserve(at, 1L << CountsLayout.ENTRY_SHIFT);
+            } catch (LinuxException | IllegalStateException e) {
+                complain(e);
+                return 0;
+            }
+            RawMemory.putLongRelease(word, RawMemory.getLong(word) | 1L << page);
         }
-        long word = base + CountsLayout.PAGES + 8L * (CountsLayout.page(at) >>> 6);
-        RawMemory.putLongRelease(word, RawMemory.getLong(word) | 1L << CountsLayout.page(at));
         long e = base + at;
-        if (RawMemory.getLong(e + CountsLayout.ENTRY_TAG) != tag) { // that of an earlier object
+        long tag = CountsLayout.tag(what);
+        if (RawMemory.getLong(e + CountsLayout.ENTRY_TAG) != tag) {
+            if (!there) {
+                return 0; // who asked for it is late, or wrong
+            }
             RawMemory.fill(e, 1L << CountsLayout.ENTRY_SHIFT, (byte) 0);
             RawMemory.putLong(e + CountsLayout.ENTRY_TAG, tag);
         }
@@ -173,20 +199,25 @@ final class SessionCounts {
 
     private void collect(long[] sums, long entry, long tag, int queuePair, int key) {
         long[] found = new long[CountsLayout.NUMBERS];
-        for (int n = 0; n < ATTEMPTS; n++) {
+        int attempts = unsteady || session.isDead() ? 1 : ATTEMPTS;
+        boolean steady = false;
+        for (int n = 0; n < attempts && !steady; n++) {
             long before = RawMemory.getLongVolatile(peer + CountsLayout.CHANGES);
             Arrays.fill(found, 0);
             addEntry(found, entry, tag);
             addSlots(found, queuePair, key);
             VarHandle.acquireFence();
-            if ((before & 1) == 0 && RawMemory.getLongVolatile(peer + CountsLayout.CHANGES) == before) {
-                break;
+            steady = (before & 1) == 0 && RawMemory.getLongVolatile(peer + CountsLayout.CHANGES) == before;
+            if (!steady) {
+                Thread.onSpinWait();
             }
-            Thread.onSpinWait(); // a peer that changes them without end only ruins what is said of itself
         }
+        // killed in the middle of a change, or lying: nobody waits for it again
+        unsteady |= !steady;
         for (int i = 0; i < sums.length; i++) {
             sums[i] += found[i];
         }
+        KeepAlive.until(session);
     }
 
     private void addEntry(long[] sums, long at, long tag) {

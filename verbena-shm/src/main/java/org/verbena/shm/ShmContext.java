@@ -4,6 +4,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,6 +34,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
 import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
+import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.CounterFile;
 
 /** An open {@code shm0}: the adapter, its engine thread, and the tables of what was made from it. */
@@ -61,6 +63,7 @@ final class ShmContext extends Context {
     private final Adapter.Slots queuePairNumbers = new Adapter.Slots(AdapterLayout.MAX_QP);
     private final int[] queuePairGenerations = new int[AdapterLayout.MAX_QP];
     private final ShownObjects shown;
+    private final Set<RegionCounts> regionCounts = ConcurrentHashMap.newKeySet();
     /** Nobody looks at what peers have counted any more. */
     private final Runnable endLooks;
     private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
@@ -137,13 +140,23 @@ final class ShmContext extends Context {
         for (ShmQueuePair qp : queuePairs.values()) {
             qp.receiveCounts().look();
         }
+        regionCounts.forEach(RegionCounts::look);
         for (VerbsObject o : children()) {
-            switch (o) {
-                case ShmMemoryRegion mr -> mr.counts().look();
-                case ShmSharedReceiveQueue srq -> srq.look();
-                default -> {}
+            if (o instanceof ShmSharedReceiveQueue srq) {
+                srq.look();
             }
         }
+    }
+
+    /** Counts what peers do to a new region, until {@link #remove(RegionCounts)}. */
+    RegionCounts counts(int key, CounterEntry entry) {
+        RegionCounts r = new RegionCounts(this, key, entry);
+        regionCounts.add(r);
+        return r;
+    }
+
+    void remove(RegionCounts closed) {
+        regionCounts.remove(closed);
     }
 
     /** Counts something of the device, see {@link org.verbena.verbs.SamplePoint}. */
@@ -404,17 +417,15 @@ final class ShmContext extends Context {
 
     /** A peer is gone; on the engine's thread. */
     void sessionEnded(Session s, String reason) {
+        for (RegionCounts r : regionCounts) {
+            r.end(s); // before anybody hears of it, who may then want to know
+        }
         control.forget(s);
         multicast.end(s);
         boolean first = s.end(reason);
         connectionManager.sessionEnded(s, reason);
         if (!first) {
             return;
-        }
-        for (VerbsObject o : children()) {
-            if (o instanceof ShmMemoryRegion mr) {
-                mr.counts().end(s);
-            }
         }
         if (!isClosed()) {
             count(SamplePoint.DEVICE_PEERS_LOST);

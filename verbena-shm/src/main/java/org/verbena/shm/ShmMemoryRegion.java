@@ -26,7 +26,7 @@ final class ShmMemoryRegion extends MemoryRegion {
         fixed = region.nothing;
         CounterEntry e = context.shown().memoryRegion(region, shown(pd));
         show(e);
-        counts = new RegionCounts(context, region.key, e);
+        counts = context.counts(region.key, e);
         opened();
     }
 
@@ -39,7 +39,7 @@ final class ShmMemoryRegion extends MemoryRegion {
         fixed = true;
         CounterEntry e = context.shown().memoryRegion(region, shown(pd));
         show(e);
-        counts = new RegionCounts(context, region.key, e);
+        counts = context.counts(region.key, e);
         opened();
     }
 
@@ -67,14 +67,11 @@ final class ShmMemoryRegion extends MemoryRegion {
         return "MR 0x" + Integer.toHexString(region.key) + " of " + context.describe();
     }
 
-    RegionCounts counts() {
-        return counts;
-    }
-
     @Override
     protected synchronized void implClose() throws VerbsException {
         context.memories().deregister(describe(), region);
-        counts.look(); // nobody adds to it any more
+        counts.close();
+        context.remove(counts);
     }
 
     @Override

@@ -28,6 +28,8 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     private final CounterEntry counters;
     /** What queue pairs have received that are closed. */
     private long gone;
+    /** It is closed, and all has been counted. */
+    private boolean counted;
 
     ShmSharedReceiveQueue(ShmContext context, ShmProtectionDomain pd, SharedReceiveQueueAttributes a)
             throws VerbsException {
@@ -76,6 +78,9 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
 
     /** Gathers what its queue pairs have received. */
     synchronized void look() {
+        if (counted) {
+            return; // the entry is perhaps another object's
+        }
         PoolCompletions c = completions;
         long sum = gone + (c == null ? 0 : c.succeeded());
         for (ShmQueuePair qp : context.queuePairs()) {
@@ -87,6 +92,11 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         if (sum - RawMemory.getLong(cell) > 0) {
             RawMemory.putLong(cell, sum);
         }
+    }
+
+    private synchronized void endCounting() {
+        look();
+        counted = true;
     }
 
     /** A queue pair is closed that has received so much. */
@@ -163,7 +173,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
             reader.remove(completions);
             completions.close();
         }
-        look();
+        endCounting();
         pool.close(true);
         for (PoolUser u : pool.users()) {
             if (u instanceof PoolGuest g) {

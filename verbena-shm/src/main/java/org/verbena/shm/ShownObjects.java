@@ -88,6 +88,7 @@ final class ShownObjects {
     /** There will be no such context. */
     void close() {
         CounterFile.own().endContext(device);
+        device.close();
     }
 
     CounterEntry device() {

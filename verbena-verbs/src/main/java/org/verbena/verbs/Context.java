@@ -540,7 +540,7 @@ public abstract class Context extends VerbsObject {
     public final void raise(AsyncEvent event) {
         CounterEntry shown = entry();
         long cell = SamplePoint.cells(SamplePoint.DEVICE_ASYNC_EVENTS);
-        if (shown != null && (shown.counted() & cell) != 0) {
+        if (shown != null && !isClosed() && (shown.counted() & cell) != 0) {
             shown.add(Long.numberOfTrailingZeros(cell), 1);
         }
         asyncEvents.add(event);
@@ -602,10 +602,10 @@ public abstract class Context extends VerbsObject {
             throw failure;
         }
         CounterEntry shown = entry();
-        super.close();
         if (shown != null) {
             CounterFile.own().endContext(shown);
         }
+        super.close();
         asyncEvents.close();
     }
 

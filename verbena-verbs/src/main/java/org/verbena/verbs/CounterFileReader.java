@@ -29,8 +29,6 @@ import org.verbena.verbs.spi.CounterLayout;
 final class CounterFileReader implements CounterSource {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-    /** More chunks than any process has: 64 Ki memory regions, and as much again. */
-    private static final int MAX_CHUNKS = 4096;
     /** How long a process may take to gather what its peers have counted. */
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
@@ -137,7 +135,7 @@ final class CounterFileReader implements CounterSource {
             MemorySegment word = arena.allocate(8, 8);
             MemorySegment chunk = arena.allocate(CounterLayout.CHUNK, 8);
             long chunks = word(word, CounterLayout.HEADER_CHUNKS);
-            if (chunks < 0 || chunks > MAX_CHUNKS) {
+            if (chunks < 0 || chunks > CounterLayout.MAX_CHUNKS) {
                 throw new CounterFormatException(path + " says that it has " + chunks + " chunks");
             }
             for (int i = 0; i < chunks; i++) {
@@ -158,7 +156,9 @@ final class CounterFileReader implements CounterSource {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment entry = arena.allocate(bytes(earlier), 8);
             readFully(earlier.id(), entry);
-            return EntryView.again(entry, earlier);
+            EntryView now = EntryView.again(entry, earlier);
+            readFully(earlier.id(), entry.asSlice(0, Long.BYTES)); // whose are the cells that came last?
+            return EntryView.isStill(entry, earlier) ? now : null;
         } catch (CounterFormatException e) {
             throw new VerbsException(verb, Errno.EBADMSG, String.valueOf(e.getMessage()));
         }
@@ -183,6 +183,9 @@ final class CounterFileReader implements CounterSource {
 
     @Override
     public void refresh() throws VerbsException {
+        if (!bell.startsWith(CounterLayout.BELL_PREFIX)) {
+            throw new VerbsException(verb, Errno.EBADMSG, "it names no doorbell of its own");
+        }
         try (Arena arena = Arena.ofConfined(); Doorbell d = Doorbell.connect(bell)) {
             MemorySegment word = arena.allocate(8, 8);
             long begun = word(word, CounterLayout.HEADER_LOOKS_BEGUN);
@@ -190,6 +193,9 @@ final class CounterFileReader implements CounterSource {
             long end = System.nanoTime() + PATIENCE_NANOS;
             while (word(word, CounterLayout.HEADER_LOOKS_ENDED) - begun <= 0) {
                 if (System.nanoTime() - end > 0) {
+                    if (!isAlive()) {
+                        return;
+                    }
                     throw new VerbsException(verb, Errno.ETIMEDOUT,
                             "it does not gather what its peers have counted: is it stopped? PREFER_CACHED does not ask it");
                 }

@@ -192,6 +192,9 @@ public abstract class Counters extends VerbsObject {
     final void bind(VerbsObject created) throws VerbsException {
         List<CounterAttachAttributes> points;
         synchronized (this) {
+            if (isClosed()) {
+                throw new VerbsException("count " + created.describe(), Errno.EINVAL, describe() + " is closed");
+            }
             points = List.copyOf(described);
             bound++;
         }

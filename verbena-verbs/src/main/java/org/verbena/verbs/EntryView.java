@@ -22,7 +22,7 @@ record EntryView(long id, long sequence, int type, int number, int state, long c
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
-    /** The entries that are in use of a chunk, read at {@code id}. */
+    /** The entries that are in use of a chunk; places rest so long between two objects that none is read half and half. */
     static List<EntryView> ofChunk(MemorySegment chunk, long id) throws CounterFormatException {
         int size = chunk.get(INT, 0);
         if (size == 0) {
@@ -47,6 +47,11 @@ record EntryView(long id, long sequence, int type, int number, int state, long c
         return now.sequence == earlier.sequence && now.type == earlier.type ? now : null;
     }
 
+    /** True if an entry that was read again has not changed hands. */
+    static boolean isStill(MemorySegment entry, EntryView earlier) {
+        return entry.get(LONG, CounterLayout.SEQUENCE) == earlier.sequence;
+    }
+
     private static EntryView of(MemorySegment e, long id) {
         long[] attributes = new long[CounterLayout.MAX_ATTRIBUTES];
         for (int i = 0; i < attributes.length; i++) {
@@ -68,7 +73,7 @@ record EntryView(long id, long sequence, int type, int number, int state, long c
     static String text(MemorySegment from, long at, int max) {
         int n = Math.clamp(from.get(INT, at), 0, max);
         byte[] bytes = from.asSlice(at + 4, n).toArray(ValueLayout.JAVA_BYTE);
-        return new String(bytes, StandardCharsets.UTF_8).replaceAll("\\p{Cntrl}", "?");
+        return new String(bytes, StandardCharsets.UTF_8).replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]", "?");
     }
 
     /** The sum of cells, a bit each. */

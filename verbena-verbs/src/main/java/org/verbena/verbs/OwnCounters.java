@@ -64,7 +64,9 @@ final class OwnCounters implements CounterSource {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment entry = arena.allocate(CounterFileReader.bytes(earlier), 8);
             file.read(earlier.id(), entry);
-            return EntryView.again(entry, earlier);
+            EntryView now = EntryView.again(entry, earlier);
+            file.read(earlier.id(), entry.asSlice(0, Long.BYTES)); // whose are the cells that came last?
+            return EntryView.isStill(entry, earlier) ? now : null;
         }
     }
 

@@ -111,8 +111,9 @@ public final class RemoteObject implements CounterTarget {
         if (a.has(CounterAttachAttributes.PORT)) {
             throw new VerbsException(verb, Errno.EINVAL, "ports of other processes are objects themselves");
         }
-        if (!process.isAlive()) {
-            throw new VerbsException(verb, Errno.ESRCH, "process " + process.pid() + " has ended");
+        process.requireAlive(verb);
+        if (!process.has(view)) {
+            throw new VerbsException(verb, Errno.EINVAL, describe() + " is closed");
         }
         return new SampledCounters.Sample() {
             private long latest = EntryView.sum(cells, mask);

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
@@ -42,7 +43,11 @@ import org.verbena.verbs.spi.CounterFolder;
 public final class RemoteProcess implements AutoCloseable {
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** More ports than any process has. */
+    private static final int MAX_PORTS = 4096;
+
     private final CounterSource source;
+    private volatile boolean closed;
     private volatile List<EntryView> ports = List.of();
 
     private RemoteProcess(CounterSource source) {
@@ -91,8 +96,10 @@ public final class RemoteProcess implements AutoCloseable {
         String verb = "list the processes in " + folder.path();
         try {
             folder.check();
-            folder.sweep();
-            return folder.files();
+            if (folder.uid() == Sys.uid()) {
+                folder.sweep();
+            }
+            return folder.files().stream().filter(f -> !CounterFolder.isLeftBehind(f)).toList();
         } catch (NoSuchFileException e) {
             return List.of();
         } catch (AccessDeniedException e) {
@@ -210,16 +217,34 @@ public final class RemoteProcess implements AutoCloseable {
             throw new VerbsException(verb, Errno.EINVAL,
                     "unknown flags " + ReadCountersFlags.toString(flags & ~ReadCountersFlags.KNOWN));
         }
-        if (!isAlive()) {
-            throw new VerbsException(verb, Errno.ESRCH, "it has ended");
-        }
+        requireAlive(verb);
         if ((flags & ReadCountersFlags.PREFER_CACHED) == 0) {
             refresh();
         }
         List<EntryView> all = entries();
+        Map<Long, List<EntryView>> queuePairs = all.stream().filter(e -> e.type() == ObjectType.QP)
+                .collect(Collectors.groupingBy(EntryView::context));
         return all.stream().sorted(Comparator.comparingLong(EntryView::id))
-                .map(e -> new RemoteObject(this, e, e.type() == ObjectType.PORT ? portSums(e, all) : e.cells()))
+                .map(e -> new RemoteObject(this, e, e.type() == ObjectType.PORT
+                        ? portSums(e, queuePairs.getOrDefault(e.context(), List.of()))
+                        : e.cells()))
                 .toList();
+    }
+
+    /** Throws {@code EINVAL} if this is closed, {@code ESRCH} if the process has ended. */
+    void requireAlive(String verb) throws VerbsException {
+        if (closed) {
+            throw new VerbsException(verb, Errno.EINVAL, "nobody looks at process " + pid()
+                    + " any more: it was closed");
+        }
+        if (!isAlive()) {
+            throw new VerbsException(verb, Errno.ESRCH, "process " + pid() + " has ended");
+        }
+    }
+
+    /** True if the object is still there. */
+    boolean has(EntryView view) throws VerbsException {
+        return source.entry(view) != null;
     }
 
     /**
@@ -234,6 +259,10 @@ public final class RemoteProcess implements AutoCloseable {
             List<EntryView> all = source.entries();
             VarHandle.loadLoadFence();
             ports = all.stream().filter(e -> e.type() == ObjectType.PORT).toList();
+            if (ports.size() > MAX_PORTS) {
+                throw new VerbsException("look at process " + pid(), Errno.EBADMSG,
+                        "its counter file has " + ports.size() + " ports");
+            }
             boolean settled = before.values().stream().allMatch(c -> (c & 1) == 0) && before.equals(portChanges());
             if (settled || System.nanoTime() - end > 0) {
                 return all;
@@ -294,6 +323,7 @@ public final class RemoteProcess implements AutoCloseable {
     /** Ends looking; the process does not notice. Counters keep what they have read last. */
     @Override
     public void close() {
+        closed = true;
         source.close();
     }
 

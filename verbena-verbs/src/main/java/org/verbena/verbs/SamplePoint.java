@@ -2,6 +2,7 @@ package org.verbena.verbs;
 
 import java.lang.reflect.Field;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
@@ -206,9 +207,21 @@ public final class SamplePoint {
         return (point & ~PROVIDER) >>> TYPE_SHIFT;
     }
 
-    /** A provider's own point of an object type. */
+    /**
+     * A provider's own point of an object type.
+     *
+     * @param number 0 to 15 for queue pairs and ports, 0 to 7 for others
+     * @throws IndexOutOfBoundsException for another number
+     */
     public static int ofProvider(int objectType, int number) {
+        Objects.checkIndex(number, ofProvider(objectType));
+        Objects.checkIndex(objectType, TYPE_MASK + 1);
         return PROVIDER | objectType << TYPE_SHIFT | number;
+    }
+
+    /** How many points of their own providers can have of an object type. */
+    private static int ofProvider(int objectType) {
+        return objectType == ObjectType.QP || objectType == ObjectType.PORT ? 16 : 8;
     }
 
     /** The value's name, or its number if this version does not know it. */
@@ -234,7 +247,7 @@ public final class SamplePoint {
             return 0;
         }
         if ((point & PROVIDER) != 0) {
-            return number < (large ? 16 : 8) ? 1L << number + (large ? PROVIDER_CELLS : SMALL_PROVIDER_CELLS) : 0;
+            return number < ofProvider(type) ? 1L << number + (large ? PROVIDER_CELLS : SMALL_PROVIDER_CELLS) : 0;
         }
         if (!NAMES.containsKey(type == ObjectType.PORT ? point - PORT : point)) {
             return 0;
@@ -282,9 +295,12 @@ public final class SamplePoint {
 
     /** The points of an object type that consist of some of these cells only. */
     static int[] points(int objectType, long cells) {
+        if (objectType < 0 || objectType > TYPE_MASK) {
+            return new int[0]; // another process says what it likes
+        }
         int origin = objectType == ObjectType.PORT ? PORT : 0;
         IntStream standard = NAMES.keySet().stream().mapToInt(p -> p + origin);
-        IntStream own = IntStream.range(0, NUMBER_MASK).map(n -> ofProvider(objectType, n));
+        IntStream own = IntStream.range(0, ofProvider(objectType)).map(n -> ofProvider(objectType, n));
         return IntStream.concat(standard, own).filter(p -> objectType(p) == objectType)
                 .filter(p -> cells(p, cells) != 0).toArray();
     }

@@ -7,6 +7,7 @@ import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -42,12 +43,28 @@ final class SampledCounters extends Counters {
         final CounterTarget target;
         final Sample sample;
         final long start;
+        private long latest;
 
         Attachment(CounterAttachAttributes attributes, CounterTarget target, Sample sample, long start) {
             this.attributes = attributes;
             this.target = target;
             this.sample = sample;
             this.start = start;
+            latest = start;
+        }
+
+        long read() throws VerbsException {
+            latest = sample.read();
+            return latest;
+        }
+
+        /** The value now or, of another process that cannot be read any more, the last. */
+        long latest() {
+            try {
+                return read();
+            } catch (VerbsException e) {
+                return latest;
+            }
         }
     }
 
@@ -69,9 +86,15 @@ final class SampledCounters extends Counters {
         }
         boolean closed;
         synchronized (this) {
+            if (isClosed()) {
+                forget(own);
+                throw new VerbsException(verb, Errno.EINVAL, describe() + " is closed");
+            }
             long start = sample.read();
             closed = own != null && own.isClosed();
-            if (!closed) {
+            if (closed) {
+                forget(own);
+            } else {
                 kept = grown(kept, a.index());
                 last = grown(last, a.index());
                 attachments.add(new Attachment(a, target, sample, start));
@@ -79,6 +102,13 @@ final class SampledCounters extends Counters {
         }
         if (closed) {
             throw new VerbsException(verb, Errno.EINVAL, target.describe() + " is closed");
+        }
+    }
+
+    /** The object need not tell when it is closed, unless it is attached otherwise. */
+    private void forget(@Nullable VerbsObject o) {
+        if (o != null && attachments.stream().noneMatch(a -> a.target == o)) {
+            o.notCountedBy(this);
         }
     }
 
@@ -139,8 +169,13 @@ final class SampledCounters extends Counters {
     @Override
     protected void implDetach(@Nullable CounterAttachAttributes attributes, @Nullable CounterTarget target)
             throws VerbsException {
+        try {
+            refresh(a -> matches(a, attributes, target));
+        } catch (VerbsException e) {
+            // another process does not answer: what was read of it last is kept
+            assert e.errno() != 0;
+        }
         synchronized (this) {
-            refresh(attachments.stream().filter(a -> matches(a, attributes, target)).toList());
             if (!end(attributes, target) && target != null) {
                 throw new VerbsException("detach " + target.describe(), Errno.EINVAL, "it is not attached"
                         + (attributes == null ? "" : " as " + attributes));
@@ -149,11 +184,16 @@ final class SampledCounters extends Counters {
     }
 
     /** An object of this process is about to be gone, and has gathered all that there is to count. */
-    synchronized void settle(VerbsObject closed) throws VerbsException {
+    synchronized void settle(VerbsObject closed) {
         end(null, closed);
     }
 
-    private static void refresh(List<Attachment> some) throws VerbsException {
+    /** Not under the lock, which objects that are being closed need: another process may take its time. */
+    private void refresh(Predicate<Attachment> which) throws VerbsException {
+        List<Attachment> some;
+        synchronized (this) {
+            some = attachments.stream().filter(which).toList();
+        }
         Set<Object> done = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Attachment a : some) {
             if (done.add(a.sample.source())) {
@@ -162,15 +202,15 @@ final class SampledCounters extends Counters {
         }
     }
 
-    private boolean end(@Nullable CounterAttachAttributes attributes, @Nullable CounterTarget target)
-            throws VerbsException {
+    private boolean end(@Nullable CounterAttachAttributes attributes, @Nullable CounterTarget target) {
         boolean any = false;
         for (Iterator<Attachment> it = attachments.iterator(); it.hasNext();) {
             Attachment a = it.next();
             if (matches(a, attributes, target)) {
-                kept[a.attributes.index()] += a.sample.read() - a.start;
+                kept[a.attributes.index()] += a.latest() - a.start;
                 it.remove();
                 any = true;
+                forget(a.target instanceof VerbsObject o ? o : null);
                 if (attributes != null) {
                     break;
                 }
@@ -189,17 +229,17 @@ final class SampledCounters extends Counters {
 
     @Override
     protected void implRead(String verb, long[] values, int flags) throws VerbsException {
+        if ((flags & ReadCountersFlags.PREFER_CACHED) == 0) {
+            refresh(a -> true);
+        }
         synchronized (this) {
             if (values.length < kept.length) {
                 throw new VerbsException(verb, Errno.EINVAL, "there are " + kept.length + " slots, and room for "
                         + values.length + " values");
             }
-            if ((flags & ReadCountersFlags.PREFER_CACHED) == 0) {
-                refresh(attachments);
-            }
             long[] now = kept.clone();
             for (Attachment a : attachments) {
-                now[a.attributes.index()] += a.sample.read() - a.start;
+                now[a.attributes.index()] += a.read() - a.start;
             }
             for (int i = 0; i < now.length; i++) {
                 if (now[i] - last[i] > 0) { // a number that was caught half-way is not passed on

@@ -86,6 +86,10 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
         counters.add(c);
     }
 
+    final void notCountedBy(SampledCounters c) {
+        counters.remove(c);
+    }
+
     final void boundTo(Counters c) {
         bound = c;
     }
@@ -93,11 +97,7 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
     /** Nothing is counted any more: whoever counted this object keeps the last value. */
     private void endCounting() {
         for (SampledCounters c : counters) {
-            try {
-                c.settle(this);
-            } catch (VerbsException e) {
-                throw new AssertionError(e); // only other processes' values may be out of reach
-            }
+            c.settle(this);
         }
         Counters b = bound;
         if (b != null) {

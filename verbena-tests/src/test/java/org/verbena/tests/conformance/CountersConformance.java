@@ -344,6 +344,8 @@ abstract class CountersConformance extends Conformance {
         Counters c = process.createCounters();
         RemoteObject qp = object(process, ObjectType.QP, p.farAddress.queuePairNumber());
         c.attach(at(SamplePoint.QP_RX_RECEIVES, 0), qp);
+        Counters kept = process.createCounters();
+        kept.attach(at(SamplePoint.QP_RX_RECEIVES, 0), qp);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 64), Op.receive(2).on(64, 64)));
         sent(p, Op.send(1).on(0, 50));
         p.far.awaitReceive();
@@ -355,14 +357,19 @@ abstract class CountersConformance extends Conformance {
             c.read(cached, ReadCountersFlags.PREFER_CACHED);
             assertThat(cached).containsExactly(1);
             assertThat(process.isAlive()).isTrue();
+            Counters other = process.createCounters();
+            assertErrno(Errno.ETIMEDOUT, () -> other.attach(at(SamplePoint.QP_RX_RECEIVES, 0), qp), "stopped");
+            c.detach(qp); // nobody has to wait for it to be rid of it
+            c.close();
         } finally {
             peer.signal("CONT");
         }
+        assertThat(read(kept, 1)).containsExactly(1);
         peer.kill();
         assertThat(process.isAlive()).isFalse();
-        assertThat(read(c, 1)).as("the last that was read").containsExactly(1);
+        assertThat(read(kept, 1)).as("the last that was read").containsExactly(1);
         assertErrno(Errno.ESRCH, () -> process.objects(0), "ended");
-        assertErrno(Errno.ESRCH, () -> c.attach(at(SamplePoint.QP_TX_SENDS, 1), qp), "ended");
+        assertErrno(Errno.ESRCH, () -> kept.attach(at(SamplePoint.QP_TX_SENDS, 1), qp), "ended");
         assertErrno(Errno.ESRCH, () -> RemoteProcess.open(peer.pid()));
         List<RemoteProcess> living = RemoteProcess.list();
         living.forEach(this::closing);
@@ -383,6 +390,9 @@ abstract class CountersConformance extends Conformance {
         assertThat(shown.state()).as("a picture does not change").isEqualTo("RESET");
         long id = shown.id();
         qp.close();
+        try (Counters c = self.createCounters()) {
+            assertErrno(Errno.EINVAL, () -> c.attach(at(SamplePoint.QP_TX_SENDS, 0), shown), "closed");
+        }
         assertThat(self.objects(0)).noneMatch(o -> o.id() == id && o.number() == qp.number());
         Context other = open();
         other.createCompletionQueue(1);
@@ -392,5 +402,7 @@ abstract class CountersConformance extends Conformance {
         other.close();
         assertThat(self.objects(0)).noneMatch(o -> own.contains(o.id()));
         assertErrno(Errno.EINVAL, () -> self.objects(8), "flags");
+        self.close();
+        assertErrno(Errno.EINVAL, () -> self.objects(0), "closed");
     }
 }

@@ -4,6 +4,8 @@ import java.io.File;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -121,11 +123,26 @@ final class PeerProcess implements AutoCloseable {
             if (!p.waitFor(Await.LIMIT.toSeconds(), TimeUnit.SECONDS) || p.exitValue() != 0) {
                 throw new AssertionError("process " + pid() + " cannot be sent " + name);
             }
+            while (name.equals("STOP") && !isStopped()) { // its threads stop one after the other
+                Thread.sleep(1);
+            }
         } catch (IOException e) {
             throw new AssertionError("kill does not start", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private boolean isStopped() throws IOException {
+        try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid()), "task"))) {
+            for (Path t : threads) {
+                String stat = Files.readString(t.resolve("stat"));
+                if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     /** Lets the process end by itself, as the end of its input tells it. */

@@ -126,6 +126,48 @@ abstract class SamplePointConformance extends Conformance {
         assertCounts(p.far, "QP_RX_WRITE", "QP_RX_WRITES", 11, "QP_RX_WRITE_BYTES", 88);
     }
 
+    /** A WRITE without bytes, as one is sent to announce others, touches no region, whatever key it names. */
+    @Test
+    void requestsWithoutBytes() throws Exception {
+        Pair p = connected();
+        CountBook near = begin(p);
+        EndAddress f = p.farAddress;
+        EndAddress nowhere = new EndAddress(f.gid(), f.queuePairNumber(), f.psn(), 0, 0, 0);
+        assertPosted(p.far.postReceives(Op.receives(3, 8, 8)));
+        for (int i = 0; i < 3; i++) {
+            sent(p, Op.write(i, f, 0).on(0, 8));
+            sent(p, Op.writeImmediate(i, nowhere, 0, 5).on(0, 0));
+        }
+        sent(p, Op.read(9, nowhere, 0).on(0, 0));
+        p.far.awaitReceives(3);
+        assertCounts(near, "QP_TX", "QP_TX_WRITES", 6, "QP_TX_WRITE_BYTES", 24, "QP_TX_READS", 1,
+                "QP_TX_WORK_REQUESTS", 7, "QP_TX_BYTES", 24);
+        assertCounts(p.far, "QP_RX", "QP_RX_WRITES", 6, "QP_RX_WRITE_BYTES", 24, "QP_RX_READS", 1, "QP_RX_RECEIVES", 3,
+                "QP_RX_BYTES", 24);
+        assertCounts(p.far, "MR", "MR_REMOTE_WRITES", 3, "MR_REMOTE_WRITE_BYTES", 24);
+    }
+
+    @Test
+    void aWrongKeyTakesNothingAway() throws Exception {
+        Pair p = connected();
+        CountBook near = begin(p);
+        EndAddress f = p.farAddress;
+        EndAddress other = p.far.run(end -> {
+            MemoryRegion r = end.keep(end.pd.allocate(4096, AccessFlags.ALL));
+            return new EndAddress("::", 0, 0, r.rkey(), r.address(), r.length());
+        });
+        for (int i = 0; i < 3; i++) {
+            sent(p, Op.write(i, f, 0).on(0, 8));
+            sent(p, Op.write(i, other, 0).on(0, 8));
+        }
+        EndAddress old = new EndAddress(f.gid(), f.queuePairNumber(), f.psn(), f.rkey() ^ 0x80, f.address(), f
+                .length());
+        assertPosted(p.near.post(Op.write(1, old, 0).on(0, 8)));
+        assertStatus(WcStatus.REM_ACCESS_ERR, 1, p.near.awaitSend());
+        assertCounts(near, "QP_REQ_REMOTE_ACCESS_ERRORS", "QP_REQ_REMOTE_ACCESS_ERRORS", 1);
+        assertCounts(p.far, "MR", "MR_REMOTE_WRITES", 3, "MR_REMOTE_WRITE_BYTES", 24);
+    }
+
     @Test
     void receiversThatAreNotReady() throws Exception {
         Pair p = connected();

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -138,10 +137,12 @@ abstract class XrcProcesses extends Conformance {
         assertThat(how).as("why the sender's queue pair has failed").isNotBlank();
         sender.join();
         sender.act(end -> {
-            End.poll(end.sendCq, 4 * CAPACITY);
-            assertPosted(end.post(Op.send(77).on(0, 8)));
-            List<Completion> c = end.awaitSends(1);
-            assertThat(c.getFirst().statusName()).isEqualTo("WR_FLUSH_ERR");
+            // what was posted before is being flushed, and keeps its places until it is polled
+            Await.until("a place in the send queue", () -> {
+                End.poll(end.sendCq, 4 * CAPACITY);
+                return end.post(Op.send(77).on(0, 8)) == 0;
+            }, () -> "it is full");
+            assertThat(end.awaitSends(1).getFirst().statusName()).isEqualTo("WR_FLUSH_ERR");
         });
     }
 

@@ -97,7 +97,7 @@ class BadInputTest {
             connect(poor, node, l);
             write(poor, early, 1);
             fill(poor, "context");
-            fill(poor, "channel");
+            fill(poor, "file");
             MemoryRegion late = node.allocate(4096);
             write(poor, early, 2); // comes after the memory was missed, for messages keep their order
             assertThat(poor.tell("target " + late.address() + " " + late.rkey()).await("TARGET")).isEmpty();
@@ -112,7 +112,7 @@ class BadInputTest {
             assertThat(sessions()).isEqualTo(1);
             write(poor, late, 4);
             // missed again, this time with nothing that asks for it before there are descriptors again
-            fill(poor, "channel");
+            fill(poor, "file");
             MemoryRegion later = node.allocate(4096);
             write(poor, early, 5);
             poor.tell("drop").await("DROPPED");
@@ -131,7 +131,7 @@ class BadInputTest {
             QueuePair qp = connect(poor, node, l);
             write(poor, m, 1);
             fill(poor, "context");
-            fill(poor, "channel");
+            fill(poor, "file");
             assertThat(qp.receiveQueue().post(1, m, 0, 4096)).isZero();
             assertThat(node.cq.requestNotify(false)).isZero();
             poor.tell("send 8").await("STATUS 0");

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -11,6 +12,9 @@ import java.util.Random;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.PosixFile;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
@@ -162,8 +166,17 @@ final class ToolPeer {
             case "context" -> node.context.device().open(); // Verbs.open would read files first
             case "channel" -> node.context.createCompletionChannel();
             case "listener" -> node.listen();
+            case "file" -> open(Path.of("/dev/null")); // one descriptor, and nothing else
             default -> throw new IllegalArgumentException(what);
         };
+    }
+
+    private static Fd open(Path path) throws VerbsException {
+        try {
+            return PosixFile.open(path, PosixFile.O_RDONLY, 0);
+        } catch (LinuxException e) {
+            throw new VerbsException("open " + path, e);
+        }
     }
 
     private void prepare() throws VerbsException {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +42,10 @@ import org.verbena.verbs.ObjectType;
  */
 public final class CounterFile {
     private static final Logger LOG = System.getLogger("org.verbena.verbs");
+    private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final int MAX_RESTING = 4096;
+    /** How long others are not listened to after a look for them. */
+    private static final int PAUSE_MILLIS = 1;
     /** Ids of entries that are in no file lie behind all that can be in one. */
     private static final long PRIVATE = 1L << 48;
 
@@ -49,8 +54,8 @@ public final class CounterFile {
     private final Mapping header;
     private final List<Mapping> chunks = new ArrayList<>();
     private final List<Long> chunkIds = new ArrayList<>();
-    private final ArrayDeque<Place> small = new ArrayDeque<>();
-    private final ArrayDeque<Place> large = new ArrayDeque<>();
+    private final Free small = new Free();
+    private final Free large = new Free();
     private final Map<Long, CounterEntry> open = new HashMap<>();
     private final Map<Long, CounterEntry> ports = new HashMap<>();
     private final List<Runnable> looks = new CopyOnWriteArrayList<>();
@@ -59,6 +64,32 @@ public final class CounterFile {
     private boolean warned;
 
     private record Place(long id, long address) {}
+
+    /** Places for entries of one size. */
+    private final class Free {
+        private final ArrayDeque<Place> ready = new ArrayDeque<>();
+        /** Whoever was about to store into a cell when its object was closed is to be done before it is another's. */
+        private final ArrayDeque<Place> resting = new ArrayDeque<>();
+        private final ArrayDeque<Long> since = new ArrayDeque<>();
+
+        Place take(int bytes) {
+            long now = System.nanoTime();
+            for (Long t = since.peek(); t != null && (now - t > REST_NANOS
+                    || resting.size() > MAX_RESTING); t = since.peek()) {
+                since.remove();
+                ready.add(resting.remove());
+            }
+            if (ready.isEmpty()) {
+                addChunk(bytes, ready);
+            }
+            return ready.remove();
+        }
+
+        void give(Place p) {
+            resting.add(p);
+            since.add(System.nanoTime());
+        }
+    }
 
     /** Made when it is first asked for. */
     private static final class Own {
@@ -85,7 +116,7 @@ public final class CounterFile {
             CounterFile f = createShown(CounterFolder.own());
             Runtime.getRuntime().addShutdownHook(new Thread(f::remove, "verbena-counters-end"));
             return f;
-        } catch (IOException | IllegalStateException e) {
+        } catch (IOException | RuntimeException e) { // whatever it is, the device is to work
             LOG.log(Level.WARNING, "other processes cannot see the counters of this one: {0}", e.getMessage());
             return createHidden();
         }
@@ -103,7 +134,11 @@ public final class CounterFile {
 
     private static CounterFile createShown(CounterFolder folder) throws LinuxException, IOException {
         folder.make();
-        folder.sweep();
+        try {
+            folder.sweep();
+        } catch (IOException e) {
+            LOG.log(Level.DEBUG, "files of processes that have ended stay", e);
+        }
         Path path = folder.fresh(Sys.pid());
         Path fresh = path.resolveSibling("." + path.getFileName());
         Fd fd = PosixFile.open(fresh, PosixFile.O_RDWR | PosixFile.O_CREAT | PosixFile.O_EXCL, 0600);
@@ -113,11 +148,12 @@ public final class CounterFile {
             Mapping header = Mapping.map(fd, 0, CounterLayout.HEADER, true);
             CounterFile f = new CounterFile(fd, path, header);
             f.fillHeader();
-            f.listen();
             Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE);
+            f.listen();
             return f;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             Files.deleteIfExists(fresh);
+            Files.deleteIfExists(path);
             fd.close();
             throw e;
         }
@@ -151,11 +187,7 @@ public final class CounterFile {
      */
     public synchronized CounterEntry take(int type, int number, String name, long context, int cells, long counted) {
         boolean big = CounterLayout.entryBytes(cells) == CounterLayout.LARGE_ENTRY;
-        ArrayDeque<Place> free = big ? large : small;
-        if (free.isEmpty()) {
-            addChunk(big ? CounterLayout.LARGE_ENTRY : CounterLayout.SMALL_ENTRY, free);
-        }
-        Place p = free.remove();
+        Place p = (big ? large : small).take(big ? CounterLayout.LARGE_ENTRY : CounterLayout.SMALL_ENTRY);
         CounterEntry e = new CounterEntry(this, p.id, p.address,
                 big ? CounterLayout.LARGE_CELLS : CounterLayout.SMALL_CELLS, type, context);
         e.begin(number, name, counted, now());
@@ -188,7 +220,7 @@ public final class CounterFile {
 
     private @Nullable Mapping shownChunk() {
         Fd file = fd;
-        if (file == null) {
+        if (file == null || shown >= CounterLayout.MAX_CHUNKS) {
             return null;
         }
         long at = CounterLayout.chunk(shown);
@@ -232,7 +264,7 @@ public final class CounterFile {
         if (e.type() == ObjectType.PORT) {
             ports.remove(e.context(), e);
         }
-        (e.isLarge() ? large : small).add(new Place(e.id(), e.address()));
+        (e.isLarge() ? large : small).give(new Place(e.id(), e.address()));
     }
 
     /** The sum of some cells of a port: of the queue pairs of its context that there are and that there were. */
@@ -246,9 +278,10 @@ public final class CounterFile {
         return sum;
     }
 
-    /** A context was closed: nothing is left of it, not even of objects that were dropped without being closed. */
+    /** A context is about to be closed: nothing else is left of it, not even of objects that were dropped without being closed. */
     public synchronized void endContext(CounterEntry context) {
-        List.copyOf(open.values()).stream().filter(e -> e.context() == context.id()).forEach(CounterEntry::close);
+        List.copyOf(open.values()).stream().filter(e -> e.context() == context.id() && e != context)
+                .forEach(CounterEntry::close);
     }
 
     /** When it was made, ns since 1970. */
@@ -314,7 +347,7 @@ public final class CounterFile {
 
     /** Waits for other processes that want exact values, on a thread that sleeps until then. */
     private void listen() throws LinuxException {
-        String name = "verbena-counters-" + UUID.randomUUID();
+        String name = CounterLayout.BELL_PREFIX + UUID.randomUUID();
         Doorbell bell = Doorbell.bind(name);
         CounterEntry.putText(header.address() + CounterLayout.HEADER_BELL, name, CounterLayout.MAX_BELL);
         Thread.ofPlatform().daemon().name("verbena-counters").start(() -> answer(bell));
@@ -326,8 +359,9 @@ public final class CounterFile {
                 Poll.await(bell.fd(), Poll.IN, -1);
                 bell.silence();
                 lookForOthers();
+                Thread.sleep(PAUSE_MILLIS); // anybody may ring
             }
-        } catch (LinuxException e) {
+        } catch (LinuxException | InterruptedException e) {
             LOG.log(Level.WARNING, "other processes cannot ask for exact counters of this one: {0}", e.getMessage());
         }
     }
@@ -335,7 +369,7 @@ public final class CounterFile {
     private void lookForOthers() {
         try {
             look();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) { // later ones want to be answered too
             LOG.log(Level.ERROR, "counters could not be gathered", e);
         }
     }

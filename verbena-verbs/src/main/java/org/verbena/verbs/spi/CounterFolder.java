@@ -1,6 +1,7 @@
 package org.verbena.verbs.spi;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -68,6 +69,8 @@ public record CounterFolder(Path path, int uid) {
             }
         } catch (NoSuchFileException e) {
             // no shared memory: nobody has files there
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
         }
         return all;
     }
@@ -88,7 +91,7 @@ public record CounterFolder(Path path, int uid) {
      * @throws IOException if somebody else can
      */
     public void check() throws IOException, LinuxException {
-        try (Fd fd = PosixFile.open(path, PosixFile.O_RDONLY | PosixFile.O_NOFOLLOW, 0)) {
+        try (Fd fd = PosixFile.open(path, PosixFile.O_RDONLY | PosixFile.O_NONBLOCK | PosixFile.O_NOFOLLOW, 0)) {
             FileStatus s = FileStatus.of(fd);
             if (!s.directory() || s.uid() != uid || (s.permissions() & OTHERS_WRITE) != 0) {
                 throw new IOException(path + " is not a folder that user " + Integer.toUnsignedString(uid)
@@ -112,6 +115,8 @@ public record CounterFolder(Path path, int uid) {
         try (DirectoryStream<Path> d = Files.newDirectoryStream(path,
                 p -> names.matcher(p.getFileName().toString()).matches())) {
             d.forEach(found::add);
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
         }
         return found;
     }
@@ -122,13 +127,17 @@ public record CounterFolder(Path path, int uid) {
         return m.matches() ? Long.parseLong(m.group(1)) : 0;
     }
 
-    /** Removes the files of processes that have ended. */
+    /** Removes the files of processes that have ended; the folder has to be this user's, for names in it are believed. */
     public void sweep() throws IOException {
         List<Path> all = files();
         Instant old = Instant.now().minus(Duration.ofMinutes(1));
         for (Path p : matching(UNFINISHED)) {
-            if (Files.getLastModifiedTime(p).toInstant().isBefore(old)) { // else it may not be locked yet
-                all.add(p);
+            try {
+                if (Files.getLastModifiedTime(p).toInstant().isBefore(old)) { // else it may not be locked yet
+                    all.add(p);
+                }
+            } catch (NoSuchFileException e) {
+                // it has its name by now
             }
         }
         for (Path p : all) {

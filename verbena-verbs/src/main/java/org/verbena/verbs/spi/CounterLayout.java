@@ -42,11 +42,15 @@ public final class CounterLayout {
     public static final long HEADER_LOOKS_ENDED = 48;
     public static final long HEADER_BELL = 56;
     public static final int MAX_BELL = 107;
+    /** What the name of each doorbell begins with. */
+    public static final String BELL_PREFIX = "verbena-counters-";
     public static final long HEADER_COMMAND = 256;
     public static final int MAX_COMMAND = 2048;
     public static final int HEADER = 4096;
 
     public static final int CHUNK = 64 << 10;
+    /** Most chunks in a file; what needs more is counted in memory of the process's own. */
+    public static final int MAX_CHUNKS = 4096;
     public static final int LARGE_ENTRY = 1024;
     public static final int SMALL_ENTRY = 512;
 
