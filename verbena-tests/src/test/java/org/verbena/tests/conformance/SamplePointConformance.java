@@ -1,7 +1,9 @@
 package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 
@@ -10,17 +12,20 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.ConnectionRejectedException;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /** What happened so often is counted so often, at the right sample points and at no others. */
-abstract class SamplePointConformance extends Conformance {
+abstract class SamplePointConformance extends ConnectionConformance {
     SamplePointConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
     }
@@ -248,10 +253,73 @@ abstract class SamplePointConformance extends Conformance {
         Pair p = connected();
         CountBook near = begin(p);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
-        var sq = p.near.qp.sendQueue().start().send(1, org.verbena.verbs.SendFlags.SIGNALED);
+        var sq = p.near.qp.sendQueue().start().send(1, SendFlags.SIGNALED);
         assertPosted(sq.sge(p.near.region.lkey() + 0x100, p.near.region.address(), 8).complete());
         assertStatus(WcStatus.LOC_PROT_ERR, 1, p.near.awaitSend());
         assertCounts(near, "QP", "QP_REQ_LOCAL_PROTECTION_ERRORS", 1, "QP_REQ_ERRORS", 1);
+    }
+
+    /** Memory windows: what is bound is counted, and what cannot be bound. */
+    @Test
+    void otherRequests() throws Exception {
+        needs(Feature.MEMORY_WINDOW_TYPE_1);
+        Pair p = connected(EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.MW_BIND), EndOptions.defaults());
+        CountBook near = begin(p);
+        MemoryWindow w = p.near.keep(p.near.pd.allocateMemoryWindow(MemoryWindow.TYPE_1));
+        for (int i = 0; i < 3; i++) {
+            assertPosted(p.near.qp.bindMemoryWindow(w, i, SendFlags.SIGNALED, p.near.region, p.near.region.address(),
+                    64,
+                    AccessFlags.REMOTE_WRITE));
+            assertStatus(WcStatus.SUCCESS, i, p.near.awaitSend());
+        }
+        assertPosted(p.near.qp.bindMemoryWindow(w, 4, SendFlags.SIGNALED, p.near.region, p.near.region.address() - 8,
+                64,
+                AccessFlags.REMOTE_WRITE));
+        assertStatus(WcStatus.MW_BIND_ERR, 4, p.near.awaitSend());
+        assertCounts(near, "QP", "QP_TX_OTHERS", 3, "QP_TX_WORK_REQUESTS", 3, "QP_REQ_OTHER_ERRORS", 1,
+                "QP_REQ_ERRORS", 1);
+    }
+
+    @Test
+    void requestsOfAWrongLength() throws Exception {
+        Pair p = connected();
+        CountBook near = begin(p);
+        assertPosted(p.near.post(Op.fetchAndAdd(1, p.farAddress, 8, 1).on(0, 16)));
+        assertStatus(WcStatus.LOC_LEN_ERR, 1, p.near.awaitSend());
+        assertCounts(near, "QP", "QP_REQ_LOCAL_LENGTH_ERRORS", 1, "QP_REQ_ERRORS", 1);
+    }
+
+    @Test
+    void receivesThatCannotBeWritten() throws Exception {
+        Pair p = connected();
+        CountBook near = begin(p);
+        p.far.act(end -> assertPosted(end.receiveQueue(end.qp).start().receive(1)
+                .sge(end.region.lkey() ^ 0x80, end.region.address(), 1000).complete()));
+        assertPosted(p.near.post(Op.send(1).on(0, 500)));
+        assertStatus(WcStatus.REM_OP_ERR, 1, p.near.awaitSend());
+        assertStatus(WcStatus.LOC_PROT_ERR, 1, p.far.awaitReceive());
+        assertCounts(near, "QP", "QP_REQ_REMOTE_OPERATION_ERRORS", 1, "QP_REQ_ERRORS", 1);
+        assertCounts(p.far, "QP_RESP_OTHER_ERRORS", "QP_RESP_OTHER_ERRORS", 1);
+    }
+
+    @Test
+    void connectionsAndRejections() throws Exception {
+        Pair p = pair();
+        CountBook near = begin(p);
+        InetSocketAddress no = listen(p.far, (r, end) -> {
+            r.reject();
+            return true;
+        });
+        assertThat(catchThrowable(() -> connect(p.near, no))).isInstanceOf(ConnectionRejectedException.class);
+        p.far.join();
+        InetSocketAddress yes = listen(p.far, Listening::accept);
+        connect(p.near, yes);
+        p.far.join();
+        boolean one = topology == Topology.ONE_CONTEXT; // which then counts both ends
+        assertCounts(near, "DEVICE_CONNECTIONS", "DEVICE_CONNECTIONS", one ? 2 : 1);
+        assertCounts(p.far, "DEVICE_CONNECTIONS", "DEVICE_CONNECTIONS", one ? 2 : 1);
+        assertCounts(near, "DEVICE_REJECTS", "DEVICE_REJECTS", one ? 2 : 1);
+        assertCounts(p.far, "DEVICE_REJECTS", "DEVICE_REJECTS", one ? 2 : 1);
     }
 
     @Test
