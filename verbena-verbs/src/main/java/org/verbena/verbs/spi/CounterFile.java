@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Doorbell;
+import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
@@ -133,6 +134,17 @@ public final class CounterFile {
     }
 
     private static CounterFile createShown(CounterFolder folder) throws LinuxException, IOException {
+        try {
+            return createIn(folder);
+        } catch (LinuxException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return createIn(folder); // the last process that used the folder has just removed it
+            }
+            throw e;
+        }
+    }
+
+    private static CounterFile createIn(CounterFolder folder) throws LinuxException, IOException {
         folder.make();
         try {
             folder.sweep();
@@ -379,6 +391,7 @@ public final class CounterFile {
         if (p != null) {
             try {
                 Files.deleteIfExists(p);
+                CounterFolder.own().removeIfEmpty();
             } catch (IOException e) {
                 LOG.log(Level.DEBUG, "the counter file stays until somebody looks for it", e);
             }

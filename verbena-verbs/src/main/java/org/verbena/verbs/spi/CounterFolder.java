@@ -2,6 +2,7 @@ package org.verbena.verbs.spi;
 
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -96,6 +97,17 @@ public record CounterFolder(Path path, int uid) {
             if (!s.directory() || s.uid() != uid || (s.permissions() & OTHERS_WRITE) != 0) {
                 throw new IOException(path + " is not a folder that user " + Integer.toUnsignedString(uid)
                         + " alone can write to: remove it");
+            }
+        }
+    }
+
+    /** Removes the folder if nobody has files there and nobody has chosen it. */
+    void removeIfEmpty() throws IOException {
+        if (path.startsWith(PARENT) && path.getFileName().toString().startsWith(PREFIX)) {
+            try {
+                Files.deleteIfExists(path);
+            } catch (DirectoryNotEmptyException e) {
+                // others are there
             }
         }
     }
