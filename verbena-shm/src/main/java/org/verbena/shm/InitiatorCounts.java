@@ -35,17 +35,32 @@ final class InitiatorCounts {
         RawMemory.putLong(slot, CountsLayout.WRITE_BYTES, writeBytes += bytes);
     }
 
-    /** A WRITE of nothing touches no region. */
-    void wroteNothing() {
-        touchedNothing(CountsLayout.WRITES, ++writes);
+    /** A one-sided request was carried out. */
+    void done(WorkRequest w, int opcode) {
+        switch (opcode) {
+            case Opcode.WRITE, Opcode.WRITE_IMM -> {
+                if (w.total == 0) {
+                    touchedNothing(CountsLayout.WRITES, ++writes);
+                } else {
+                    wrote(w.rkey, w.total);
+                }
+            }
+            case Opcode.ATOMIC_WRITE -> wrote(w.rkey, Long.BYTES);
+            case Opcode.READ -> {
+                if (w.total == 0) {
+                    touchedNothing(CountsLayout.READS, ++reads);
+                } else {
+                    read(w.rkey, w.total);
+                }
+            }
+            default -> atomic(w.rkey);
+        }
     }
 
-    /** A READ of nothing. */
-    void readNothing() {
-        touchedNothing(CountsLayout.READS, ++reads);
-    }
-
-    /** First as if it were in the tables: who reads in between sees one less, and never one more. */
+    /**
+     * A request without bytes touches no region. First as if it were in the tables: who reads in between sees one less, and
+     * never one more.
+     */
     private void touchedNothing(long number, long value) {
         if (all != null) {
             long done = slot + CountsLayout.DONE + number;
@@ -54,14 +69,14 @@ final class InitiatorCounts {
         }
     }
 
-    void read(int rkey, long bytes) {
+    private void read(int rkey, long bytes) {
         if (rkey == key || changeKey(rkey)) {
             RawMemory.putLong(slot, CountsLayout.READS, ++reads);
             RawMemory.putLong(slot, CountsLayout.READ_BYTES, readBytes += bytes);
         }
     }
 
-    void atomic(int rkey) {
+    private void atomic(int rkey) {
         if (rkey == key || changeKey(rkey)) {
             RawMemory.putLong(slot, CountsLayout.ATOMICS, ++atomics);
         }

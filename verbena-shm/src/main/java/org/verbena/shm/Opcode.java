@@ -80,6 +80,14 @@ final class Opcode {
         return opcode == SEND || opcode == SEND_IMM || opcode == SEND_INV;
     }
 
+    /** True for what reads or writes memory of the peer that the request names. */
+    static boolean isOneSided(int opcode) {
+        return switch (opcode) {
+            case WRITE, WRITE_IMM, READ, CMP_SWP, FETCH_ADD, ATOMIC_WRITE -> true;
+            default -> false;
+        };
+    }
+
     /** True for what concerns this process alone. */
     static boolean isLocal(int opcode) {
         return opcode == LOCAL_INV || opcode == BIND_MW;

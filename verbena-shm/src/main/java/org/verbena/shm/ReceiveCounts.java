@@ -29,10 +29,8 @@ final class ReceiveCounts {
 
     private @Nullable Session session;
     private final int number;
-    /** What the peer had counted when the connection was made. */
-    private long[] start = new long[CountsLayout.NUMBERS];
-    /** What peers of earlier connections have done. */
-    private final long[] earlier = new long[CountsLayout.NUMBERS];
+    /** What peers of earlier connections have done, less what this one had counted when the connection was made. */
+    private final long[] offset = new long[CountsLayout.NUMBERS];
 
     ReceiveCounts(int number, CounterEntry entry) {
         this.number = number;
@@ -93,7 +91,10 @@ final class ReceiveCounts {
     /** A connection begins: what the peer does from now on is done to this queue pair. */
     synchronized void connected(Session s) {
         session = s;
-        start = sums(s);
+        long[] now = sums(s);
+        for (int i = 0; i < now.length; i++) {
+            offset[i] = RawMemory.getLong(entry.cell(ShownObjects.cell(OF_PEER[i]))) - now[i];
+        }
     }
 
     /** Asks what the peer has done. */
@@ -102,11 +103,7 @@ final class ReceiveCounts {
         if (s != null) {
             long[] now = sums(s);
             for (int i = 0; i < now.length; i++) {
-                long cell = entry.cell(ShownObjects.cell(OF_PEER[i]));
-                long value = earlier[i] + now[i] - start[i];
-                if (value - RawMemory.getLong(cell) > 0) {
-                    RawMemory.putLong(cell, value);
-                }
+                entry.raise(ShownObjects.cell(OF_PEER[i]), offset[i] + now[i]);
             }
         }
     }
@@ -115,15 +112,11 @@ final class ReceiveCounts {
     synchronized void disconnected() {
         look();
         session = null;
-        for (int i = 0; i < earlier.length; i++) {
-            earlier[i] = RawMemory.getLong(entry.cell(ShownObjects.cell(OF_PEER[i])));
-        }
     }
 
     private long[] sums(Session s) {
         long[] sums = new long[CountsLayout.NUMBERS];
         s.counts().addOfQueuePair(number, sums);
-        KeepAlive.until(s);
         return sums;
     }
 }

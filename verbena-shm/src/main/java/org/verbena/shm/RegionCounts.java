@@ -4,7 +4,6 @@ import java.util.Collections;
 import java.util.Set;
 import java.util.WeakHashMap;
 
-import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
 
@@ -48,10 +47,7 @@ final class RegionCounts {
             }
         }
         for (int i = 0; i < now.length; i++) {
-            long cell = entry.cell(ShownObjects.cell(POINTS[i]));
-            if (now[i] - RawMemory.getLong(cell) > 0) {
-                RawMemory.putLong(cell, now[i]);
-            }
+            entry.raise(ShownObjects.cell(POINTS[i]), now[i]);
         }
     }
 

@@ -124,30 +124,11 @@ final class SendExecutor {
 
     /** Before the hazard is left: who sees that nobody is inside finds the numbers. */
     private void count(WorkRequest w, int op) {
-        if (!ShownObjects.COUNTING) {
-            return;
-        }
-        counts.done(op, w.total);
-        switch (op) {
-            case Opcode.WRITE, Opcode.WRITE_IMM -> {
-                InitiatorCounts c = target().counts(qp.number());
-                if (w.total == 0) {
-                    c.wroteNothing();
-                } else {
-                    c.wrote(w.rkey, w.total);
-                }
+        if (ShownObjects.COUNTING) {
+            counts.done(op, w.total);
+            if (Opcode.isOneSided(op)) {
+                target().counts(qp.number()).done(w, op);
             }
-            case Opcode.ATOMIC_WRITE -> target().counts(qp.number()).wrote(w.rkey, Long.BYTES);
-            case Opcode.READ -> {
-                InitiatorCounts c = target().counts(qp.number());
-                if (w.total == 0) {
-                    c.readNothing();
-                } else {
-                    c.read(w.rkey, w.total);
-                }
-            }
-            case Opcode.CMP_SWP, Opcode.FETCH_ADD -> target().counts(qp.number()).atomic(w.rkey);
-            default -> {}
         }
     }
 

@@ -3,7 +3,6 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.ReceiveQueue;
@@ -88,10 +87,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
                 sum += qp.receiveCounts().receives();
             }
         }
-        long cell = counters.cell(ShownObjects.cell(SamplePoint.SRQ_RECEIVES));
-        if (sum - RawMemory.getLong(cell) > 0) {
-            RawMemory.putLong(cell, sum);
-        }
+        counters.raise(ShownObjects.cell(SamplePoint.SRQ_RECEIVES), sum);
     }
 
     private synchronized void endCounting() {

@@ -84,24 +84,16 @@ final class SampledCounters extends Counters {
         if (own != null) {
             own.countedBy(this);
         }
-        boolean closed;
         synchronized (this) {
-            if (isClosed()) {
-                forget(own);
-                throw new VerbsException(verb, Errno.EINVAL, describe() + " is closed");
-            }
             long start = sample.read();
-            closed = own != null && own.isClosed();
-            if (closed) {
+            VerbsObject closed = isClosed() ? this : own != null && own.isClosed() ? own : null;
+            if (closed != null) {
                 forget(own);
-            } else {
-                kept = grown(kept, a.index());
-                last = grown(last, a.index());
-                attachments.add(new Attachment(a, target, sample, start));
+                throw new VerbsException(verb, Errno.EINVAL, closed.describe() + " is closed");
             }
-        }
-        if (closed) {
-            throw new VerbsException(verb, Errno.EINVAL, target.describe() + " is closed");
+            kept = grown(kept, a.index());
+            last = grown(last, a.index());
+            attachments.add(new Attachment(a, target, sample, start));
         }
     }
 
@@ -173,7 +165,6 @@ final class SampledCounters extends Counters {
             refresh(a -> matches(a, attributes, target));
         } catch (VerbsException e) {
             // another process does not answer: what was read of it last is kept
-            assert e.errno() != 0;
         }
         synchronized (this) {
             if (!end(attributes, target) && target != null) {

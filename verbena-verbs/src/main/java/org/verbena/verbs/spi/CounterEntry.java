@@ -58,6 +58,14 @@ public final class CounterEntry {
         RawMemory.getAndAddLong(cell(cell), n);
     }
 
+    /** Stores a number that was gathered, unless the cell is beyond it: cells never fall. One thread at a time. */
+    public void raise(int cell, long value) {
+        long at = cell(cell);
+        if (value - RawMemory.getLong(at) > 0) {
+            RawMemory.putLong(at, value);
+        }
+    }
+
     /** The sum of some cells, a bit each; any thread may ask. */
     public long sum(long mask) {
         long sum = 0;

@@ -55,8 +55,8 @@ public final class CounterFile {
     private final Mapping header;
     private final List<Mapping> chunks = new ArrayList<>();
     private final List<Long> chunkIds = new ArrayList<>();
-    private final Free small = new Free();
-    private final Free large = new Free();
+    private final Free small = new Free(CounterLayout.SMALL_ENTRY, CounterLayout.SMALL_CELLS);
+    private final Free large = new Free(CounterLayout.LARGE_ENTRY, CounterLayout.LARGE_CELLS);
     private final Map<Long, CounterEntry> open = new HashMap<>();
     private final Map<Long, CounterEntry> ports = new HashMap<>();
     private final List<Runnable> looks = new CopyOnWriteArrayList<>();
@@ -66,19 +66,26 @@ public final class CounterFile {
 
     private record Place(long id, long address) {}
 
+    private record Resting(Place place, long since) {}
+
     /** Places for entries of one size. */
     private final class Free {
+        private final int bytes;
+        private final int cells;
         private final ArrayDeque<Place> ready = new ArrayDeque<>();
         /** Whoever was about to store into a cell when its object was closed is to be done before it is another's. */
-        private final ArrayDeque<Place> resting = new ArrayDeque<>();
-        private final ArrayDeque<Long> since = new ArrayDeque<>();
+        private final ArrayDeque<Resting> resting = new ArrayDeque<>();
 
-        Place take(int bytes) {
+        Free(int bytes, int cells) {
+            this.bytes = bytes;
+            this.cells = cells;
+        }
+
+        Place take() {
             long now = System.nanoTime();
-            for (Long t = since.peek(); t != null && (now - t > REST_NANOS
-                    || resting.size() > MAX_RESTING); t = since.peek()) {
-                since.remove();
-                ready.add(resting.remove());
+            for (Resting r = resting.peek(); r != null && (now - r.since > REST_NANOS
+                    || resting.size() > MAX_RESTING); r = resting.peek()) {
+                ready.add(resting.remove().place);
             }
             if (ready.isEmpty()) {
                 addChunk(bytes, ready);
@@ -87,8 +94,7 @@ public final class CounterFile {
         }
 
         void give(Place p) {
-            resting.add(p);
-            since.add(System.nanoTime());
+            resting.add(new Resting(p, System.nanoTime()));
         }
     }
 
@@ -198,10 +204,9 @@ public final class CounterFile {
      * @param counted those that are counted, a bit each
      */
     public synchronized CounterEntry take(int type, int number, String name, long context, int cells, long counted) {
-        boolean big = CounterLayout.entryBytes(cells) == CounterLayout.LARGE_ENTRY;
-        Place p = (big ? large : small).take(big ? CounterLayout.LARGE_ENTRY : CounterLayout.SMALL_ENTRY);
-        CounterEntry e = new CounterEntry(this, p.id, p.address,
-                big ? CounterLayout.LARGE_CELLS : CounterLayout.SMALL_CELLS, type, context);
+        Free free = cells <= CounterLayout.SMALL_CELLS ? small : large;
+        Place p = free.take();
+        CounterEntry e = new CounterEntry(this, p.id, p.address, free.cells, type, context);
         e.begin(number, name, counted, now());
         open.put(e.id(), e);
         if (type == ObjectType.PORT) {

@@ -74,11 +74,6 @@ public final class CounterLayout {
 
     private CounterLayout() {}
 
-    /** Bytes of an entry with so many cells. */
-    static int entryBytes(int cells) {
-        return cells <= SMALL_CELLS ? SMALL_ENTRY : LARGE_ENTRY;
-    }
-
     /** Offset of a chunk in the file. */
     public static long chunk(int index) {
         return HEADER + (long) index * CHUNK;
