@@ -34,11 +34,13 @@ class LayersTest {
             "verbs", List.of("linux"),
             "shm", List.of("verbs", "linux"),
             "micrometer", List.of("verbs"),
-            "cli", List.of("shm", "verbs", "linux")));
+            "sockets", List.of("verbs", "linux"),
+            "cli", List.of("shm", "sockets", "verbs", "linux")));
 
     /** Libraries beyond the JDK. What is not named here is core and has none; Unsafe is not the JDK's API. */
     private static final Map<String, List<String>> LIBRARIES = Map.of(
             "verbs", List.of("jdk.jfr"), // the JDK's: events of the Flight Recorder
+            "sockets", List.of("sun.nio.ch", "sun.net"), // the JDK's: what its own channels are made of
             "micrometer", List.of("io.micrometer.core.."),
             "cli", List.of("picocli..", "com.fasterxml.jackson..", "org.HdrHistogram..", "org.jline..",
                     "com.sun.management")); // the JDK's too: bytes allocated per thread

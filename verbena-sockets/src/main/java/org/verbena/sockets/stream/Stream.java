@@ -1,0 +1,140 @@
+package org.verbena.sockets.stream;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of one connected TCP connection, both ways: by the kernel's TCP and, from a byte on that both ends have
+ * agreed upon, through rings in registered memory.
+ *
+ * <p>No call waits for the peer; who has to wait does it with these parts, whether a thread or a selector:
+ *
+ * {@snippet :
+ * int n = stream.read(buffer);                       // 0: nothing there
+ * // spin for a while on readyOps(OP_READ), then
+ * if (stream.arm(OP_READ, null) == 0) {              // nothing came meanwhile; the peer will wake us
+ *     waitFor(tcp, stream.kernelOps(OP_READ));       // poll(2) on the TCP socket
+ *     stream.kernelReady(OP_READ, OP_READ);          // takes the doorbell, if it was one
+ * }
+ * }
+ *
+ * <p>The direction that comes in and the one that goes out change from TCP to the ring each on its own, at any moment,
+ * at most once. {@code ops} are {@link SelectionKey#OP_READ} and {@link SelectionKey#OP_WRITE}. Reads are for one thread
+ * at a time, writes for one at a time: the caller holds a lock for each. All other calls are for any thread.
+ */
+public abstract class Stream {
+    /** Which end of the TCP connection this is. */
+    public enum Role {
+        /** It connected. */
+        CLIENT,
+        /** It was accepted. */
+        SERVER
+    }
+
+    /** For the transports of this package. */
+    Stream() {}
+
+    /**
+     * Takes over a connection that was just made, and starts to find out whether its other end is one of ours; waits for
+     * nobody.
+     *
+     * @param tcp connected and non-blocking; it stays so, and stays the caller's to close, after {@link #close}
+     */
+    public static Stream of(SocketChannel tcp, Role role) {
+        return new KernelStream(tcp);
+    }
+
+    /**
+     * Reads what is there.
+     *
+     * @return bytes read; 0 if nothing is there or there is no room in the buffer; -1 at the end of the stream
+     * @throws IOException what TCP says: {@code Connection reset} and the like
+     */
+    public abstract int read(ByteBuffer into) throws IOException;
+
+    /** As {@link #read(ByteBuffer)}, into the buffers one after the other. */
+    public abstract long read(ByteBuffer[] into, int offset, int length) throws IOException;
+
+    /**
+     * Writes what there is room for.
+     *
+     * @return bytes written, 0 if there is no room
+     * @throws IOException what TCP says: {@code Broken pipe} and the like
+     */
+    public abstract int write(ByteBuffer from) throws IOException;
+
+    /** As {@link #write(ByteBuffer)}, from the buffers one after the other. */
+    public abstract long write(ByteBuffer[] from, int offset, int length) throws IOException;
+
+    /**
+     * What of {@code ops} is ready now, as memory says: without a system call. A direction that TCP carries is never
+     * ready here; {@link #kernelReady} tells of it. The end of the stream and errors are ready to be read.
+     */
+    public abstract int readyOps(int ops);
+
+    /**
+     * What to ask the kernel for, at the TCP socket, in order to learn of {@code ops}; it changes when a direction changes
+     * to the ring, and the listener is told then.
+     */
+    public abstract int kernelOps(int ops);
+
+    /**
+     * Says what {@code kernelOps} that the kernel found ready mean, and takes the doorbells among it.
+     *
+     * @param kernelReadyOps ready at the TCP socket
+     * @return what of {@code ops} is ready, by either carrier
+     */
+    public abstract int kernelReady(int kernelReadyOps, int ops);
+
+    /**
+     * Asks the peer to tell when one of {@code ops} becomes ready that is carried by a ring: it puts the listener's stream
+     * into {@code queue}, or without one rings the doorbell, which makes the TCP socket readable. Each call is good for one
+     * notice. To arm again what is armed costs nothing.
+     *
+     * @param queue that the stream's listener belongs to, see {@link #listen}; null asks for the doorbell
+     * @return what of {@code ops} became ready meanwhile: nobody will tell of it
+     */
+    public abstract int arm(int ops, @Nullable ReadyQueue queue);
+
+    /**
+     * Says who wants to know of changes; one that was set before is forgotten, null forgets only.
+     *
+     * <p>The listener is called with the stream when an armed operation became ready, by the thread that polls the queue, and
+     * when {@link #kernelOps} change or an error turns up, by any thread.
+     */
+    public abstract void listen(@Nullable Listener listener);
+
+    /** Who wants to know of changes of a stream. */
+    @FunctionalInterface
+    public interface Listener {
+        /** The stream may be ready, or its {@link Stream#kernelOps} may be others than before; it must not block. */
+        void changed();
+    }
+
+    /** Ends the direction that goes out, after what was written. Idempotent. */
+    public abstract void shutdownOutput() throws IOException;
+
+    /** Ends the direction that comes in: reads find the end, whatever the peer goes on to send. Idempotent. */
+    public abstract void shutdownInput() throws IOException;
+
+    /**
+     * Ends both directions and gives the rings back. What was written still arrives, unless {@code reset}. The caller holds
+     * neither lock, sees to it that no call is under way or comes later, and closes the TCP socket after this.
+     *
+     * @param reset whether SO_LINGER is 0: the peer loses what it has not read and gets {@code Connection reset}
+     */
+    public abstract void close(boolean reset);
+
+    /** Bytes that {@link #read} would give without waiting; an estimate below the truth while TCP carries them. */
+    public abstract int available() throws IOException;
+
+    /** Whether the ring carries the direction that comes in. */
+    public abstract boolean isInputByRing();
+
+    /** Whether the ring carries the direction that goes out. */
+    public abstract boolean isOutputByRing();
+}
