@@ -1,19 +1,72 @@
 package org.verbena.sockets;
 
-import java.io.IOException;
-import java.nio.channels.spi.AbstractSelector;
+import static java.net.StandardProtocolFamily.UNIX;
 
+import java.io.IOException;
+import java.net.ProtocolFamily;
+import java.nio.channels.Channel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
+
+import org.jspecify.annotations.Nullable;
 import sun.nio.ch.DefaultSelectorProvider;
 import sun.nio.ch.SelectorProviderImpl;
 
-/** The selector provider whose TCP channels use the transport {@code stream} where both ends can. */
+import org.verbena.sockets.nio.NioChannels;
+
+/**
+ * The selector provider whose TCP channels use the transport {@code stream} where both ends can. Datagram channels, pipes
+ * and Unix-domain channels are the JDK's own, with this as their provider.
+ */
 @SuppressWarnings("exports") // the JDK's own provider, for the channels that stay the kernel's
 public final class VerbenaSelectorProvider extends SelectorProviderImpl {
-    /** For {@link java.nio.channels.spi.SelectorProvider#provider()}, which finds it by the system property. */
+    /** For {@link SelectorProvider#provider()}, which finds it by the system property. */
     public VerbenaSelectorProvider() {}
+
+    /** The provider of the process if it is Verbena's, else one beside it. */
+    public static VerbenaSelectorProvider instance() {
+        return Instance.ONE;
+    }
+
+    /** Made at the first use: who makes the process's provider must not ask for it. */
+    private static final class Instance {
+        static final VerbenaSelectorProvider ONE = SelectorProvider.provider() instanceof VerbenaSelectorProvider p
+                ? p
+                : new VerbenaSelectorProvider();
+    }
 
     @Override
     public AbstractSelector openSelector() throws IOException {
         return DefaultSelectorProvider.get().openSelector();
+    }
+
+    @Override
+    public SocketChannel openSocketChannel() throws IOException {
+        return NioChannels.over(this, super.openSocketChannel());
+    }
+
+    @Override
+    public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
+        SocketChannel inner = super.openSocketChannel(family);
+        return family == UNIX ? inner : NioChannels.over(this, inner);
+    }
+
+    @Override
+    public ServerSocketChannel openServerSocketChannel() throws IOException {
+        return NioChannels.over(this, super.openServerSocketChannel());
+    }
+
+    @Override
+    public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
+        ServerSocketChannel inner = super.openServerSocketChannel(family);
+        return family == UNIX ? inner : NioChannels.over(this, inner);
+    }
+
+    /** As the JDK's: a channel that another process made is the kernel's. */
+    @Override
+    public @Nullable Channel inheritedChannel() throws IOException {
+        return DefaultSelectorProvider.get().inheritedChannel();
     }
 }

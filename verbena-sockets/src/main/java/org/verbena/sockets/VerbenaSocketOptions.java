@@ -1,0 +1,32 @@
+package org.verbena.sockets;
+
+import java.net.SocketOption;
+import java.time.Duration;
+
+/** Options of Verbena's channels that Java lacks; {@code setOption} and {@code getOption} take them. */
+public final class VerbenaSocketOptions {
+    /**
+     * How long at most an operation that waits polls memory before its thread sleeps; zero never polls. The default is the
+     * system property {@code verbena.spin}, in microseconds. Within the limit each direction of a channel adapts to what it
+     * sees. Of connections only; what TCP carries is never polled.
+     */
+    public static final SocketOption<Duration> SPIN = new Named<>("VERBENA_SPIN", Duration.class);
+
+    /** An object of the program's that goes with the channel; null at first, and to forget it. */
+    public static final SocketOption<Object> USER_DATA = new Named<>("VERBENA_USER_DATA", Object.class);
+
+    /**
+     * The network interface that the socket is bound to, by name: {@code SO_BINDTODEVICE}, socket(7); empty for any. Needs
+     * native access; to change what is bound needs {@code CAP_NET_RAW}.
+     */
+    public static final SocketOption<String> BIND_TO_DEVICE = new Named<>("SO_BINDTODEVICE", String.class);
+
+    private VerbenaSocketOptions() {}
+
+    private record Named<T>(String name, Class<T> type) implements SocketOption<T> {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+}

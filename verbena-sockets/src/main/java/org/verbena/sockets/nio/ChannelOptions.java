@@ -1,0 +1,123 @@
+package org.verbena.sockets.nio;
+
+import java.io.IOException;
+import java.net.SocketOption;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NetworkChannel;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+import sun.nio.ch.SelChImpl;
+
+import org.verbena.linux.BoundDevice;
+import org.verbena.sockets.VerbenaSocketOptions;
+
+/** The options of a channel: the inner channel's, and Verbena's own. */
+final class ChannelOptions {
+    private final NetworkChannel channel;
+    private final NetworkChannel inner;
+    private final @Nullable StreamSocketChannel connection;
+    private final Set<SocketOption<?>> supported;
+
+    private volatile @Nullable Object userData;
+
+    ChannelOptions(StreamSocketChannel channel) {
+        this(channel, channel.inner(), channel, Sets.CONNECTION);
+    }
+
+    ChannelOptions(NetworkChannel server, NetworkChannel inner) {
+        this(server, inner, null, Sets.SERVER);
+    }
+
+    private ChannelOptions(
+            NetworkChannel channel,
+            NetworkChannel inner,
+            @Nullable StreamSocketChannel connection,
+            List<SocketOption<?>> own) {
+        this.channel = channel;
+        this.inner = inner;
+        this.connection = connection;
+        Set<SocketOption<?>> all = new HashSet<>(inner.supportedOptions());
+        all.addAll(own);
+        this.supported = Collections.unmodifiableSet(all);
+    }
+
+    /** Verbena's own options. */
+    private static final class Sets {
+        static final List<SocketOption<?>> SERVER = List.of(VerbenaSocketOptions.USER_DATA,
+                VerbenaSocketOptions.BIND_TO_DEVICE);
+        static final List<SocketOption<?>> CONNECTION = List.of(
+                VerbenaSocketOptions.USER_DATA, VerbenaSocketOptions.BIND_TO_DEVICE, VerbenaSocketOptions.SPIN);
+    }
+
+    Set<SocketOption<?>> supported() {
+        return supported;
+    }
+
+    <T> void set(SocketOption<T> name, @Nullable T value) throws IOException {
+        check(name);
+        if (name == VerbenaSocketOptions.USER_DATA) {
+            checkOpen();
+            userData = value;
+            return;
+        }
+        if (!name.type().isInstance(value)) {
+            throw new IllegalArgumentException("Invalid value '" + value + "' for " + name);
+        }
+        checkOpen();
+        if (name == VerbenaSocketOptions.SPIN) {
+            spin((Duration) Objects.requireNonNull(value));
+        } else if (name == VerbenaSocketOptions.BIND_TO_DEVICE) {
+            BoundDevice.set(descriptor(), (String) Objects.requireNonNull(value));
+        } else {
+            inner.setOption(name, Objects.requireNonNull(value));
+        }
+    }
+
+    @SuppressWarnings("unchecked") // the type of each own option is its type()
+    <T> @Nullable T get(SocketOption<T> name) throws IOException {
+        check(name);
+        checkOpen();
+        StreamSocketChannel c = connection;
+        if (name == VerbenaSocketOptions.USER_DATA) {
+            return (T) userData;
+        }
+        if (name == VerbenaSocketOptions.SPIN && c != null) {
+            return (T) Duration.ofNanos(c.input().spin().limit());
+        }
+        if (name == VerbenaSocketOptions.BIND_TO_DEVICE) {
+            return (T) BoundDevice.get(descriptor());
+        }
+        return inner.getOption(name);
+    }
+
+    private void spin(Duration limit) {
+        if (limit.isNegative() || limit.compareTo(Duration.ofSeconds(1)) > 0) {
+            throw new IllegalArgumentException("to poll for " + limit + ": from nothing to a second is possible");
+        }
+        StreamSocketChannel c = Objects.requireNonNull(connection);
+        c.input().spin().limit(limit.toNanos());
+        c.output().spin().limit(limit.toNanos());
+    }
+
+    private int descriptor() {
+        return ((SelChImpl) inner).getFDVal();
+    }
+
+    private void check(SocketOption<?> name) {
+        if (!supported.contains(Objects.requireNonNull(name))) {
+            throw new UnsupportedOperationException("'" + name + "' not supported");
+        }
+    }
+
+    private void checkOpen() throws ClosedChannelException {
+        if (!channel.isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package org.verbena.sockets.nio;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.function.IntSupplier;
+
+/** The streams of a socket adaptor. Several threads may use one; reads are one after the other, and so are writes. */
+final class ChannelStreams {
+    private ChannelStreams() {}
+
+    /** Reads with the adaptor's time-out. */
+    static final class In extends InputStream {
+        private final StreamSocketChannel channel;
+        private final IntSupplier timeoutMillis;
+
+        In(StreamSocketChannel channel, IntSupplier timeoutMillis) {
+            this.channel = channel;
+            this.timeoutMillis = timeoutMillis;
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) > 0 ? one[0] & 0xff : -1;
+        }
+
+        @Override
+        public int read(byte[] into, int offset, int length) throws IOException {
+            Objects.checkFromIndexSize(offset, length, into.length);
+            if (length == 0) {
+                return 0;
+            }
+            return channel.input()
+                    .read(ByteBuffer.wrap(into, offset, length), MILLISECONDS.toNanos(timeoutMillis.getAsInt()));
+        }
+
+        @Override
+        public int available() throws IOException {
+            return channel.available();
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+
+    /** Writes whole arrays. */
+    static final class Out extends OutputStream {
+        private final StreamSocketChannel channel;
+
+        Out(StreamSocketChannel channel) {
+            this.channel = channel;
+        }
+
+        @Override
+        public void write(int b) throws IOException {
+            write(new byte[] {(byte) b}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] from, int offset, int length) throws IOException {
+            Objects.checkFromIndexSize(offset, length, from.length);
+            if (length > 0) {
+                channel.output().writeFully(ByteBuffer.wrap(from, offset, length));
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package org.verbena.sockets.nio;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The lock of one direction of a connection. Who closes the channel waits until its holder has left the stream; the holder
+ * may itself be about to close the channel, from the JDK's interruption code, and then steps aside so that nobody waits for
+ * it.
+ */
+final class DirectionLock {
+    private static final long PAUSE_NANOS = 50_000;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile boolean aside;
+
+    void lock() {
+        lock.lock();
+    }
+
+    void unlock() {
+        lock.unlock();
+    }
+
+    /** The holder says that it does not touch the stream until {@link #stepBack}. */
+    void stepAside() {
+        aside = true;
+    }
+
+    /** The holder is back, and looks whether the channel is still open before it touches the stream. */
+    void stepBack() {
+        aside = false;
+    }
+
+    /** Waits until nobody touches the stream; the channel is marked closed, so nobody will. */
+    void awaitNobody() {
+        while (!aside) {
+            if (lock.tryLock()) {
+                lock.unlock();
+                return;
+            }
+            pause();
+        }
+    }
+
+    /** A short sleep; for an interrupted thread, which cannot sleep, its turn given away. */
+    @SuppressWarnings("ThreadPriorityCheck") // for a moment, until another thread has left
+    static void pause() {
+        if (Thread.currentThread().isInterrupted()) {
+            Thread.yield();
+        } else {
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+}

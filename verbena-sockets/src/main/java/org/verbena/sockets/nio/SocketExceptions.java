@@ -1,0 +1,56 @@
+package org.verbena.sockets.nio;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetBoundException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
+
+import org.jspecify.annotations.Nullable;
+
+/** The exceptions of channels as those that sockets throw. */
+final class SocketExceptions {
+    private SocketExceptions() {}
+
+    /** What a socket would have thrown; runtime exceptions that sockets know are thrown as they are. */
+    static IOException of(Exception e) {
+        String message = message(e);
+        if (message != null) {
+            SocketException translated = new SocketException(message);
+            translated.initCause(e);
+            return translated;
+        }
+        if (e instanceof IOException io) {
+            return io;
+        }
+        throw (RuntimeException) e;
+    }
+
+    /** As {@link #of}, for methods that throw {@link SocketException} alone. */
+    static SocketException socketException(IOException e) {
+        IOException translated = of(e);
+        if (translated instanceof SocketException s) {
+            return s;
+        }
+        SocketException s = new SocketException(e.getMessage());
+        s.initCause(e);
+        return s;
+    }
+
+    private static @Nullable String message(Exception e) {
+        return switch (e) {
+            case ClosedChannelException _ -> "Socket is closed";
+            case NotYetConnectedException _ -> "Socket is not connected";
+            case AlreadyConnectedException _ -> "Already connected";
+            case AlreadyBoundException _ -> "Already bound";
+            case NotYetBoundException _ -> "Socket is not bound yet";
+            case UnsupportedAddressTypeException _ -> "Unsupported address type";
+            case UnresolvedAddressException _ -> "Unresolved address";
+            default -> null;
+        };
+    }
+}

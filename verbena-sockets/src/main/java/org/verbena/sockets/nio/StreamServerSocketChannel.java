@@ -1,0 +1,162 @@
+package org.verbena.sockets.nio;
+
+import java.io.FileDescriptor;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+import sun.nio.ch.SelChImpl;
+import sun.nio.ch.SelectionKeyImpl;
+
+import org.verbena.sockets.VerbenaServerSocketChannel;
+
+/**
+ * A listening channel: all of it is the inner channel's, one of the JDK's, but what it accepts becomes a
+ * {@link StreamSocketChannel}.
+ */
+final class StreamServerSocketChannel extends VerbenaServerSocketChannel implements SelChImpl {
+    private final ServerSocketChannel inner;
+    private final SelChImpl socket;
+    private final ChannelOptions options;
+    private final ServerSocket adaptor;
+
+    StreamServerSocketChannel(SelectorProvider provider, ServerSocketChannel inner) {
+        super(provider);
+        this.inner = inner;
+        this.socket = (SelChImpl) inner;
+        this.options = new ChannelOptions(this, inner);
+        this.adaptor = ChannelServerSocket.of(this);
+    }
+
+    /** The JDK's channel under this one. */
+    ServerSocketChannel inner() {
+        return inner;
+    }
+
+    @Override
+    public @Nullable SocketChannel accept() throws IOException {
+        return accept(inner::accept);
+    }
+
+    /** How a connection is taken from the inner channel. */
+    @FunctionalInterface
+    interface Accepting {
+        @Nullable
+        SocketChannel accept() throws IOException;
+    }
+
+    @Nullable
+    StreamSocketChannel accept(Accepting how) throws IOException {
+        checkOpen();
+        SocketChannel connection;
+        try {
+            connection = how.accept();
+        } finally {
+            if (!inner.isOpen()) {
+                close(); // by the interruption of a thread that waited
+            }
+        }
+        if (connection == null) {
+            return null;
+        }
+        try {
+            return StreamSocketChannel.accepted(provider(), connection);
+        } catch (Throwable t) {
+            connection.close();
+            throw t;
+        }
+    }
+
+    @Override
+    public ServerSocketChannel bind(@Nullable SocketAddress local, int backlog) throws IOException {
+        checkOpen();
+        inner.bind(local, backlog);
+        return this;
+    }
+
+    @Override
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
+        checkOpen();
+        return inner.getLocalAddress();
+    }
+
+    @Override
+    public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        options.set(name, value);
+        return this;
+    }
+
+    @Override
+    public <T> @Nullable T getOption(SocketOption<T> name) throws IOException {
+        return options.get(name);
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return options.supported();
+    }
+
+    @Override
+    public ServerSocket socket() {
+        return adaptor;
+    }
+
+    private void checkOpen() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    @Override
+    protected void implConfigureBlocking(boolean block) throws IOException {
+        inner.configureBlocking(block);
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+        inner.close(); // which waits for the selectors that know it, and wakes who accepts
+    }
+
+    /** The inner channel ends by itself, when the inner selector drops its key. */
+    @Override
+    public void kill() {}
+
+    @Override
+    public FileDescriptor getFD() {
+        return socket.getFD();
+    }
+
+    @Override
+    public int getFDVal() {
+        return socket.getFDVal();
+    }
+
+    @Override
+    public boolean translateAndUpdateReadyOps(int ops, SelectionKeyImpl key) {
+        throw Foreign.selector(this);
+    }
+
+    @Override
+    public boolean translateAndSetReadyOps(int ops, SelectionKeyImpl key) {
+        throw Foreign.selector(this);
+    }
+
+    @Override
+    public int translateInterestOps(int ops) {
+        throw Foreign.selector(this);
+    }
+
+    @Override
+    public String toString() {
+        ServerSocket s = inner.socket();
+        String state = !isOpen() ? "closed" : s.isBound() ? String.valueOf(s.getLocalSocketAddress()) : "unbound";
+        return VerbenaServerSocketChannel.class.getName() + '[' + state + ']';
+    }
+}

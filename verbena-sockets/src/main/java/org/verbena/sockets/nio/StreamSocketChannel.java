@@ -1,0 +1,474 @@
+package org.verbena.sockets.nio;
+
+import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
+
+import java.io.FileDescriptor;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import org.jspecify.annotations.Nullable;
+import sun.nio.ch.SelChImpl;
+import sun.nio.ch.SelectionKeyImpl;
+
+import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.sockets.stream.Stream;
+
+/**
+ * A TCP channel over one of the JDK's, the inner channel. Until it is connected the inner channel has the same blocking mode
+ * and does everything; from then on it never blocks and a {@link Stream} carries the bytes.
+ *
+ * <p>As with the JDK's own, a channel that is closed while a selector knows it is only shut down at first: the selector
+ * {@linkplain #kill ends it} when it drops the key. So a selector may call the stream of a key that it has not dropped.
+ */
+final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImpl {
+    private final SocketChannel inner;
+    private final SelChImpl socket;
+    private final Waiting waiting;
+    private final Input input = new Input(this);
+    private final Output output = new Output(this);
+    private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
+    private final ChannelOptions options;
+
+    /** Guards the change to connected and the end; nobody waits for anything while holding it. */
+    private final Object stateLock = new Object();
+
+    private volatile @Nullable Stream stream;
+    private boolean quiet;
+    private boolean released;
+    private @Nullable Socket adaptor;
+
+    StreamSocketChannel(SelectorProvider provider, SocketChannel inner) {
+        super(provider);
+        this.inner = inner;
+        this.socket = (SelChImpl) inner;
+        this.waiting = new Waiting(socket);
+        this.options = new ChannelOptions(this);
+    }
+
+    /** Over a connection that {@code inner} has, as accepted. */
+    static StreamSocketChannel accepted(SelectorProvider provider, SocketChannel inner) throws IOException {
+        StreamSocketChannel channel = new StreamSocketChannel(provider, inner);
+        channel.connected(Stream.Role.SERVER);
+        return channel;
+    }
+
+    // -- for selectors
+
+    /** The stream; null before the channel is connected. Takes no lock. */
+    @Nullable
+    Stream streamOrNull() {
+        return stream;
+    }
+
+    /** The JDK's channel under this one. */
+    SocketChannel inner() {
+        return inner;
+    }
+
+    /** Tells {@code listener} when the channel becomes connected, at once if it is. Takes no lock. */
+    void onConnected(ConnectionListener listener) {
+        listeners.add(listener);
+        if (stream != null) {
+            listener.connected();
+        }
+    }
+
+    /** Forgets a listener, as its key is dropped. */
+    void forget(ConnectionListener listener) {
+        listeners.remove(listener);
+    }
+
+    /**
+     * Ends a channel that was closed while it was registered. A selector calls this when it has dropped a key whose channel is
+     * neither open nor registered with another selector.
+     */
+    @Override
+    public void kill() throws IOException {
+        synchronized (stateLock) {
+            if (quiet && !isRegistered()) {
+                release();
+            }
+        }
+    }
+
+    // -- for the two directions
+
+    Waiting waiting() {
+        return waiting;
+    }
+
+    Input input() {
+        return input;
+    }
+
+    Output output() {
+        return output;
+    }
+
+    Stream connectedStream() throws ClosedChannelException {
+        Stream s = stream;
+        checkOpen();
+        if (s == null) {
+            throw new NotYetConnectedException();
+        }
+        return s;
+    }
+
+    void checkOpen() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    void beginBlocking() {
+        begin();
+    }
+
+    void endBlocking(boolean completed) throws AsynchronousCloseException {
+        end(completed);
+    }
+
+    // -- connecting
+
+    /** What makes the connection by the inner channel. */
+    @FunctionalInterface
+    interface Connecting {
+        boolean connect() throws IOException;
+    }
+
+    @Override
+    public boolean connect(SocketAddress remote) throws IOException {
+        return connect(() -> inner.connect(remote));
+    }
+
+    @Override
+    public boolean finishConnect() throws IOException {
+        if (stream != null) {
+            checkOpen();
+            return true;
+        }
+        return connect(inner::finishConnect);
+    }
+
+    boolean connect(Connecting how) throws IOException {
+        boolean connected = false;
+        try {
+            input.lock().lock();
+            try {
+                output.lock().lock();
+                try {
+                    checkOpen();
+                    if (stream != null) {
+                        throw new AlreadyConnectedException();
+                    }
+                    connected = how.connect();
+                    if (connected) {
+                        connected(Stream.Role.CLIENT);
+                    }
+                } finally {
+                    output.lock().unlock();
+                }
+            } finally {
+                input.lock().unlock();
+            }
+        } finally {
+            if (!inner.isOpen()) {
+                close(); // a connection that fails closes the inner channel
+            }
+        }
+        if (connected) {
+            listeners.forEach(ConnectionListener::connected);
+        }
+        return connected;
+    }
+
+    private void connected(Stream.Role role) throws IOException {
+        synchronized (stateLock) {
+            if (!isOpen()) {
+                throw new AsynchronousCloseException();
+            }
+            inner.configureBlocking(false);
+            stream = Stream.of(inner, role);
+        }
+    }
+
+    @Override
+    public boolean isConnected() {
+        return stream != null && isOpen();
+    }
+
+    @Override
+    public boolean isConnectionPending() {
+        return stream == null && inner.isConnectionPending();
+    }
+
+    @Override
+    public SocketChannel bind(@Nullable SocketAddress local) throws IOException {
+        checkOpen();
+        inner.bind(local);
+        return this;
+    }
+
+    // -- bytes
+
+    @Override
+    public int read(ByteBuffer into) throws IOException {
+        return input.read(into);
+    }
+
+    @Override
+    public long read(ByteBuffer[] into, int offset, int length) throws IOException {
+        return input.read(into, offset, length);
+    }
+
+    @Override
+    public int write(ByteBuffer from) throws IOException {
+        return output.write(from);
+    }
+
+    @Override
+    public long write(ByteBuffer[] from, int offset, int length) throws IOException {
+        return output.write(from, offset, length);
+    }
+
+    @Override
+    public SocketChannel shutdownInput() throws IOException {
+        Stream s = connectedStream();
+        if (!input.isShut()) {
+            input.shutdown(s);
+        }
+        return this;
+    }
+
+    @Override
+    public SocketChannel shutdownOutput() throws IOException {
+        Stream s = connectedStream();
+        if (!output.isShut()) {
+            output.shutdown(s);
+        }
+        return this;
+    }
+
+    /** Bytes that can be read without waiting. */
+    int available() throws IOException {
+        synchronized (stateLock) {
+            Stream s = connectedStream();
+            return input.isShut() ? 0 : s.available();
+        }
+    }
+
+    /**
+     * Sends a byte of urgent data, always by TCP: there the receiver drops it unless it asked for it in line, and the sender
+     * learns whether the connection still lives, which is what programs use it for.
+     */
+    void sendUrgent(int data) throws IOException {
+        output.lock().lock();
+        try {
+            connectedStream();
+            if (output.isShut()) {
+                throw new ClosedChannelException();
+            }
+            inner.socket().sendUrgentData(data);
+        } finally {
+            output.lock().unlock();
+        }
+    }
+
+    @Override
+    public boolean isInputByRing() {
+        Stream s = stream;
+        return s != null && s.isInputByRing();
+    }
+
+    @Override
+    public boolean isOutputByRing() {
+        Stream s = stream;
+        return s != null && s.isOutputByRing();
+    }
+
+    // -- addresses, options, adaptor
+
+    @Override
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
+        checkOpen();
+        return inner.getLocalAddress();
+    }
+
+    @Override
+    public @Nullable SocketAddress getRemoteAddress() throws IOException {
+        checkOpen();
+        return inner.getRemoteAddress();
+    }
+
+    @Override
+    public <T> SocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        options.set(name, value);
+        return this;
+    }
+
+    @Override
+    public <T> @Nullable T getOption(SocketOption<T> name) throws IOException {
+        return options.get(name);
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return options.supported();
+    }
+
+    @Override
+    public Socket socket() {
+        synchronized (stateLock) {
+            Socket s = adaptor;
+            if (s == null) {
+                s = ChannelSocket.of(this);
+                adaptor = s;
+            }
+            return s;
+        }
+    }
+
+    // -- mode and end
+
+    @Override
+    protected void implConfigureBlocking(boolean block) throws IOException {
+        input.lock().lock();
+        try {
+            output.lock().lock();
+            try {
+                if (stream == null) {
+                    inner.configureBlocking(block);
+                }
+            } finally {
+                output.lock().unlock();
+            }
+        } finally {
+            input.lock().unlock();
+        }
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+        Stream s;
+        synchronized (stateLock) {
+            s = stream;
+        }
+        if (s == null) {
+            inner.close(); // wakes who connects
+            return;
+        }
+        waiting.stop(OP_READ);
+        waiting.stop(OP_WRITE);
+        input.lock().awaitNobody();
+        output.lock().awaitNobody();
+        synchronized (stateLock) {
+            quiet = true;
+            if (isRegistered()) {
+                shutDown(s);
+            } else {
+                release();
+            }
+        }
+    }
+
+    /** The selectors still know the channel: its peer need not wait for them to learn of the end. */
+    private void shutDown(Stream s) {
+        try {
+            int linger = inner.getOption(StandardSocketOptions.SO_LINGER);
+            if (linger > 0) {
+                inner.setOption(StandardSocketOptions.SO_LINGER, -1); // nobody is to wait in the selector
+            }
+            if (linger != 0) {
+                s.shutdownOutput();
+            }
+        } catch (IOException _) {
+            // the connection has gone already: there is nobody to tell
+        }
+    }
+
+    private void release() throws IOException {
+        Stream s = stream;
+        if (released || s == null) {
+            return;
+        }
+        released = true;
+        boolean reset = false;
+        try {
+            reset = inner.getOption(StandardSocketOptions.SO_LINGER) == 0;
+        } finally {
+            s.close(reset);
+            inner.close();
+        }
+    }
+
+    // -- what the JDK's selectors ask, which cannot know of the rings
+
+    @Override
+    public FileDescriptor getFD() {
+        return socket.getFD();
+    }
+
+    @Override
+    public int getFDVal() {
+        return socket.getFDVal();
+    }
+
+    @Override
+    public boolean translateAndUpdateReadyOps(int ops, SelectionKeyImpl key) {
+        throw Foreign.selector(this);
+    }
+
+    @Override
+    public boolean translateAndSetReadyOps(int ops, SelectionKeyImpl key) {
+        throw Foreign.selector(this);
+    }
+
+    @Override
+    public int translateInterestOps(int ops) {
+        throw Foreign.selector(this);
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder(VerbenaSocketChannel.class.getName()).append('[');
+        if (!isOpen()) {
+            text.append("closed");
+        } else if (stream == null) {
+            text.append(isConnectionPending() ? "connection-pending" : "unconnected");
+        } else {
+            text.append("connected");
+            List<String> more = new ArrayList<>();
+            if (input.isShut()) {
+                more.add("ishut");
+            }
+            if (output.isShut()) {
+                more.add("oshut");
+            }
+            more.forEach(m -> text.append(' ').append(m));
+        }
+        Socket s = inner.socket();
+        if (isOpen() && s.isBound()) {
+            text.append(" local=").append(s.getLocalSocketAddress());
+        }
+        if (isOpen() && Objects.nonNull(s.getRemoteSocketAddress())) {
+            text.append(" remote=").append(s.getRemoteSocketAddress());
+        }
+        return text.append(']').toString();
+    }
+}

@@ -1,0 +1,182 @@
+package org.verbena.sockets.nio;
+
+import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
+
+import java.io.IOException;
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+import sun.nio.ch.NativeThread;
+import sun.nio.ch.Net;
+import sun.nio.ch.SelChImpl;
+
+import org.verbena.sockets.stream.Stream;
+
+/**
+ * Where the reader and the writer of one connection sleep: at its TCP socket, virtual threads in the JDK's poller, others in
+ * {@code poll(2)}.
+ *
+ * <p>When rings carry the bytes both wait for the same doorbell, but the JDK's poller knows one thread for each event of a
+ * socket, and a doorbell is taken once. So one of them is the leader: it sleeps at the socket, takes the doorbell, and wakes
+ * the other, the follower, which sleeps on its own. The follower looks at its direction again, and leads if the leader has
+ * gone.
+ */
+final class Waiting {
+    /** How long a writer sleeps when no doorbell can reach it: TCP still carries what comes in, so any byte there is data. */
+    private static final long DEAF_NANOS = 1_000_000;
+
+    /** Wake-ups without anything to do, one after the other, from which on a thread no longer trusts the socket's. */
+    private static final int FALSE_ALARMS = 16;
+
+    private final SelChImpl tcp;
+    private final Sleeper reader = new Sleeper();
+    private final Sleeper writer = new Sleeper();
+
+    private @Nullable Sleeper leader;
+
+    /** What is known of one of the two threads; guarded by the {@link Waiting}. */
+    private static final class Sleeper {
+        @Nullable Thread thread;
+        long nativeThread;
+        boolean atSocket;
+        boolean stopped;
+
+        /** Touched by its thread alone. */
+        int falseAlarms;
+
+        boolean enter(boolean socket) {
+            if (stopped) {
+                return false;
+            }
+            Thread self = Thread.currentThread();
+            thread = self;
+            atSocket = socket;
+            nativeThread = socket && !self.isVirtual() ? NativeThread.current() : 0;
+            return true;
+        }
+
+        void wake() {
+            if (nativeThread != 0 && atSocket && thread != null) {
+                NativeThread.signal(nativeThread);
+            } else if (thread != null) {
+                LockSupport.unpark(thread);
+            }
+        }
+    }
+
+    Waiting(SelChImpl tcp) {
+        this.tcp = tcp;
+    }
+
+    /**
+     * Sleeps until {@code op} may be ready, the time is over, or {@link #stop}; may return early. The caller holds the lock of
+     * the direction, has armed the stream, and looks again afterwards.
+     *
+     * @param nanos how long, 0 without end
+     */
+    void await(Stream stream, int op, long nanos) throws IOException {
+        Sleeper self = op == OP_READ ? reader : writer;
+        int kernelOp = stream.kernelOps(op);
+        if ((kernelOp & OP_WRITE) != 0) {
+            sleepForRoom(self, nanos);
+        } else if (kernelOp == 0 || isDeaf(stream, op) || self.falseAlarms > FALSE_ALARMS) {
+            self.falseAlarms = 0;
+            nap(self, nanos);
+        } else {
+            sleepForDoorbell(stream, self, op, nanos);
+        }
+    }
+
+    private static boolean isDeaf(Stream stream, int op) {
+        return op == OP_WRITE && stream.isOutputByRing() && !stream.isInputByRing();
+    }
+
+    /** Only the writer waits for room in TCP. */
+    private void sleepForRoom(Sleeper self, long nanos) throws IOException {
+        synchronized (this) {
+            if (!self.enter(true)) {
+                return;
+            }
+        }
+        try {
+            tcp.park(Net.POLLOUT, nanos);
+        } finally {
+            leave(self);
+        }
+    }
+
+    private void nap(Sleeper self, long nanos) {
+        synchronized (this) {
+            if (!self.enter(false)) {
+                return;
+            }
+        }
+        try {
+            LockSupport.parkNanos(this, nanos == 0 ? DEAF_NANOS : Math.min(nanos, DEAF_NANOS));
+        } finally {
+            leave(self);
+        }
+    }
+
+    private void sleepForDoorbell(Stream stream, Sleeper self, int op, long nanos) throws IOException {
+        boolean leads;
+        synchronized (this) {
+            leads = leader == null;
+            if (!self.enter(leads)) {
+                return;
+            }
+            if (leads) {
+                leader = self;
+            }
+        }
+        try {
+            if (leads) {
+                tcp.park(Net.POLLIN, nanos);
+            } else if (nanos == 0) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, nanos);
+            }
+        } finally {
+            leave(self);
+            if (leads) {
+                hand(stream, self, op);
+            }
+        }
+    }
+
+    /** Takes the doorbell, if it was one, and lets the other look. */
+    private void hand(Stream stream, Sleeper self, int op) {
+        int ready = stream.kernelReady(OP_READ, OP_READ | OP_WRITE);
+        self.falseAlarms = ready == 0 && stream.readyOps(op) == 0 ? self.falseAlarms + 1 : 0;
+        synchronized (this) {
+            leader = null;
+            Sleeper other = self == reader ? writer : reader;
+            if (!other.atSocket) {
+                other.wake();
+            }
+        }
+    }
+
+    private synchronized void leave(Sleeper self) {
+        self.thread = null;
+        self.nativeThread = 0;
+    }
+
+    /** Ends the sleep of who waits for {@code op}, now and for good; returns when it is awake. */
+    void stop(int op) {
+        Sleeper sleeper = op == OP_READ ? reader : writer;
+        for (;;) {
+            synchronized (this) {
+                sleeper.stopped = true;
+                if (sleeper.thread == null) {
+                    return;
+                }
+                sleeper.wake();
+            }
+            // a signal that came just before poll(2) is lost: so again
+            DirectionLock.pause();
+        }
+    }
+}
