@@ -1,5 +1,10 @@
 package org.verbena.sockets.stream;
 
+import java.util.Arrays;
+import java.util.BitSet;
+
+import org.verbena.verbs.VerbsException;
+
 /**
  * Where peers put the streams of one selector that became ready: a list, so that a selector looks at what is ready and
  * never at what is not. One thread at a time polls.
@@ -13,8 +18,60 @@ package org.verbena.sockets.stream;
  * }
  */
 public final class ReadyQueue implements AutoCloseable {
+    private static final ReadyRings.Ring[] NONE = {};
+    private static final BitSet NUMBERS = new BitSet();
+
+    private final int number;
+    private volatile ReadyRings.Ring[] rings = NONE;
+    private boolean asleep;
+    private boolean closed;
+
     /** An empty queue. */
-    public ReadyQueue() {}
+    public ReadyQueue() {
+        synchronized (NUMBERS) {
+            int free = NUMBERS.nextClearBit(1);
+            number = free < ReadyRings.QUEUES ? free : 0; // 0: doorbells only
+            NUMBERS.set(number);
+        }
+    }
+
+    /** Number by which a peer of this session finds the queue; 0: by doorbell. */
+    int attach(Session session) {
+        if (number == 0) {
+            return 0;
+        }
+        for (ReadyRings.Ring ring : rings) {
+            if (ring.session() == session) {
+                return number;
+            }
+        }
+        try {
+            return add(session);
+        } catch (VerbsException e) {
+            return 0; // no memory for a ring
+        }
+    }
+
+    private synchronized int add(Session session) throws VerbsException {
+        if (closed) {
+            return 0;
+        }
+        for (ReadyRings.Ring ring : rings) {
+            if (ring.session() == session) {
+                return number;
+            }
+        }
+        ReadyRings.Ring ring = session.ready().open(number);
+        ReadyRings.Ring[] alive = Arrays.stream(rings).filter(r -> !r.session().isFailed())
+                .toArray(ReadyRings.Ring[]::new);
+        ReadyRings.Ring[] more = Arrays.copyOf(alive, alive.length + 1);
+        more[alive.length] = ring;
+        if (asleep) {
+            ring.sleep(true);
+        }
+        rings = more;
+        return number;
+    }
 
     /**
      * Calls the listeners of the streams that became ready since the last call. No system call.
@@ -22,7 +79,17 @@ public final class ReadyQueue implements AutoCloseable {
      * @return how many
      */
     public int poll() {
-        return 0;
+        int n = 0;
+        for (ReadyRings.Ring ring : rings) {
+            while (!ring.isEmpty()) {
+                RingStream stream = ring.next();
+                if (stream != null) {
+                    stream.changed();
+                    n++;
+                }
+            }
+        }
+        return n;
     }
 
     /**
@@ -31,13 +98,45 @@ public final class ReadyQueue implements AutoCloseable {
      * @return false if something became ready meanwhile: then nothing is announced, and polling goes on
      */
     public boolean sleep() {
+        synchronized (this) {
+            asleep = true;
+            for (ReadyRings.Ring ring : rings) {
+                ring.sleep(true);
+            }
+        }
+        for (ReadyRings.Ring ring : rings) {
+            if (!ring.isEmpty()) {
+                awake();
+                return false;
+            }
+        }
         return true;
     }
 
     /** Takes {@link #sleep} back. */
-    public void awake() {}
+    public synchronized void awake() {
+        if (asleep) {
+            asleep = false;
+            for (ReadyRings.Ring ring : rings) {
+                ring.sleep(false);
+            }
+        }
+    }
 
-    /** Gives back what peers may write to. Idempotent. */
+    /** Gives the number back. Peers that write to the queue afterwards are not heard. Idempotent. */
     @Override
-    public void close() {}
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            for (ReadyRings.Ring ring : rings) {
+                ring.sleep(false);
+            }
+            rings = NONE;
+            if (number != 0) {
+                synchronized (NUMBERS) {
+                    NUMBERS.clear(number);
+                }
+            }
+        }
+    }
 }

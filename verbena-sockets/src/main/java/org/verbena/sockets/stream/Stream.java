@@ -45,7 +45,7 @@ public abstract class Stream {
      * @param tcp connected and non-blocking; it stays so, and stays the caller's to close, after {@link #close}
      */
     public static Stream of(SocketChannel tcp, Role role) {
-        return new KernelStream(tcp);
+        return StreamEngine.open(tcp, role);
     }
 
     /**

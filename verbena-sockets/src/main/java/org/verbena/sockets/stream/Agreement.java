@@ -1,0 +1,357 @@
+package org.verbena.sockets.stream;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.SocketChannel;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.SockDiag;
+import org.verbena.linux.Sys;
+import org.verbena.linux.UnixSocket;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * How the two ends of one TCP connection find each other and agree: a state machine that the engine's thread alone runs.
+ *
+ * <p>The end that connected listens at an abstract Unix name made of its TCP socket's cookie; the end that was accepted
+ * asks the kernel for that cookie and connects to the name. Both say HELLO, get a session of their processes, and OFFER
+ * where they may be written to. An end makes use of the other's offer only after it has made its own: an end that sees the
+ * other leave without an offer knows that its own will never be used.
+ */
+final class Agreement {
+    private static final String NAME = "verbena-stream-";
+    private static final int[] NO_DESCRIPTORS = {};
+    /** How long an end waits for the other to appear. */
+    private static final long PATIENCE_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.patience", 5000), 1,
+            600_000);
+    private static final long FIRST_RETRY_NANOS = 1_000_000L;
+
+    private final StreamEngine engine;
+    private final RingStream stream;
+    private final SocketChannel tcp;
+    private final Stream.Role role;
+    private final long began = System.nanoTime();
+    private long retryNanos = FIRST_RETRY_NANOS;
+    private long cookie;
+    private @Nullable UnixSocket listener;
+    private @Nullable UnixSocket peer;
+    private @Nullable Offer peerOffer;
+    private boolean helloSent;
+    private boolean offerSent;
+    private boolean over;
+
+    Agreement(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role) {
+        this.engine = engine;
+        this.stream = stream;
+        this.tcp = tcp;
+        this.role = role;
+    }
+
+    void start() {
+        if (stream.isClosed()) {
+            end(FallbackReason.CLOSED_EARLY);
+            return;
+        }
+        try {
+            SocketAddress local = tcp.getLocalAddress();
+            SocketAddress remote = tcp.getRemoteAddress();
+            if (!(local instanceof InetSocketAddress own) || !(remote instanceof InetSocketAddress other)) {
+                end(FallbackReason.REMOTE_PEER);
+                return;
+            }
+            Optional<SockDiag.TcpSocket> there = engine.diag().find(other, own);
+            if (there.isEmpty()) {
+                end(FallbackReason.REMOTE_PEER);
+            } else if (role == Stream.Role.SERVER) {
+                cookie = there.get().cookie();
+                seek();
+            } else {
+                Optional<SockDiag.TcpSocket> here = engine.diag().find(own, other);
+                if (here.isEmpty()) {
+                    end(FallbackReason.CLOSED_EARLY);
+                } else {
+                    cookie = here.get().cookie();
+                    listen();
+                }
+            }
+        } catch (LinuxException e) {
+            end(e);
+        } catch (IOException e) { // the channel was closed meanwhile
+            end(FallbackReason.CLOSED_EARLY);
+        }
+    }
+
+    private String name() {
+        return NAME + Long.toHexString(cookie);
+    }
+
+    // the end that connected
+
+    private void listen() throws LinuxException {
+        try {
+            UnixSocket socket = UnixSocket.listen(name(), 4);
+            listener = socket;
+            socket.setNonBlocking(true);
+            engine.watch(socket.fd(), Epoll.IN, this::knocked);
+            engine.at(began + PATIENCE_NANOS, this::giveUp);
+        } catch (LinuxException e) {
+            if (e.errno() == Errno.EADDRINUSE) {
+                end(FallbackReason.NAME_TAKEN);
+            } else {
+                throw e;
+            }
+        }
+    }
+
+    private void knocked() {
+        UnixSocket socket = listener;
+        if (socket == null) {
+            return;
+        }
+        try {
+            UnixSocket caller = socket.accept();
+            if (caller == null) {
+                return;
+            }
+            if (peer != null || caller.peerCredentials().uid() != Sys.uid()) {
+                caller.close(); // of another user, or one too many: the other end may still come
+                return;
+            }
+            greet(caller);
+        } catch (LinuxException e) {
+            end(e);
+        }
+    }
+
+    private void giveUp() {
+        if (!over && peer == null) {
+            end(FallbackReason.PLAIN_PEER);
+        }
+    }
+
+    // the end that was accepted
+
+    private void seek() {
+        if (over) {
+            return;
+        }
+        if (stream.isClosed()) {
+            end(FallbackReason.CLOSED_EARLY);
+            return;
+        }
+        try {
+            UnixSocket socket = UnixSocket.connect(name());
+            if (socket.peerCredentials().uid() != Sys.uid()) {
+                socket.close();
+                end(FallbackReason.OTHER_USER);
+                return;
+            }
+            greet(socket);
+        } catch (LinuxException e) {
+            long now = System.nanoTime();
+            if (e.errno() != Errno.ECONNREFUSED && e.errno() != Errno.EAGAIN) {
+                end(e.errno() == Errno.EPROTOTYPE ? FallbackReason.NAME_TAKEN : StreamEngine.reason(e));
+            } else if (now - began > PATIENCE_NANOS / 4) {
+                end(FallbackReason.PLAIN_PEER);
+            } else {
+                engine.at(now + retryNanos, this::seek);
+                retryNanos *= 2;
+            }
+        }
+    }
+
+    // both
+
+    private void greet(UnixSocket socket) throws LinuxException {
+        peer = socket;
+        socket.setNonBlocking(true);
+        engine.watch(socket.fd(), Epoll.IN, this::heard);
+        engine.at(System.nanoTime() + PATIENCE_NANOS, this::giveUpTalking);
+        if (role == Stream.Role.SERVER) {
+            sayHello();
+        }
+    }
+
+    /** After the offer there is no giving up: the other end may be about to use it. */
+    private void giveUpTalking() {
+        if (!over && !offerSent) {
+            end(FallbackReason.NO_SESSION);
+        }
+    }
+
+    private void sayHello() {
+        Sessions sessions;
+        try {
+            sessions = engine.sessions();
+        } catch (VerbsException e) {
+            StreamEngine.warn("no streams: " + e.getMessage());
+            end(FallbackReason.UNAVAILABLE);
+            return;
+        }
+        helloSent = true;
+        send(message -> Greeting.put(message,
+                new Greeting.Hello(Greeting.VERSION, 0, sessions.instance(), cookie, sessions.port())));
+    }
+
+    private boolean send(java.util.function.Consumer<MemorySegment> fill) {
+        UnixSocket socket = peer;
+        if (socket == null) {
+            return false;
+        }
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment message = memory.allocate(Greeting.BYTES, 8);
+            fill.accept(message);
+            int error = socket.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS);
+            if (error != 0) {
+                end(FallbackReason.CLOSED_EARLY);
+            }
+            return error == 0;
+        }
+    }
+
+    private void heard() {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment message = memory.allocate(2 * Greeting.BYTES, 8);
+            while (!over) {
+                UnixSocket socket = peer;
+                if (socket == null) {
+                    return;
+                }
+                int n = socket.receive(message, NO_DESCRIPTORS);
+                if (n == -Errno.EAGAIN) {
+                    return;
+                }
+                if (n <= 0) {
+                    end(stream.isClosed() ? FallbackReason.CLOSED_EARLY : FallbackReason.NO_SESSION);
+                    return;
+                }
+                take(message, n);
+            }
+        }
+    }
+
+    private void take(MemorySegment message, int length) {
+        Greeting.Hello hello = Greeting.hello(message, length);
+        if (hello != null) {
+            if (hello.version() < Greeting.OLDEST) {
+                end(FallbackReason.OTHER_VERSION);
+            } else if (hello.cookie() != cookie) {
+                end(FallbackReason.BAD_PEER);
+            } else {
+                if (!helloSent) {
+                    sayHello();
+                }
+                if (!over) {
+                    meet(hello);
+                }
+            }
+            return;
+        }
+        Offer offer = Greeting.offer(message, length);
+        if (offer == null || peerOffer != null) {
+            end(Greeting.type(message, length) == 0 ? FallbackReason.BAD_PEER : FallbackReason.OTHER_VERSION);
+            return;
+        }
+        peerOffer = offer;
+        finish();
+    }
+
+    private void meet(Greeting.Hello hello) {
+        try {
+            engine.sessions().obtain(hello.instance(), hello.port(), role, this::haveSession);
+        } catch (VerbsException e) {
+            end(FallbackReason.NO_SESSION);
+        }
+    }
+
+    /** On the engine's thread; null if there is no session to be had. */
+    private void haveSession(@Nullable Session session) {
+        if (over) {
+            return;
+        }
+        if (session == null) {
+            end(FallbackReason.NO_SESSION);
+            return;
+        }
+        try {
+            Link link = Link.create(session, stream);
+            if (!stream.prepare(link)) {
+                link.release();
+                end(FallbackReason.CLOSED_EARLY);
+                return;
+            }
+            offerSent = true;
+            if (send(message -> Greeting.put(message, link.offer()))) {
+                finish();
+            }
+        } catch (VerbsException e) {
+            end(FallbackReason.NO_MEMORY);
+        }
+    }
+
+    private void finish() {
+        Offer offer = peerOffer;
+        if (offer == null || !offerSent || over) {
+            return;
+        }
+        over = true;
+        stopListening();
+        hangUp();
+        StreamCounters.agreed();
+        stream.agreed(offer);
+        if (stream.isClosed()) {
+            engine.linger(stream);
+        }
+    }
+
+    /** The stream was closed: nobody needs the agreement, but after an offer it has to be brought to its end. */
+    void streamClosed() {
+        if (!over && !offerSent) {
+            end(FallbackReason.CLOSED_EARLY);
+        }
+    }
+
+    private void end(LinuxException e) {
+        end(StreamEngine.reason(e));
+    }
+
+    private void end(FallbackReason reason) {
+        if (over) {
+            return;
+        }
+        over = true;
+        stopListening();
+        hangUp();
+        stream.fallBack(reason);
+        Link link = stream.link();
+        if (link != null) {
+            link.release();
+        }
+    }
+
+    private void stopListening() {
+        UnixSocket socket = listener;
+        listener = null;
+        if (socket != null) {
+            engine.forget(socket.fd());
+            socket.close();
+        }
+    }
+
+    private void hangUp() {
+        UnixSocket socket = peer;
+        peer = null;
+        if (socket != null) {
+            engine.forget(socket.fd());
+            socket.close();
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package org.verbena.sockets.stream;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The control block of one end of a connection: 128 bytes of its own memory that the peer writes, by RDMA WRITE of 8 bytes
+ * each, and that it reads.
+ *
+ * <pre>
+ *         0         8         16        24        32        40
+ *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │          │   what the peer says as the one that sends
+ *   64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed   │   what the peer says as the one that receives
+ * </pre>
+ *
+ * Each word is read once and checked before it is used. docs/stream.md explains them.
+ */
+final class BlockLayout {
+    static final int BYTES = 128;
+
+    /** Position one past the last byte that is in the ring. */
+    static final int PRODUCED = 0;
+    /** {@code position << 4 | generation}: where the ring of that generation begins; 1 is the first, after TCP. */
+    static final int LANE = 8;
+    /** {@code position << 2 | kind}, see {@link #END_ORDERLY}. */
+    static final int END = 16;
+    /** {@code sequence << 16 | queue}: tell when there is space. */
+    static final int SPACE_ARM = 24;
+    /** Generation of the ring that the sender would like to have because this one is too small. */
+    static final int WANTED = 32;
+
+    /** Position up to which the peer has read. */
+    static final int CONSUMED = 64;
+    /** {@code sequence << 16 | queue}: tell when there are data. */
+    static final int DATA_ARM = 72;
+    /** Address of the next ring. */
+    static final int GRANT_ADDRESS = 80;
+    /** {@code size << 32 | rkey} of the next ring. */
+    static final int GRANT_SIZE_KEY = 88;
+    /** Generation of the next ring; written last. */
+    static final int GRANTED = 96;
+    /** Not 0: the peer reads no more, see {@link #END_ORDERLY}. */
+    static final int CLOSED = 104;
+
+    /** The stream ends at the position; the reader gets all of it, then the end. */
+    static final int END_ORDERLY = 1;
+    /** The stream breaks off: the reader gets what is in the ring, then {@code Connection reset}. */
+    static final int END_ABORT = 2;
+
+    static final int GENERATION_BITS = 4;
+    static final int GENERATION_MASK = (1 << GENERATION_BITS) - 1;
+    static final int END_BITS = 2;
+    static final int QUEUE_BITS = 16;
+
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+    private BlockLayout() {}
+
+    static long getAcquire(MemorySegment block, long offset) {
+        return (long) LONG.getAcquire(block, offset);
+    }
+
+    static void clear(MemorySegment block) {
+        block.fill((byte) 0);
+        VarHandle.releaseFence();
+    }
+
+    static long lane(long position, int generation) {
+        return position << GENERATION_BITS | generation & GENERATION_MASK;
+    }
+
+    static long arm(long sequence, int queue) {
+        return sequence << QUEUE_BITS | queue;
+    }
+
+    static int queue(long arm) {
+        return (int) (arm & (1 << QUEUE_BITS) - 1);
+    }
+}

@@ -1,0 +1,43 @@
+package org.verbena.sockets.stream;
+
+/** Why TCP carries a connection to its end. */
+enum FallbackReason {
+    /** Not decided yet, or the rings carry it. */
+    NONE("-"),
+    /** The kernel knows no socket here for the other end: another machine, namespace, a proxy or translated addresses. */
+    REMOTE_PEER("the other end is not on this host"),
+    /** The other end is here and does not speak of Verbena in time. */
+    PLAIN_PEER("the other end does not use Verbena"),
+    /** The other end belongs to another user. */
+    OTHER_USER("the other end belongs to another user"),
+    /** The other end speaks other versions of the agreement. */
+    OTHER_VERSION("the other end has a Verbena of another version"),
+    /** Somebody else listens at the name by which the other end looks for this one. */
+    NAME_TAKEN("another process holds this connection's name"),
+    /** The other end said something that is no agreement. */
+    BAD_PEER("the other end breaks the protocol"),
+    /** The connection ended before the two ends had agreed. */
+    CLOSED_EARLY("closed before the ends had agreed"),
+    /** This process cannot ask the kernel about sockets, has no provider, no native access. */
+    UNAVAILABLE("not available in this process"),
+    /** No memory for rings. */
+    NO_MEMORY("no memory for rings"),
+    /** No descriptor left. */
+    NO_DESCRIPTORS("no descriptors left"),
+    /** The queue pairs of the two processes could not be connected. */
+    NO_SESSION("no session with the other process"),
+    /** The program or a rule wants the kernel. */
+    RULE("by rule");
+
+    private final String sentence;
+
+    FallbackReason(String sentence) {
+        this.sentence = sentence;
+    }
+
+    /** For people. */
+    @Override
+    public String toString() {
+        return sentence;
+    }
+}

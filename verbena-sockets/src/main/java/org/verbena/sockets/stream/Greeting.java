@@ -1,0 +1,92 @@
+package org.verbena.sockets.stream;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages by which two ends agree: 64 bytes each, little-endian, over a Unix socket of type SEQPACKET.
+ *
+ * <pre>
+ *    0  magic     "VBSTREAM"
+ *    8  type      int
+ *   12  version   int: of the sender; the lower one of the two is spoken
+ *   16  HELLO: features long, 24 instance long, 32 cookie long, 40 port int
+ *       OFFER: index int, 20 block's key int, 24 block's address long, 32 ring's key int, 36 ring's size int,
+ *              40 ring's address long
+ *       REFUSE: ordinal of a reason, int
+ * </pre>
+ */
+final class Greeting {
+    static final int BYTES = 64;
+    static final int VERSION = 1;
+    /** The oldest version that is still understood. */
+    static final int OLDEST = 1;
+
+    static final int HELLO = 1;
+    static final int OFFER = 2;
+
+    private static final long MAGIC = 0x4d41_4552_5453_4256L;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+
+    /**
+     * What an end says first.
+     *
+     * @param version it speaks
+     * @param features it knows; unknown ones are not used
+     * @param instance random number of its process
+     * @param cookie of the client's TCP socket
+     * @param port at which its process takes sessions
+     */
+    record Hello(int version, long features, long instance, long cookie, int port) {}
+
+    private Greeting() {}
+
+    static void put(MemorySegment into, Hello hello) {
+        start(into, HELLO);
+        into.set(LONG, 16, hello.features());
+        into.set(LONG, 24, hello.instance());
+        into.set(LONG, 32, hello.cookie());
+        into.set(INT, 40, hello.port());
+    }
+
+    static void put(MemorySegment into, Offer offer) {
+        start(into, OFFER);
+        into.set(INT, 16, offer.index());
+        into.set(INT, 20, offer.blockKey());
+        into.set(LONG, 24, offer.blockAddress());
+        into.set(INT, 32, offer.ringKey());
+        into.set(INT, 36, offer.ringSize());
+        into.set(LONG, 40, offer.ringAddress());
+    }
+
+    private static void start(MemorySegment into, int type) {
+        into.fill((byte) 0);
+        into.set(LONG, 0, MAGIC);
+        into.set(INT, 8, type);
+        into.set(INT, 12, VERSION);
+    }
+
+    /** Type of a message; 0 if it is none. */
+    static int type(MemorySegment message, int length) {
+        return length == BYTES && message.get(LONG, 0) == MAGIC ? message.get(INT, 8) : 0;
+    }
+
+    static @Nullable Hello hello(MemorySegment message, int length) {
+        return type(message, length) != HELLO
+                ? null
+                : new Hello(message.get(INT, 12), message.get(LONG, 16), message.get(LONG, 24), message.get(LONG, 32),
+                        message.get(INT, 40));
+    }
+
+    static @Nullable Offer offer(MemorySegment message, int length) {
+        if (type(message, length) != OFFER) {
+            return null;
+        }
+        Offer offer = new Offer(message.get(INT, 16), message.get(INT, 20), message.get(LONG, 24),
+                message.get(INT, 32), message.get(LONG, 40), message.get(INT, 36));
+        return offer.isSane() ? offer : null;
+    }
+}

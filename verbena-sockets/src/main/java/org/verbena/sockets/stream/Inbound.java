@@ -1,0 +1,501 @@
+package org.verbena.sockets.stream;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The direction of a stream that comes in: TCP up to the byte that the peer has named, then the ring. Behind that byte TCP
+ * carries doorbells only, which must never get into the program's buffers: as long as the byte is not known and may be
+ * named at any moment, TCP is read into a buffer of this object's.
+ */
+final class Inbound {
+    private static final int CANDIDATE = 0;
+    private static final int KERNEL = 1;
+    private static final int RING = 2;
+
+    private static final int PIECE = 16 << 10;
+    private static final int AGAIN = -2;
+    /** How long TCP may take to tell of a death that the session knows of. */
+    private static final long PATIENCE_NANOS = 500_000_000L;
+
+    private final SocketChannel tcp;
+    private volatile int carrier;
+
+    // TCP's phase, under this object's lock
+    private ByteBuffer leftover = ByteBuffer.allocate(0);
+    private volatile @Nullable Link link;
+    /** Position of the next byte that the program gets from the ring; in TCP's phase, bytes taken from TCP. */
+    private long position;
+
+    // the ring
+    private int generation;
+    private long told;
+    private int granted = 1;
+    private volatile boolean shut;
+    private volatile boolean tcpEnded;
+    private volatile @Nullable IOException tcpError;
+    private final ByteBuffer doorbells = ByteBuffer.allocateDirect(64);
+
+    private long armSequence;
+    private long armedAt = -1;
+    private int armedQueue;
+    private int emptyReads;
+    private long seenSpaceArm;
+
+    /** Written by the reader alone; others may see an earlier value. */
+    private long bytesByTcp;
+    private long bytesByRing;
+
+    Inbound(SocketChannel tcp) {
+        this.tcp = tcp;
+    }
+
+    /** Whether the ring carries, and the doorbell works. */
+    boolean isByRing() {
+        return carrier == RING && !shut;
+    }
+
+    synchronized void stayWithTcp() {
+        if (carrier == CANDIDATE && link == null) {
+            carrier = KERNEL;
+        }
+    }
+
+    /** From now on the peer may change to the ring of this link; false if TCP has carried the end already. */
+    synchronized boolean prepare(Link own) {
+        if (carrier != CANDIDATE || tcpEnded) {
+            return false;
+        }
+        link = own;
+        return true;
+    }
+
+    /** The agreement failed after {@link #prepare}: the peer will never use the ring. */
+    synchronized void abandon() {
+        if (carrier == CANDIDATE) {
+            link = null;
+            carrier = KERNEL;
+        }
+    }
+
+    int read(ByteBuffer into, Outbound back) throws IOException {
+        if (shut) {
+            return -1;
+        }
+        if (carrier == CANDIDATE) {
+            synchronized (this) {
+                int n = carrier == CANDIDATE ? readCandidate(into) : 0;
+                if (n != 0 || carrier == CANDIDATE) {
+                    return n;
+                }
+            }
+        }
+        if (leftover.hasRemaining()) {
+            return takeLeftover(into);
+        }
+        return carrier == RING ? readRing(into, back) : tcp.read(into);
+    }
+
+    private int readCandidate(ByteBuffer into) throws IOException {
+        if (leftover.hasRemaining()) {
+            return takeLeftover(into);
+        }
+        Link own = link;
+        if (own == null) {
+            int n = tcp.read(into);
+            count(n);
+            return n;
+        }
+        long left = leftOfTcp(own);
+        if (left == 0) {
+            enterRing();
+            return 0;
+        }
+        if (!into.hasRemaining()) {
+            return 0;
+        }
+        if (left > 0) {
+            int limit = into.limit();
+            into.limit((int) Math.min(limit, into.position() + left));
+            try {
+                int n = tcp.read(into);
+                count(n);
+                return n;
+            } finally {
+                into.limit(limit);
+            }
+        }
+        int n = fill(own);
+        return leftover.hasRemaining() ? takeLeftover(into) : carrier == RING ? 0 : Math.min(n, 0);
+    }
+
+    private void count(int n) {
+        if (n > 0) {
+            position += n;
+            bytesByTcp += n;
+        }
+    }
+
+    private int takeLeftover(ByteBuffer into) {
+        int n = Math.min(into.remaining(), leftover.remaining());
+        into.put(into.position(), leftover, leftover.position(), n);
+        into.position(into.position() + n);
+        leftover.position(leftover.position() + n);
+        return n;
+    }
+
+    /** Bytes that TCP has still to bring before the ring begins; -1 if that is not known. */
+    private long leftOfTcp(Link own) throws IOException {
+        long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
+        if (lane == 0) {
+            return -1;
+        }
+        long left = (lane >>> BlockLayout.GENERATION_BITS) - position;
+        if (left < 0) {
+            throw broken(own);
+        }
+        return left;
+    }
+
+    private static IOException broken(Link own) {
+        own.session.fail();
+        return new IOException("Connection reset: the peer breaks the protocol of streams");
+    }
+
+    /** Reads what TCP has into the leftover, and doorbells away; answers as read does. The lock is held. */
+    private int fill(Link own) throws IOException {
+        IOException error = tcpError;
+        if (error != null) {
+            throw new IOException(error.getMessage(), error);
+        }
+        int total = 0;
+        while (true) {
+            long left = leftOfTcp(own);
+            if (left == 0) {
+                enterRing();
+                return total;
+            }
+            if (tcpEnded) {
+                return -1;
+            }
+            int piece = left > 0 ? (int) Math.min(left, PIECE) : PIECE;
+            makeRoom(piece);
+            int before = leftover.limit();
+            leftover.limit(before + piece);
+            ByteBuffer rest = leftover.slice(before, piece);
+            int n = tcp.read(rest);
+            leftover.limit(before);
+            if (n <= 0) {
+                if (n < 0) {
+                    tcpEnded = true;
+                    continue; // the peer may have changed to the ring before it closed
+                }
+                return total;
+            }
+            long known = leftOfTcp(own);
+            int data = known >= 0 ? (int) Math.min(n, known) : n; // what is more was the doorbell
+            leftover.limit(before + data);
+            count(data);
+            total += data;
+            if (known != 0 && (n < piece || left < 0)) {
+                return total;
+            }
+        }
+    }
+
+    private void makeRoom(int piece) {
+        if (!leftover.hasRemaining()) {
+            if (leftover.capacity() < piece) {
+                leftover = ByteBuffer.allocate(PIECE);
+            }
+            leftover.clear().limit(0);
+        } else if (leftover.capacity() - leftover.limit() < piece) {
+            ByteBuffer larger = ByteBuffer.allocate(Math.max(2 * leftover.capacity(), leftover.remaining() + piece));
+            larger.put(leftover).flip();
+            leftover = larger;
+        }
+    }
+
+    private void enterRing() {
+        generation = 1;
+        told = position;
+        carrier = RING;
+    }
+
+    private Link link() {
+        return Objects.requireNonNull(link);
+    }
+
+    /** How many bytes can be read from the ring of now; the next one is entered if this one is at its end. */
+    private int readable(Link own) {
+        while (true) {
+            long produced = BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED);
+            long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE); // after produced: it is written before
+            long end = produced;
+            if ((int) (lane & BlockLayout.GENERATION_MASK) != generation) {
+                long laneStart = lane >>> BlockLayout.GENERATION_BITS;
+                if (laneStart <= position) {
+                    if (!nextRing(own, (int) (lane & BlockLayout.GENERATION_MASK), laneStart)) {
+                        return -1;
+                    }
+                    continue;
+                }
+                end = Math.min(produced, laneStart);
+            }
+            long n = Math.max(end, position) - position; // nothing was produced yet: 0
+            return n > own.ring.size() ? -1 : (int) n;
+        }
+    }
+
+    private boolean nextRing(Link own, int nextGeneration, long laneStart) {
+        Memory next = own.nextRing;
+        if (nextGeneration != generation + 1 || laneStart != position || next == null) {
+            return false;
+        }
+        own.session.arena().free(own.ring);
+        own.ring = next;
+        own.nextRing = null;
+        generation = nextGeneration;
+        return true;
+    }
+
+    private int readRing(ByteBuffer into, Outbound back) throws IOException {
+        Link own = link();
+        int n;
+        while ((n = readable(own)) <= 0) {
+            if (n < 0) {
+                throw broken(own);
+            }
+            if (!into.hasRemaining()) {
+                return 0;
+            }
+            int said = nothing(own);
+            if (said != AGAIN) {
+                return said;
+            }
+        }
+        emptyReads = 0;
+        n = Math.min(n, into.remaining());
+        Memory ring = own.ring;
+        int at = (int) (position & ring.size() - 1);
+        int first = Math.min(n, ring.size() - at);
+        int to = into.position();
+        into.put(to, ring.bytes(), at, first);
+        if (first < n) {
+            into.put(to + first, ring.bytes(), 0, n - first);
+        }
+        into.position(to + n);
+        position += n;
+        bytesByRing += n;
+        if (position - told >= ring.size() >> 2) {
+            tell(own, back);
+        }
+        return n;
+    }
+
+    /** The ring is empty: the end, what TCP says, or nothing yet. */
+    private int nothing(Link own) throws IOException {
+        boolean failed = own.session.isFailed();
+        if ((++emptyReads & 1023) == 0 || failed) {
+            drain();
+        }
+        long end = BlockLayout.getAcquire(own.block, BlockLayout.END);
+        IOException error = tcpError;
+        if (end == 0 && !tcpEnded && error == null && !failed) {
+            return 0;
+        }
+        if (readable(own) != 0) { // it came before the end did
+            return AGAIN;
+        }
+        if (end != 0 && end >>> BlockLayout.END_BITS == position) {
+            if ((end & BlockLayout.END_ABORT) != 0) {
+                throw new IOException("Connection reset");
+            }
+            return -1;
+        }
+        if (error != null) {
+            throw new IOException(error.getMessage(), error);
+        }
+        if (tcpEnded) {
+            return -1;
+        }
+        if (failed && System.nanoTime() - own.session.failedAt() > PATIENCE_NANOS) {
+            throw new IOException("Connection reset: the session with the other process broke off");
+        }
+        return 0;
+    }
+
+    /** Tells the peer how far this end has read, grants a larger ring if it wants one. */
+    private void tell(Link own, Outbound back) {
+        long wanted = BlockLayout.getAcquire(own.block, BlockLayout.WANTED);
+        Memory next = wanted == granted + 1 ? larger(own) : null;
+        synchronized (own.session) {
+            if (!back.knowsPeer()) {
+                return; // it is told when the peer's offer comes
+            }
+            told = position;
+            if (next != null) {
+                back.postWord(Session.NOTHING, BlockLayout.GRANT_ADDRESS, next.address());
+                back.postWord(Session.NOTHING, BlockLayout.GRANT_SIZE_KEY,
+                        (long) next.size() << 32 | Integer.toUnsignedLong(next.rkey()));
+                back.postWord(Session.NOTHING, BlockLayout.GRANTED, granted);
+            }
+            back.postWord(Session.SPACE, BlockLayout.CONSUMED, position);
+            own.session.poll();
+        }
+    }
+
+    /** The peer's offer has come: tells what was read before. */
+    void peerKnown(Outbound back) {
+        Link own = link;
+        if (own != null && carrier == RING && position - told >= own.ring.size() >> 2) {
+            tell(own, back);
+        }
+    }
+
+    private @Nullable Memory larger(Link own) {
+        granted++;
+        long size = Math.min((long) own.ring.size() * Link.RING_GROWTH, Link.maxRing());
+        if (size <= own.ring.size() || own.nextRing != null) {
+            return null;
+        }
+        try {
+            Memory next = own.session.arena().allocate((int) size);
+            own.nextRing = next;
+            return next;
+        } catch (VerbsException e) {
+            return null; // it goes on with the ring it has
+        }
+    }
+
+    /** The peer knows what was consumed; the session's lock is held. */
+    void arrived(RingStream stream, Outbound back) {
+        long arm = BlockLayout.getAcquire(link().block, BlockLayout.SPACE_ARM);
+        if (arm != seenSpaceArm) {
+            seenSpaceArm = arm;
+            link().session.tell(stream, back.peerIndex(), BlockLayout.queue(arm));
+        }
+    }
+
+    boolean isReady() {
+        if (shut) {
+            return true;
+        }
+        if (carrier != RING) {
+            return false;
+        }
+        Link own = link();
+        return leftover.hasRemaining() || BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) > position
+                || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 || tcpEnded || tcpError != null
+                || own.session.isFailed();
+    }
+
+    /** Asks the peer to tell when there are data. */
+    boolean arm(int queue, Outbound back) {
+        if (isReady()) {
+            return true;
+        }
+        if (carrier != RING || !back.knowsPeer()) {
+            return false;
+        }
+        Link own = link();
+        synchronized (own.session) {
+            long produced = BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED);
+            if (armedAt == produced && armedQueue == queue) {
+                return isReady();
+            }
+            armedAt = produced;
+            armedQueue = queue;
+            back.postWord(Session.NOTHING, BlockLayout.DATA_ARM, BlockLayout.arm(++armSequence, queue));
+            own.session.awaitArrival();
+        }
+        return isReady();
+    }
+
+    /** Whether the kernel has still something to say. */
+    boolean needsKernel() {
+        return !shut && (carrier != RING || !tcpEnded && tcpError == null);
+    }
+
+    /** TCP has something to read; says whether the program has. */
+    boolean kernelReady() {
+        if (carrier == KERNEL) {
+            return true;
+        }
+        if (carrier == RING) {
+            drain();
+            return isReady();
+        }
+        synchronized (this) {
+            Link own = link;
+            if (own == null) {
+                return true;
+            }
+            try {
+                fill(own);
+            } catch (IOException e) {
+                tcpError = e;
+                return true;
+            }
+            return leftover.hasRemaining() || tcpEnded || isReady();
+        }
+    }
+
+    /** Takes the doorbells off TCP, and learns of its end. */
+    private void drain() {
+        synchronized (doorbells) {
+            if (tcpEnded || tcpError != null) {
+                return;
+            }
+            try {
+                int n;
+                do {
+                    n = tcp.read(doorbells.clear());
+                } while (n == doorbells.capacity());
+                if (n < 0) {
+                    tcpEnded = true;
+                }
+            } catch (IOException e) {
+                tcpError = e;
+            }
+        }
+    }
+
+    int available() {
+        if (leftover.hasRemaining()) {
+            return leftover.remaining();
+        }
+        return carrier == RING ? Math.max(0, readable(link())) : 0;
+    }
+
+    void shutdown() throws IOException {
+        shut = true;
+        tcp.shutdownInput(); // wakes who waits; there are no doorbells from now on
+    }
+
+    /** Whether the program leaves something unread in the ring. */
+    boolean isUnread() {
+        return carrier == RING && !shut && (leftover.hasRemaining() || readable(link()) > 0);
+    }
+
+    /** Before TCP is closed: doorbells that lie there unread would make the kernel reset the connection. */
+    void leave() {
+        if (carrier == RING && !shut) {
+            drain();
+        }
+    }
+
+    long bytesByTcp() {
+        return bytesByTcp;
+    }
+
+    long bytesByRing() {
+        return bytesByRing;
+    }
+}

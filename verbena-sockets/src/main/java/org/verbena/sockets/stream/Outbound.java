@@ -1,0 +1,337 @@
+package org.verbena.sockets.stream;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The direction of a stream that goes out: TCP, and from {@link #open} on the peer's ring. Only TCP's phase needs a lock of
+ * its own, for the change may come in the middle; in the ring's phase the session's lock is enough.
+ */
+final class Outbound {
+    /** TCP carries it, and nobody knows yet whether for ever. */
+    private static final int CANDIDATE = 0;
+    /** TCP carries it for ever. */
+    private static final int KERNEL = 1;
+    /** The ring carries it. */
+    private static final int RING = 2;
+
+    private final SocketChannel tcp;
+    private volatile int carrier;
+    /** Bytes given to TCP. */
+    private long sent;
+    private volatile @Nullable Link link;
+
+    // the ring; guarded by the session's lock once it carries
+    private int generation;
+    private int ringKey;
+    private long ringAddress;
+    private int ringSize;
+    private long laneStart;
+    private long produced;
+    private int blockKey;
+    private long blockAddress;
+    private int peerIndex;
+    private int wanted;
+    private volatile boolean ended;
+
+    /** The peer's last wish to be told that was seen, and whether it has been told at all. */
+    private long seenDataArm;
+    private boolean told;
+
+    // this end's wish to be told of space
+    private long armSequence;
+    private long armedAt = -1;
+    private int armedQueue;
+
+    /** Written under the session's lock; others may see an earlier value. */
+    private long bytesByRing;
+    private long stalls;
+
+    Outbound(SocketChannel tcp) {
+        this.tcp = tcp;
+    }
+
+    boolean isByRing() {
+        return carrier == RING;
+    }
+
+    /** It will be TCP for ever. */
+    synchronized void stayWithTcp() {
+        if (carrier == CANDIDATE) {
+            carrier = KERNEL;
+        }
+    }
+
+    /** The peer takes bytes in a ring from now on. It is too late for that if TCP has carried the end already. */
+    synchronized void open(Link own, Offer peer) {
+        synchronized (own.session) {
+            generation = 1;
+            ringKey = peer.ringKey();
+            ringAddress = peer.ringAddress();
+            ringSize = peer.ringSize();
+            blockKey = peer.blockKey();
+            blockAddress = peer.blockAddress();
+            peerIndex = peer.index();
+            laneStart = sent;
+            produced = sent;
+            link = own;
+            if (carrier == CANDIDATE) {
+                postWord(Session.NOTHING, BlockLayout.LANE, BlockLayout.lane(sent, 1));
+                own.session.poll();
+                carrier = RING;
+            }
+        }
+    }
+
+    /** Whether words can be sent to the peer's control block. */
+    boolean knowsPeer() {
+        return link != null;
+    }
+
+    private Link link() {
+        return Objects.requireNonNull(link);
+    }
+
+    int write(ByteBuffer from) throws IOException {
+        if (carrier != RING) {
+            synchronized (this) {
+                if (carrier != RING) {
+                    int n = tcp.write(from);
+                    sent += n; // never negative
+                    return n;
+                }
+            }
+        }
+        Session session = link().session;
+        synchronized (session) {
+            return writeRing(session, from);
+        }
+    }
+
+    long write(ByteBuffer[] from, int offset, int length) throws IOException {
+        if (carrier != RING) {
+            synchronized (this) {
+                if (carrier != RING) {
+                    long n = tcp.write(from, offset, length);
+                    sent += n;
+                    return n;
+                }
+            }
+        }
+        Session session = link().session;
+        long total = 0;
+        synchronized (session) {
+            for (int i = offset; i < offset + length; i++) {
+                if (from[i].hasRemaining()) {
+                    total += writeRing(session, from[i]);
+                    if (from[i].hasRemaining()) {
+                        break;
+                    }
+                }
+            }
+        }
+        return total;
+    }
+
+    /** The session's lock is held. */
+    private int writeRing(Session session, ByteBuffer from) throws IOException {
+        checkWritable(session);
+        int position = from.position();
+        int start = position;
+        int limit = from.limit();
+        while (position < limit) {
+            takeGrant(session);
+            int room = room();
+            if (room <= 0) {
+                if (room < 0) {
+                    session.fail();
+                }
+                askForMore(session);
+                break;
+            }
+            int n = Math.min(Math.min(room, limit - position), Session.CHUNK);
+            session.postBytes(link().index, from, position, n, ringKey, ringAddress, ringSize,
+                    (int) (produced & ringSize - 1), blockKey, blockAddress + BlockLayout.PRODUCED, produced + n);
+            produced += n;
+            position += n;
+            session.poll();
+        }
+        from.position(position);
+        bytesByRing += position - start;
+        if (position == start) {
+            checkWritable(session);
+        }
+        return position - start;
+    }
+
+    private void checkWritable(Session session) throws IOException {
+        if (session.isFailed()) {
+            throw new IOException("Connection reset by peer");
+        }
+        if (BlockLayout.getAcquire(link().block, BlockLayout.CLOSED) != 0) {
+            throw new IOException("Broken pipe");
+        }
+        if (ended) {
+            throw new IOException("Broken pipe");
+        }
+    }
+
+    /** Bytes that fit into the ring now; negative if the peer writes nonsense. */
+    private int room() {
+        long consumed = Math.max(BlockLayout.getAcquire(link().block, BlockLayout.CONSUMED), laneStart);
+        long used = produced - consumed;
+        return used < 0 || used > ringSize ? -1 : (int) (ringSize - used);
+    }
+
+    /** Goes on in the next ring if the peer has granted one. */
+    private void takeGrant(Session session) {
+        Link own = link();
+        if (BlockLayout.getAcquire(own.block, BlockLayout.GRANTED) != generation + 1) {
+            return;
+        }
+        long sizeAndKey = BlockLayout.getAcquire(own.block, BlockLayout.GRANT_SIZE_KEY);
+        int size = (int) (sizeAndKey >>> 32);
+        if (!Offer.isRingSize(size)) {
+            session.fail();
+            return;
+        }
+        generation++;
+        ringSize = size;
+        ringKey = (int) sizeAndKey;
+        ringAddress = BlockLayout.getAcquire(own.block, BlockLayout.GRANT_ADDRESS);
+        laneStart = produced;
+        session.postWord(Session.NOTHING, own.index, 0, blockAddress + BlockLayout.LANE, blockKey,
+                BlockLayout.lane(produced, generation));
+    }
+
+    /** The ring is full: hints that a larger one would do good, once a ring. */
+    private void askForMore(Session session) {
+        stalls++;
+        if (wanted <= generation) {
+            wanted = generation + 1;
+            session.postWord(Session.NOTHING, link().index, 0, blockAddress + BlockLayout.WANTED, blockKey, wanted);
+            session.poll();
+        }
+    }
+
+    boolean isReady() {
+        if (carrier != RING) {
+            return false;
+        }
+        Link own = link();
+        return ended || own.session.isFailed() || BlockLayout.getAcquire(own.block, BlockLayout.CLOSED) != 0
+                || BlockLayout.getAcquire(own.block, BlockLayout.GRANTED) == generation + 1 || room() != 0;
+    }
+
+    /** Asks the peer to tell when there is room. */
+    boolean arm(int queue) {
+        if (isReady()) {
+            return true;
+        }
+        if (carrier != RING) {
+            return false;
+        }
+        Link own = link();
+        synchronized (own.session) {
+            long consumed = BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED);
+            if (armedAt == consumed && armedQueue == queue) {
+                return isReady();
+            }
+            armedAt = consumed;
+            armedQueue = queue;
+            own.session.postWord(Session.NOTHING, own.index, 0, blockAddress + BlockLayout.SPACE_ARM, blockKey,
+                    BlockLayout.arm(++armSequence, queue));
+            own.session.awaitArrival();
+        }
+        return isReady();
+    }
+
+    /** Data or an end have arrived at the peer; the session's lock is held. */
+    void arrived(RingStream stream) {
+        long arm = BlockLayout.getAcquire(link().block, BlockLayout.DATA_ARM);
+        boolean first = !told;
+        if (first || arm != seenDataArm) {
+            told = true;
+            boolean armed = arm != seenDataArm;
+            seenDataArm = arm;
+            if (first) { // whoever waits does not know yet that the ring carries
+                link().session.tell(stream, peerIndex, 0);
+            }
+            if (armed && !(first && BlockLayout.queue(arm) == 0)) {
+                link().session.tell(stream, peerIndex, BlockLayout.queue(arm));
+            }
+        }
+    }
+
+    /** Number of the connection at the peer. */
+    int peerIndex() {
+        return peerIndex;
+    }
+
+    /** Posts a word to the peer's control block; the session's lock is held. */
+    void postWord(int kind, int word, long value) {
+        Link own = link();
+        own.session.postWord(kind, own.index, 0, blockAddress + word, blockKey, value);
+    }
+
+    /** The end is there for good: both directions of the peer learn of it. */
+    void close(int kind) {
+        Link own = link;
+        if (own != null) {
+            synchronized (own.session) {
+                if (carrier == RING) {
+                    ended = true;
+                    postWord(Session.DATA, BlockLayout.END, produced << BlockLayout.END_BITS | kind);
+                }
+                postWord(Session.SPACE, BlockLayout.CLOSED, kind);
+                own.session.poll();
+            }
+        }
+    }
+
+    /** Ends the stream after what was written. */
+    void end(int kind) throws IOException {
+        if (carrier != RING) {
+            synchronized (this) {
+                if (carrier != RING) {
+                    carrier = KERNEL;
+                    tcp.shutdownOutput();
+                    return;
+                }
+            }
+        }
+        Session session = link().session;
+        synchronized (session) {
+            if (!ended) {
+                ended = true;
+                postWord(Session.DATA, BlockLayout.END, produced << BlockLayout.END_BITS | kind);
+                session.poll();
+            }
+        }
+    }
+
+    long bytesByTcp() {
+        return sent;
+    }
+
+    long bytesByRing() {
+        return bytesByRing;
+    }
+
+    long stalls() {
+        return stalls;
+    }
+
+    /** Bytes in the peer's ring that are not read, as far as is known; and the ring's size. */
+    long occupied() {
+        return carrier == RING ? Math.max(0, ringSize - room()) : 0;
+    }
+
+    int ringSize() {
+        return carrier == RING ? ringSize : 0;
+    }
+}

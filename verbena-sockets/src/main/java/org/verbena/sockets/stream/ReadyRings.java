@@ -1,0 +1,142 @@
+package org.verbena.sockets.stream;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The ready queues of one session, both ways: the rings that the peer fills for this process's selectors, and what is
+ * known of the peer's.
+ *
+ * <p>The session's header is written by the peer and says of each of the peer's queues where its ring is and whether its
+ * owner sleeps. It has 32 bytes for each queue from 1 on:
+ *
+ * <pre>
+ *    0  asleep     odd: the owner sleeps
+ *    8  address    of the ring
+ *   16  ring       entries << 32 | rkey; 0: there is none. Written last
+ * </pre>
+ *
+ * An entry of a ring is a word, {@code lap << 32 | index}: number of the connection at the queue's end. {@code lap} counts
+ * entries from 1 on, so that an entry tells by itself whether it is new.
+ */
+final class ReadyRings {
+    /** Queues of a process that can have rings; further ones get doorbells only. */
+    static final int QUEUES = 64;
+    /** Entries of a ring: two for each connection of a session, for each can be armed twice; so it never overflows. */
+    static final int ENTRIES = 2 * Session.MAX_STREAMS;
+    static final int SLOT = 32;
+    static final int HEADER_BYTES = QUEUES * SLOT;
+
+    private static final int ADDRESS = 8;
+    private static final int RING = 16;
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+    private final Session session;
+    private final MemorySegment header;
+    private final long[] tails = new long[QUEUES];
+    private final @Nullable Ring[] own = new Ring[QUEUES];
+
+    ReadyRings(Session session, MemorySegment header) {
+        this.session = session;
+        this.header = header;
+    }
+
+    /** Whether the owner of one of the peer's queues sleeps. */
+    boolean isAsleep(int queue) {
+        return ((long) LONG.getAcquire(header, (long) queue * SLOT) & 1) != 0;
+    }
+
+    /** Puts a connection into one of the peer's queues; the caller holds the session's lock. */
+    void post(int index, int peerIndex, int queue) {
+        if (queue >= QUEUES) {
+            session.fail();
+            return;
+        }
+        long ring = (long) LONG.getAcquire(header, (long) queue * SLOT + RING);
+        int entries = (int) (ring >>> 32);
+        if (Integer.bitCount(entries) != 1) {
+            session.fail();
+            return;
+        }
+        long address = (long) LONG.getOpaque(header, (long) queue * SLOT + ADDRESS);
+        long tail = tails[queue]++;
+        session.postWord(Session.NOTICE, index, queue, address + (tail & entries - 1) * 8, (int) ring,
+                tail + 1 << 32 | Integer.toUnsignedLong(peerIndex));
+    }
+
+    /**
+     * The ring of a queue of this process, made when it is first asked for. It stays: the peer may write to it as long as
+     * the session lasts, and the next queue of that number uses it again.
+     */
+    synchronized Ring open(int queue) throws VerbsException {
+        Ring ring = own[queue];
+        if (ring == null) {
+            ring = create(queue);
+            own[queue] = ring;
+        }
+        return ring;
+    }
+
+    private Ring create(int queue) throws VerbsException {
+        Memory memory = session.arena().allocate(ENTRIES * 8);
+        memory.segment().fill((byte) 0);
+        long at = session.peerHeader() + (long) queue * SLOT;
+        synchronized (session) {
+            session.postWord(Session.NOTHING, 0, 0, at, session.peerHeaderKey(), 0);
+            session.postWord(Session.NOTHING, 0, 0, at + ADDRESS, session.peerHeaderKey(), memory.address());
+            session.postWord(Session.NOTHING, 0, 0, at + RING, session.peerHeaderKey(),
+                    (long) ENTRIES << 32 | Integer.toUnsignedLong(memory.rkey()));
+            session.awaitArrival();
+        }
+        return new Ring(memory, queue);
+    }
+
+    /** A queue's ring in this session; one thread at a time reads it. */
+    final class Ring {
+        private final Memory memory;
+        private final int queue;
+        private long head;
+        private long naps;
+
+        private Ring(Memory memory, int queue) {
+            this.memory = memory;
+            this.queue = queue;
+        }
+
+        Session session() {
+            return session;
+        }
+
+        /** The next connection that became ready; null if there is none, or it has ended meanwhile. */
+        @Nullable
+        RingStream next() {
+            long entry = (long) LONG.getAcquire(memory.segment(), (head & ENTRIES - 1) * 8);
+            head++;
+            return session.stream((int) entry);
+        }
+
+        boolean isEmpty() {
+            long entry = (long) LONG.getAcquire(memory.segment(), (head & ENTRIES - 1) * 8);
+            return (int) (entry >>> 32) != (int) (head + 1);
+        }
+
+        /** Tells the peer whether the owner sleeps. */
+        void sleep(boolean asleep) {
+            long word = ++naps << 1 | (asleep ? 1 : 0);
+            synchronized (session) {
+                session.postWord(Session.NOTHING, 0, 0, session.peerHeader() + (long) queue * SLOT,
+                        session.peerHeaderKey(), word);
+                if (asleep) {
+                    session.awaitArrival();
+                } else {
+                    session.poll();
+                }
+            }
+        }
+    }
+}

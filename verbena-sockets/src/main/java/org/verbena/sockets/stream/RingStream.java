@@ -1,0 +1,298 @@
+package org.verbena.sockets.stream;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+
+import org.jspecify.annotations.Nullable;
+
+/** A connection whose ends may agree upon rings, and mostly have. */
+final class RingStream extends Stream {
+    private static final int READ = SelectionKey.OP_READ;
+    private static final int WRITE = SelectionKey.OP_WRITE;
+
+    private final SocketChannel tcp;
+    private final Inbound in;
+    private final Outbound out;
+    private volatile @Nullable Link link;
+    private volatile @Nullable Listener listener;
+    private volatile @Nullable Agreement agreement;
+    private volatile FallbackReason reason = FallbackReason.NONE;
+    private boolean closed;
+    private boolean taken;
+    private volatile boolean offered;
+
+    RingStream(SocketChannel tcp) {
+        this.tcp = tcp;
+        in = new Inbound(tcp);
+        out = new Outbound(tcp);
+    }
+
+    void agreement(Agreement pending) {
+        agreement = pending;
+    }
+
+    /** How the ends agree; null when they have, or do not. */
+    @Nullable
+    Agreement agreement() {
+        return agreement;
+    }
+
+    // what the agreement does
+
+    /** The connection's part in the session; null if the stream was closed meanwhile, or TCP has ended. */
+    synchronized boolean prepare(Link own) {
+        if (closed || !in.prepare(own)) {
+            return false;
+        }
+        link = own;
+        return true;
+    }
+
+    /** Both ends have made their offers. The stream may be closed: then the peer is told so. */
+    void agreed(Offer peer) {
+        Link own = link;
+        if (own == null) {
+            throw new IllegalStateException("no offer was made");
+        }
+        boolean late;
+        agreement = null;
+        synchronized (this) {
+            offered = true;
+            out.open(own, peer);
+            late = closed;
+        }
+        if (late) {
+            out.close(BlockLayout.END_ORDERLY);
+        } else {
+            in.peerKnown(out);
+            changed();
+        }
+    }
+
+    /** The ends do not agree: TCP carries what is to come. */
+    void fallBack(FallbackReason why) {
+        reason = why;
+        agreement = null;
+        StreamCounters.count(why);
+        in.abandon();
+        in.stayWithTcp();
+        out.stayWithTcp();
+        changed();
+    }
+
+    /** Whether both offers were made. */
+    boolean isAgreed() {
+        return offered;
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    FallbackReason reason() {
+        return reason;
+    }
+
+    // what the session calls, with its lock held
+
+    int index() {
+        Link own = link;
+        return own == null ? -1 : own.index;
+    }
+
+    void dataArrived() {
+        out.arrived(this);
+    }
+
+    void spaceArrived() {
+        in.arrived(this, out);
+    }
+
+    /** Wakes the peer by a byte on TCP, which carries nothing else any more. */
+    void ringDoorbell(ByteBuffer one) {
+        if (out.isByRing()) {
+            try {
+                tcp.write(one.clear()); // no room: then the peer has something to read already
+                StreamCounters.doorbell();
+            } catch (IOException gone) {
+                // the peer learns of the end by the end
+            }
+        }
+    }
+
+    void changed() {
+        Listener told = listener;
+        if (told != null) {
+            told.changed();
+        }
+    }
+
+    // what channels and selectors call
+
+    @Override
+    public int read(ByteBuffer into) throws IOException {
+        return in.read(into, out);
+    }
+
+    @Override
+    public long read(ByteBuffer[] into, int offset, int length) throws IOException {
+        long total = 0;
+        for (int i = offset; i < offset + length; i++) {
+            if (into[i].hasRemaining()) {
+                int n = in.read(into[i], out);
+                if (n <= 0) {
+                    return total > 0 ? total : n;
+                }
+                total += n;
+                if (into[i].hasRemaining()) {
+                    return total;
+                }
+            }
+        }
+        return total;
+    }
+
+    @Override
+    public int write(ByteBuffer from) throws IOException {
+        return out.write(from);
+    }
+
+    @Override
+    public long write(ByteBuffer[] from, int offset, int length) throws IOException {
+        return out.write(from, offset, length);
+    }
+
+    @Override
+    public int readyOps(int ops) {
+        int ready = 0;
+        if ((ops & READ) != 0 && in.isReady()) {
+            ready |= READ;
+        }
+        if ((ops & WRITE) != 0 && out.isReady()) {
+            ready |= WRITE;
+        }
+        return ready;
+    }
+
+    @Override
+    public int kernelOps(int ops) {
+        int wanted = 0;
+        if ((ops & WRITE) != 0 && !out.isByRing()) {
+            wanted |= WRITE;
+        }
+        if (((ops & READ) != 0 || (ops & WRITE) != 0 && out.isByRing()) && in.needsKernel()) {
+            wanted |= READ;
+        }
+        return wanted;
+    }
+
+    @Override
+    public int kernelReady(int kernelReadyOps, int ops) {
+        int ready = 0;
+        if ((kernelReadyOps & READ) != 0 && in.kernelReady()) {
+            ready |= READ;
+        }
+        if ((kernelReadyOps & WRITE) != 0 && !out.isByRing()) {
+            ready |= WRITE;
+        }
+        return (ready | readyOps(ops)) & ops;
+    }
+
+    @Override
+    public int arm(int ops, @Nullable ReadyQueue queue) {
+        int ready = 0;
+        int id = 0;
+        Link own = link;
+        if (queue != null && own != null) {
+            id = queue.attach(own.session);
+        }
+        if ((ops & READ) != 0 && in.arm(id, out)) {
+            ready |= READ;
+        }
+        if ((ops & WRITE) != 0 && out.arm(id)) {
+            ready |= WRITE;
+        }
+        return ready;
+    }
+
+    @Override
+    public void listen(@Nullable Listener newListener) {
+        listener = newListener;
+    }
+
+    @Override
+    public void shutdownOutput() throws IOException {
+        out.end(BlockLayout.END_ORDERLY);
+    }
+
+    @Override
+    public void shutdownInput() throws IOException {
+        in.shutdown();
+    }
+
+    @Override
+    public void close(boolean reset) {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        listener = null;
+        boolean abort = reset || in.isUnread();
+        out.close(abort ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
+        in.leave();
+        StreamEngine.closed(this);
+    }
+
+    @Override
+    public int available() {
+        return in.available();
+    }
+
+    @Override
+    public boolean isInputByRing() {
+        return in.isByRing();
+    }
+
+    @Override
+    public boolean isOutputByRing() {
+        return out.isByRing();
+    }
+
+    /** The session broke off, and TCP lives on: whoever waits finds out. */
+    void breakOff() {
+        if (!isClosed()) {
+            try {
+                tcp.shutdownInput();
+            } catch (IOException closedAlready) {
+                // nobody waits then
+            }
+            changed();
+        }
+    }
+
+    /** For whom gives the memory back, once; null if there is none, or it is taken. */
+    synchronized @Nullable Link takeLink() {
+        Link own = link;
+        boolean first = !taken;
+        taken = true;
+        return first ? own : null;
+    }
+
+    /** Its part in the session; null before there is one. */
+    @Nullable
+    Link link() {
+        return link;
+    }
+
+    Inbound in() {
+        return in;
+    }
+
+    Outbound out() {
+        return out;
+    }
+}

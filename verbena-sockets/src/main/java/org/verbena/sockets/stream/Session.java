@@ -1,0 +1,359 @@
+package org.verbena.sockets.stream;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.CompletionChannel;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SendQueue;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * One queue pair to another process and all that its connections share: memory, a staging area, the numbers of
+ * connections. Posting is for any thread; it takes this object's lock.
+ *
+ * <p>Every WRITE of a word is signalled, and what depends on its arrival is done when its completion is polled: only then
+ * is it known that whatever the peer stored before is either visible here or comes after the peer has seen our word. With
+ * a provider that works as it posts, as shared memory does, that is at once.
+ */
+final class Session {
+    /** Connections of one session. */
+    static final int MAX_STREAMS = 1 << 14;
+    /** Bytes that go in one WRITE: small enough to stay in the cache, large enough to forget the cost of a post. */
+    static final int CHUNK = 32 << 10;
+
+    /** What a completion is for, in its wrId. */
+    static final int NOTHING = 0;
+    /** Data or an end have arrived: see whether the peer waits for data. */
+    static final int DATA = 1;
+    /** What was consumed is known to the peer: see whether it waits for space. */
+    static final int SPACE = 2;
+    /** An entry of a ready queue has arrived: see whether the queue's owner sleeps. */
+    static final int NOTICE = 3;
+
+    private static final int SEND_WR = 256;
+    private static final int STAGE = 256 << 10;
+    private static final int INDEX_BITS = 32;
+    private static final int KIND_BITS = 8;
+    private static final VarHandle STREAMS = java.lang.invoke.MethodHandles.arrayElementVarHandle(RingStream[].class);
+
+    private final long instance;
+    private final ProtectionDomain pd;
+    private final CompletionQueue sent;
+    private final CompletionQueue death;
+    private final QueuePair qp;
+    private final SendQueue queue;
+    private final Arena arena;
+    private final Memory header;
+    private final MemoryRegion stage;
+    private final ByteBuffer stageBytes;
+    private final MemorySegment word = java.lang.foreign.Arena.ofAuto().allocate(8);
+    private final ByteBuffer bell = ByteBuffer.allocateDirect(1);
+    private final ReadyRings ready;
+
+    private @Nullable Connection connection;
+    private long peerHeader;
+    private int peerHeaderKey;
+
+    private volatile @Nullable RingStream[] streams = new RingStream[16];
+    private final ArrayList<Integer> freeIndexes = new ArrayList<>();
+    private int indexes;
+
+    private final long[] stageMarks = new long[SEND_WR];
+    private long stageHead;
+    private volatile long stageTail;
+    private long posted;
+    private volatile long completed;
+    private volatile boolean failed;
+    private volatile long failedAt;
+
+    /** @param events a completion is there when the session has died */
+    Session(Context context, long instance, CompletionChannel events, long memoryLimit) throws VerbsException {
+        this.instance = instance;
+        pd = context.allocateProtectionDomain();
+        try {
+            sent = context.createCompletionQueue(SEND_WR);
+            death = context.createCompletionQueue(
+                    CompletionQueueAttributes.builder().cqe(1).channel(events).userContext(this).build());
+            qp = pd.createQueuePair(QueuePairInitAttributes.builder(sent, death).maxSendWr(SEND_WR).maxReceiveWr(1)
+                    .maxInlineData(8).build());
+            queue = qp.sendQueue();
+            arena = new Arena(pd, memoryLimit);
+            header = arena.allocate(Integer.highestOneBit(2 * ReadyRings.HEADER_BYTES - 1));
+            header.segment().fill((byte) 0);
+            stage = pd.allocate(STAGE, AccessFlags.LOCAL_WRITE);
+            stageBytes = stage.segment().asByteBuffer();
+        } catch (VerbsException e) {
+            pd.close();
+            throw e;
+        }
+        ready = new ReadyRings(this, header.segment());
+    }
+
+    /** To be given to whoever connects or accepts. */
+    QueuePair queuePair() {
+        return qp;
+    }
+
+    /** Random number of the other process. */
+    long instance() {
+        return instance;
+    }
+
+    Arena arena() {
+        return arena;
+    }
+
+    Memory header() {
+        return header;
+    }
+
+    ReadyRings ready() {
+        return ready;
+    }
+
+    /** The queue pair is connected. */
+    void connected(Connection established, long headerAddress, int headerKey) throws VerbsException {
+        connection = established;
+        peerHeader = headerAddress;
+        peerHeaderKey = headerKey;
+        int error = death.requestNotify(false);
+        if (error == 0) {
+            error = qp.receiveQueue().post(0, stage, 0, 8); // nobody sends: it completes when the queue pair dies
+        }
+        if (error != 0) {
+            throw new VerbsException("watch " + qp.describe(), error, "");
+        }
+    }
+
+    long peerHeader() {
+        return peerHeader;
+    }
+
+    int peerHeaderKey() {
+        return peerHeaderKey;
+    }
+
+    /** Gives a connection its number. */
+    synchronized int add(RingStream stream) throws VerbsException {
+        int index = freeIndexes.isEmpty() ? indexes : freeIndexes.removeLast();
+        if (index == indexes) {
+            if (index == MAX_STREAMS) {
+                throw new VerbsException("add a connection", Errno.ENOMEM, "the session has " + index);
+            }
+            indexes++;
+        }
+        @Nullable RingStream[] table = streams;
+        if (index == table.length) {
+            table = Arrays.copyOf(table, index * 2);
+        }
+        STREAMS.setRelease(table, index, stream);
+        streams = table;
+        return index;
+    }
+
+    synchronized void remove(int index) {
+        STREAMS.setRelease(streams, index, null);
+        freeIndexes.add(index);
+    }
+
+    /** A connection by its number, which a peer may have invented. */
+    @Nullable
+    RingStream stream(int index) {
+        @Nullable RingStream[] table = streams;
+        return index >= 0 && index < table.length ? (RingStream) STREAMS.getAcquire(table, index) : null;
+    }
+
+    /** Posts a WRITE of one word; the caller holds the lock. */
+    void postWord(int kind, int index, int ready, long address, int rkey, long value) {
+        reserve(1);
+        word.set(ValueLayout.JAVA_LONG, 0, value);
+        post(queue.start().write(wrId(kind, index, ready), SendFlags.SIGNALED, rkey, address).inline(word, 0, 8), 1);
+    }
+
+    /**
+     * Posts bytes of a buffer and the word that tells of them; the caller holds the lock.
+     *
+     * @param length at most {@link #CHUNK}
+     * @param address of the ring; it wraps at {@code size}
+     * @param at offset of the first byte in the ring
+     */
+    void postBytes(int index, ByteBuffer from, int position, int length, int rkey, long address, int size, int at,
+            int wordKey, long wordAddress, long value) {
+        long start = stage(length);
+        int offset = (int) (start & STAGE - 1);
+        stageBytes.put(offset, from, position, length);
+        reserve(1);
+        int first = Math.min(length, size - at);
+        SendQueue batch = queue.start().write(0, SendFlags.NONE, rkey, address + at).sge(stage, offset, first);
+        if (first < length) {
+            batch = batch.write(0, SendFlags.NONE, rkey, address).sge(stage, offset + first, length - first);
+        }
+        word.set(ValueLayout.JAVA_LONG, 0, value);
+        post(batch.write(wrId(DATA, index, 0), SendFlags.SIGNALED, wordKey, wordAddress).inline(word, 0, 8), 1);
+    }
+
+    private static long wrId(int kind, int index, int ready) {
+        return (long) ready << INDEX_BITS + KIND_BITS | (long) kind << INDEX_BITS | index;
+    }
+
+    private void post(SendQueue batch, int signalled) {
+        int error = batch.complete();
+        if (error != 0) {
+            fail();
+            return;
+        }
+        stageMarks[(int) (posted % SEND_WR)] = stageHead;
+        posted += signalled;
+    }
+
+    /** Staging memory of so many bytes in one piece; waits until earlier WRITEs have left it. */
+    private long stage(int length) {
+        int offset = (int) (stageHead & STAGE - 1);
+        if (offset + length > STAGE) {
+            stageHead += STAGE - offset;
+        }
+        long start = stageHead;
+        stageHead += length + 63 & ~63;
+        while (stageHead - stageTail > STAGE && !failed) {
+            poll();
+        }
+        return start;
+    }
+
+    /** Room for another signalled batch, which has at most three requests. */
+    private void reserve(int batches) {
+        while (posted + batches - completed > SEND_WR / 4 && !failed) {
+            poll();
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Takes completions, and does what waited for them; the caller holds the lock. */
+    void poll() {
+        while (completed != posted && !failed && sent.startPoll() == 0) {
+            long id = sent.wrId();
+            int status = sent.status();
+            sent.endPoll();
+            if (status != WcStatus.SUCCESS) {
+                fail();
+                return;
+            }
+            long done = completed;
+            stageTail = stageMarks[(int) (done % SEND_WR)];
+            completed = done + 1;
+            arrived((int) (id >>> INDEX_BITS) & (1 << KIND_BITS) - 1, (int) id,
+                    (int) (id >>> INDEX_BITS + KIND_BITS));
+        }
+    }
+
+    private void arrived(int kind, int index, int queueId) {
+        if (kind == NOTHING) {
+            return;
+        }
+        RingStream stream = stream(index);
+        if (stream == null) {
+            return;
+        }
+        VarHandle.fullFence(); // our WRITE before our look at what the peer wrote
+        if (kind == DATA) {
+            stream.dataArrived();
+        } else if (kind == SPACE) {
+            stream.spaceArrived();
+        } else if (ready.isAsleep(queueId)) {
+            stream.ringDoorbell(bell);
+        }
+    }
+
+    /** Tells the peer that something is ready which it waited for; the caller holds the lock. */
+    void tell(RingStream stream, int peerIndex, int queueId) {
+        if (queueId == 0) {
+            stream.ringDoorbell(bell);
+        } else {
+            ready.post(stream.index(), peerIndex, queueId);
+        }
+    }
+
+    /** Waits until all that was posted has arrived; the caller holds the lock. */
+    void awaitArrival() {
+        long target = posted;
+        poll();
+        while (completed < target && !failed) {
+            Thread.onSpinWait();
+            poll();
+        }
+        VarHandle.fullFence();
+    }
+
+    /** Whether something that was posted has not completed: somebody has to poll. */
+    boolean isBusy() {
+        return completed != posted && !failed;
+    }
+
+    boolean isFailed() {
+        return failed;
+    }
+
+    /** System.nanoTime() of the failure. */
+    long failedAt() {
+        return failedAt;
+    }
+
+    /** The other process is gone, or the queue pair has failed. */
+    void fail() {
+        if (failed) {
+            return;
+        }
+        failedAt = System.nanoTime();
+        failed = true;
+        for (RingStream stream : streams()) {
+            stream.changed();
+        }
+    }
+
+    /** The connections of now. */
+    List<RingStream> streams() {
+        @Nullable RingStream[] table = streams;
+        List<RingStream> all = new ArrayList<>();
+        for (int i = 0; i < table.length; i++) {
+            RingStream stream = stream(i);
+            if (stream != null) {
+                all.add(stream);
+            }
+        }
+        return all;
+    }
+
+    /** Gives everything back; no connection is left. */
+    synchronized void close() throws VerbsException {
+        failed = true;
+        Connection established = connection;
+        if (established != null) {
+            established.close();
+        }
+        qp.close();
+        sent.close();
+        death.close();
+        arena.close();
+        stage.close();
+        pd.close();
+    }
+}

@@ -1,0 +1,240 @@
+package org.verbena.sockets.stream;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.CompletionChannel;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionListener;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Verbs;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The sessions of this process, one for each other process. Of two processes the one with the lower number connects; in a
+ * session of a process with itself, the end that connected the TCP socket. The map is for the engine's thread alone;
+ * connecting and accepting, which wait, have threads of their own.
+ */
+final class Sessions {
+    private static final int MAGIC = 0x5653_4531; // the version of a session's layout is in it
+
+    /** @param accepts whether this process is the one that is connected to */
+    private record Key(long instance, boolean accepts) {}
+
+    private static final class Entry {
+        @Nullable Session session;
+        final List<Consumer<@Nullable Session>> waiting = new ArrayList<>();
+    }
+
+    private final StreamEngine engine;
+    private final Context context;
+    private final CompletionChannel events;
+    private final ConnectionListener listener;
+    private final long instance;
+    private final Map<Key, Entry> entries = new HashMap<>();
+    private final List<Session> dead = new ArrayList<>();
+
+    /** @throws VerbsException without a device, or memory */
+    Sessions(StreamEngine engine) throws VerbsException {
+        this.engine = engine;
+        context = Verbs.open(System.getProperty("verbena.stream.device", "shm0"));
+        try {
+            events = context.createCompletionChannel();
+            listener = context.connectionManager().listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        } catch (VerbsException e) {
+            context.close();
+            throw e;
+        }
+        instance = new SplittableRandom(System.nanoTime() ^ ProcessHandle.current().pid() * 0x9e3779b97f4a7c15L)
+                .nextLong();
+        Thread.ofPlatform().daemon().name("verbena-stream-accept").start(this::acceptAll);
+    }
+
+    long instance() {
+        return instance;
+    }
+
+    /** Where sessions are taken. */
+    int port() {
+        return listener.localAddress().getPort();
+    }
+
+    /** Its descriptor is readable when a session has died. */
+    CompletionChannel events() {
+        return events;
+    }
+
+    /** Gives the session with another process to whom asks, now or later; null if there is none to be had. */
+    void obtain(long peer, int port, Stream.Role role, Consumer<@Nullable Session> then) {
+        boolean accepts = peer == instance ? role == Stream.Role.SERVER : Long.compareUnsigned(peer, instance) < 0;
+        Key key = new Key(peer, accepts);
+        Entry entry = entries.get(key);
+        if (entry != null && entry.session != null && entry.session.isFailed()) {
+            entry = null;
+        }
+        if (entry == null) {
+            entry = new Entry();
+            entries.put(key, entry);
+            if (!accepts) {
+                Thread.ofPlatform().daemon().name("verbena-stream-connect").start(() -> connect(key, port));
+            }
+        }
+        Session session = entry.session;
+        if (session != null) {
+            then.accept(session);
+        } else {
+            entry.waiting.add(then);
+        }
+    }
+
+    private void connect(Key key, int port) {
+        Session session = null;
+        try {
+            session = newSession(key.instance());
+            Connection connection = context.connectionManager().connect(session.queuePair(),
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), port), parameters(session));
+            connected(session, connection, connection.privateData());
+            Session made = session;
+            engine.submit(() -> ready(key, made));
+        } catch (VerbsException | RuntimeException e) {
+            StreamEngine.warn("no session with another process: " + e.getMessage());
+            close(session);
+            engine.submit(() -> ready(key, null));
+        }
+    }
+
+    private void acceptAll() {
+        try {
+            while (true) {
+                ConnectionRequest request = listener.awaitRequest(Duration.ofDays(1));
+                if (request != null) {
+                    accept(request);
+                }
+            }
+        } catch (VerbsException e) {
+            StreamEngine.warn("no more sessions are taken: " + e.getMessage());
+        }
+    }
+
+    private void accept(ConnectionRequest request) {
+        Session session = null;
+        try {
+            byte[] said = request.privateData();
+            if (said.length != 24 || ByteBuffer.wrap(said).getInt() != MAGIC) {
+                request.reject();
+                return;
+            }
+            session = newSession(ByteBuffer.wrap(said).getLong(4));
+            Connection connection = request.accept(session.queuePair(), parameters(session));
+            connected(session, connection, said);
+            Session made = session;
+            engine.submit(() -> ready(new Key(made.instance(), true), made));
+        } catch (VerbsException | RuntimeException e) {
+            StreamEngine.warn("a session was not taken: " + e.getMessage());
+            close(session);
+        }
+    }
+
+    private Session newSession(long peer) throws VerbsException {
+        return new Session(context, peer, events, Long.getLong("verbena.stream.memory", 1L << 30));
+    }
+
+    private ConnectionParameters parameters(Session session) {
+        byte[] said = ByteBuffer.allocate(24).putInt(MAGIC).putLong(instance).putLong(session.header().address())
+                .putInt(session.header().rkey()).array();
+        return ConnectionParameters.builder().privateData(said).build();
+    }
+
+    private static void connected(Session session, Connection connection, byte[] said) throws VerbsException {
+        if (said.length != 24 || ByteBuffer.wrap(said).getInt() != MAGIC) {
+            throw new IllegalStateException("the other process speaks another version of sessions");
+        }
+        session.connected(connection, ByteBuffer.wrap(said).getLong(12), ByteBuffer.wrap(said).getInt(20));
+    }
+
+    private static void close(@Nullable Session session) {
+        if (session != null) {
+            try {
+                session.close();
+            } catch (VerbsException e) {
+                StreamEngine.warn("a session was not closed: " + e.getMessage());
+            }
+        }
+    }
+
+    /** On the engine's thread. */
+    private void ready(Key key, @Nullable Session session) {
+        Entry entry = entries.computeIfAbsent(key, k -> new Entry());
+        entry.session = session;
+        if (session == null) {
+            entries.remove(key);
+        }
+        List<Consumer<@Nullable Session>> waiting = List.copyOf(entry.waiting);
+        entry.waiting.clear();
+        waiting.forEach(then -> then.accept(session));
+    }
+
+    /** Takes the deaths of sessions that were noticed; on the engine's thread. */
+    void takeDeaths() {
+        try {
+            org.verbena.verbs.CompletionQueue cq;
+            while ((cq = events.await(Duration.ZERO)) != null) {
+                if (cq.userContext() instanceof Session session) {
+                    session.fail();
+                    entries.values().removeIf(entry -> entry.session == session);
+                    dead.add(session);
+                    engine.at(System.nanoTime() + 600_000_000L, () -> breakOff(session));
+                }
+            }
+        } catch (VerbsException e) {
+            StreamEngine.warn("deaths of other processes go unnoticed: " + e.getMessage());
+        }
+    }
+
+    /** TCP has had time to tell of the end; whoever still waits is told now. */
+    private void breakOff(Session session) {
+        session.streams().forEach(RingStream::breakOff);
+    }
+
+    /** Closes dead sessions that have no connection any more. */
+    void bury() {
+        dead.removeIf(session -> {
+            if (!session.streams().isEmpty()) {
+                return false;
+            }
+            close(session);
+            return true;
+        });
+    }
+
+    boolean hasDead() {
+        return !dead.isEmpty();
+    }
+
+    /** Polls sessions whose WRITEs are under way with nobody at hand; true if there are any. */
+    boolean pollBusy() {
+        boolean busy = false;
+        for (Entry entry : entries.values()) {
+            Session session = entry.session;
+            if (session != null && session.isBusy()) {
+                synchronized (session) {
+                    session.poll();
+                }
+                busy |= session.isBusy();
+            }
+        }
+        return busy;
+    }
+}

@@ -1,0 +1,263 @@
+package org.verbena.sockets.stream;
+
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Errno;
+import org.verbena.linux.Eventfd;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.SockDiag;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The thread behind the streams of this process: it runs the agreements, takes note of other processes' deaths and gives
+ * memory back. It starts with the first connection, and sleeps when there is nothing to do.
+ */
+final class StreamEngine {
+    private static final System.Logger LOG = System.getLogger("org.verbena.sockets");
+    private static final long FIRST_TICK_NANOS = 10_000_000L;
+    private static final long LAST_TICK_NANOS = 1_000_000_000L;
+
+    private record Timer(long at, Runnable task) {}
+
+    /** The engine, or null if this process cannot have one. */
+    private static final class Holder {
+        static final @Nullable StreamEngine ENGINE = tryStart();
+
+        private Holder() {}
+    }
+
+    private final Epoll epoll;
+    private final Fd wake;
+    private final SockDiag diag;
+    private final Queue<Runnable> jobs = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean awake = new AtomicBoolean(true);
+    private final Map<Integer, Runnable> watched = new HashMap<>();
+    private final PriorityQueue<Timer> timers = new PriorityQueue<>(Comparator.comparingLong(Timer::at));
+    private final List<Link> lingering = new ArrayList<>();
+    private long tickNanos = FIRST_TICK_NANOS;
+    private @Nullable Sessions sessions;
+    private @Nullable VerbsException unavailable;
+
+    private StreamEngine() throws LinuxException {
+        epoll = Epoll.create();
+        wake = Eventfd.create();
+        diag = SockDiag.open();
+        epoll.add(wake, Epoll.IN, wake.value());
+    }
+
+    private static @Nullable StreamEngine tryStart() {
+        try {
+            StreamEngine engine = new StreamEngine();
+            Thread.ofPlatform().daemon().name("verbena-stream-engine").start(engine::run);
+            return engine;
+        } catch (LinuxException | RuntimeException | LinkageError e) {
+            warn("every connection stays with TCP: " + e.getMessage());
+            return null;
+        }
+    }
+
+    /** Sets out to find the other end of a connection; waits for nobody. */
+    static RingStream open(SocketChannel tcp, Stream.Role role) {
+        RingStream stream = new RingStream(tcp);
+        StreamEngine engine = Holder.ENGINE;
+        if (engine == null) {
+            stream.fallBack(FallbackReason.UNAVAILABLE);
+        } else {
+            Agreement agreement = new Agreement(engine, stream, tcp, role);
+            stream.agreement(agreement);
+            engine.submit(agreement::start);
+        }
+        return stream;
+    }
+
+    /** A stream was closed: its memory is given back when the peer has closed it too. */
+    static void closed(RingStream stream) {
+        StreamEngine engine = Holder.ENGINE;
+        if (engine == null) {
+            return;
+        }
+        if (stream.isAgreed()) {
+            engine.submit(() -> engine.linger(stream));
+        } else {
+            Agreement agreement = stream.agreement();
+            if (agreement != null) {
+                engine.submit(agreement::streamClosed);
+            }
+        }
+    }
+
+    static void warn(String what) {
+        LOG.log(System.Logger.Level.WARNING, what);
+    }
+
+    static FallbackReason reason(LinuxException e) {
+        return switch (e.errno()) {
+            case Errno.EMFILE, Errno.ENFILE -> FallbackReason.NO_DESCRIPTORS;
+            case Errno.ENOMEM, Errno.ENOBUFS -> FallbackReason.NO_MEMORY;
+            default -> FallbackReason.UNAVAILABLE;
+        };
+    }
+
+    /** Has the engine's thread do something. */
+    void submit(Runnable job) {
+        jobs.add(job);
+        if (!awake.get() && awake.compareAndSet(false, true)) {
+            Eventfd.signalQuietly(wake.value());
+        }
+    }
+
+    // for the engine's thread
+
+    SockDiag diag() {
+        return diag;
+    }
+
+    /** @throws VerbsException each time, if there is no device */
+    Sessions sessions() throws VerbsException {
+        if (unavailable != null) {
+            throw unavailable;
+        }
+        Sessions open = sessions;
+        if (open == null) {
+            try {
+                open = new Sessions(this);
+                Sessions made = open;
+                watch(Fd.of(open.events().descriptor()), Epoll.IN, made::takeDeaths);
+                sessions = open;
+            } catch (VerbsException e) {
+                unavailable = e;
+                throw e;
+            } catch (LinuxException e) {
+                unavailable = new VerbsException("watch sessions", e);
+                throw unavailable;
+            }
+        }
+        return open;
+    }
+
+    void watch(Fd fd, int events, Runnable handler) throws LinuxException {
+        epoll.add(fd, events, fd.value());
+        watched.put(fd.value(), handler);
+    }
+
+    /** Before the descriptor is closed. */
+    void forget(Fd fd) {
+        watched.remove(fd.value());
+        try {
+            epoll.remove(fd);
+        } catch (LinuxException e) {
+            // closing it takes it out as well
+        }
+    }
+
+    void at(long nanoTime, Runnable task) {
+        timers.add(new Timer(nanoTime, task));
+    }
+
+    void linger(RingStream stream) {
+        Link link = stream.takeLink();
+        if (link != null) {
+            if (link.isLetGo()) {
+                link.release();
+            } else {
+                lingering.add(link);
+                tickNanos = FIRST_TICK_NANOS;
+            }
+        }
+    }
+
+    private void run() {
+        while (true) {
+            try {
+                runOnce();
+            } catch (LinuxException | RuntimeException | Error e) {
+                LOG.log(System.Logger.Level.ERROR, "the engine of streams", e);
+            }
+        }
+    }
+
+    private void runOnce() throws LinuxException {
+        runJobs();
+        long wait = Math.min(nextTimer(), tidy());
+        awake.set(false);
+        if (!jobs.isEmpty()) {
+            awake.set(true);
+            return;
+        }
+        int n = epoll.await(wait == Long.MAX_VALUE ? -1 : (int) Math.min((wait + 999_999) / 1_000_000, 60_000));
+        awake.set(true);
+        for (int i = 0; i < n; i++) {
+            int fd = (int) epoll.token(i);
+            if (fd == wake.value()) {
+                Eventfd.drain(wake);
+                continue;
+            }
+            Runnable handler = watched.get(fd);
+            if (handler != null) {
+                handler.run();
+            }
+        }
+        runTimers(); // after what came: a machine that is slow is no peer that is silent
+    }
+
+    private void runJobs() {
+        Runnable job;
+        while ((job = jobs.poll()) != null) {
+            job.run();
+        }
+    }
+
+    /** Nanoseconds until a timer is due; 0 or less if one is. */
+    private long nextTimer() {
+        Timer next = timers.peek();
+        return next == null ? Long.MAX_VALUE : Math.max(0, next.at() - System.nanoTime());
+    }
+
+    private void runTimers() {
+        long now = System.nanoTime();
+        Timer next;
+        while ((next = timers.peek()) != null && next.at() - now <= 0) {
+            timers.poll();
+            next.task().run();
+        }
+    }
+
+    /** Gives back what the peers have let go. */
+    private long tidy() {
+        Sessions open = sessions;
+        boolean busy = open != null && open.pollBusy();
+        int before = lingering.size();
+        lingering.removeIf(link -> {
+            boolean letGo = link.isLetGo();
+            if (letGo) {
+                link.release();
+            }
+            return letGo;
+        });
+        if (open != null) {
+            open.bury();
+        }
+        if (busy) {
+            return 1_000_000;
+        }
+        if (lingering.isEmpty() && (open == null || !open.hasDead())) {
+            tickNanos = FIRST_TICK_NANOS;
+            return Long.MAX_VALUE;
+        }
+        tickNanos = lingering.size() < before ? FIRST_TICK_NANOS : Math.min(2 * tickNanos, LAST_TICK_NANOS);
+        return tickNanos;
+    }
+}
