@@ -6,7 +6,7 @@
  * {@code --add-exports java.base/sun.net=org.verbena.sockets}. The agent and {@code verbena run} give them.
  */
 @org.jspecify.annotations.NullMarked module org.verbena.sockets {
-    requires static org.jspecify;
+    requires static transitive org.jspecify;
     requires org.verbena.linux;
     requires org.verbena.verbs;
 

@@ -35,6 +35,7 @@ class LayersTest {
             "shm", List.of("verbs", "linux"),
             "micrometer", List.of("verbs"),
             "sockets", List.of("verbs", "linux"),
+            "agent", List.of(), // it finds the others by name, in another class loader
             "cli", List.of("shm", "sockets", "verbs", "linux")));
 
     /** Libraries beyond the JDK. What is not named here is core and has none; Unsafe is not the JDK's API. */

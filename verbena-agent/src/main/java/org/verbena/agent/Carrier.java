@@ -1,0 +1,101 @@
+package org.verbena.agent;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.lang.module.Configuration;
+import java.lang.module.ModuleFinder;
+import java.lang.reflect.InvocationTargetException;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.jar.JarFile;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The Verbena that serves this process, by its class {@code DropIn}: the application's own, as a module or on the class
+ * path, if it offers at least as much as the one in the agent's jar, and that one otherwise. Never both: two in one
+ * class loader would be a mixture of classes.
+ *
+ * @param whose for a person
+ */
+record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
+    /** What {@code DropIn.level()} says inside the agent's jar. */
+    static final int LEVEL = 1;
+
+    private static final String SOCKETS = "org.verbena.sockets";
+    private static final String LINUX = "org.verbena.linux";
+    private static final String SHM = "org.verbena.shm";
+    private static final String DROP_IN = SOCKETS + ".DropIn";
+
+    /** Finds it, and exports to it what it needs of the JDK. */
+    static Carrier find(File jar, Instrumentation instrumentation) throws IOException, ReflectiveOperationException {
+        Optional<Carrier> own = ofApplication();
+        Carrier c = own.isPresent() ? own.get() : inner(jar);
+        Grants.exports(instrumentation, c.sockets);
+        return c;
+    }
+
+    private static Optional<Carrier> ofApplication() {
+        ModuleLayer boot = ModuleLayer.boot();
+        Optional<Module> module = boot.findModule(SOCKETS);
+        try {
+            ClassLoader loader = module.map(Module::getClassLoader).orElse(ClassLoader.getSystemClassLoader());
+            Class<?> dropIn = Class.forName(DROP_IN, false, loader);
+            Module sockets = dropIn.getModule();
+            Module linux = Class.forName(LINUX + ".Sys", false, loader).getModule();
+            Carrier own = new Carrier("the application's own Verbena", dropIn, sockets, linux);
+            return own.level() >= LEVEL ? Optional.of(own) : Optional.empty();
+        } catch (ReflectiveOperationException | LinkageError e) {
+            return Optional.empty(); // none, one before there was an agent, or half of one
+        }
+    }
+
+    private static Carrier inner(File file) throws IOException, ReflectiveOperationException {
+        JarFile jar = new JarFile(file);
+        ModuleLayer boot = ModuleLayer.boot();
+        // all by name: to look for who provides what would look through the JDK
+        Configuration verbena = boot.configuration().resolve(new InnerModules(jar, file.toURI()), ModuleFinder.of(),
+                Set.of(SOCKETS, SHM));
+        // its parent knows nothing of the class path, so no provider of another version there is found
+        ModuleLayer layer = ModuleLayer.defineModulesWithOneLoader(verbena, List.of(boot),
+                ClassLoader.getPlatformClassLoader()).layer();
+        Module sockets = layer.findModule(SOCKETS).orElseThrow();
+        Module linux = layer.findModule(LINUX).orElseThrow();
+        return new Carrier("Verbena", Class.forName(DROP_IN, false, sockets.getClassLoader()), sockets, linux);
+    }
+
+    void grantNativeAccess(Instrumentation instrumentation) throws ReflectiveOperationException {
+        Grants.nativeAccess(instrumentation, linux);
+    }
+
+    private int level() throws ReflectiveOperationException {
+        return (Integer) dropIn.getMethod("level").invoke(null);
+    }
+
+    /** Why a property cannot be set; null if it can. */
+    @Nullable
+    String refusal(String name, String value) {
+        try {
+            return (String) dropIn.getMethod("refusal", String.class, String.class).invoke(null, name, value);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Why there can be no connections through shared memory; null if there can. */
+    @Nullable
+    String problem() throws ReflectiveOperationException {
+        return (String) dropIn.getMethod("problem").invoke(null);
+    }
+
+    SelectorProvider provider() throws ReflectiveOperationException {
+        try {
+            return (SelectorProvider) dropIn.getMethod("provider").invoke(null);
+        } catch (InvocationTargetException e) {
+            throw new IllegalStateException("the selector provider cannot be made: " + e.getCause(), e.getCause());
+        }
+    }
+}

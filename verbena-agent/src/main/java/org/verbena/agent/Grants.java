@@ -1,0 +1,45 @@
+package org.verbena.agent;
+
+import java.lang.instrument.Instrumentation;
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.Set;
+
+/** What Verbena's modules need of the JDK and get by the agent, where others need options of the JVM's. */
+final class Grants {
+    private static final Module BASE = Object.class.getModule();
+
+    private Grants() {}
+
+    /** As {@code --add-exports java.base/sun.nio.ch=} and {@code java.base/sun.net=}. */
+    static void exports(Instrumentation instrumentation, Module sockets) {
+        export(instrumentation, sockets, "sun.nio.ch", "sun.net");
+    }
+
+    /**
+     * As {@code --enable-native-access=}. There is a public way, {@link ModuleLayer.Controller#enableNativeAccess}, but it
+     * is for those who have native access themselves, and an agent's jar is not asked for its manifest's
+     * {@code Enable-Native-Access}: hence the JDK's own, through a package that is exported to the agent's class loader
+     * alone.
+     */
+    static void nativeAccess(Instrumentation instrumentation, Module linux) throws ReflectiveOperationException {
+        if (linux.isNativeAccessEnabled()) {
+            return;
+        }
+        export(instrumentation, Grants.class.getModule(), "jdk.internal.access");
+        Object access = Class.forName("jdk.internal.access.SharedSecrets").getMethod("getJavaLangAccess").invoke(null);
+        Class<?> type = Class.forName("jdk.internal.access.JavaLangAccess");
+        if (linux.isNamed()) {
+            Method enable = type.getMethod("addEnableNativeAccess", Module.class);
+            enable.invoke(access, linux);
+        } else {
+            type.getMethod("addEnableNativeAccessToAllUnnamed").invoke(access);
+        }
+    }
+
+    private static void export(Instrumentation instrumentation, Module to, String... packages) {
+        for (String p : packages) {
+            instrumentation.redefineModule(BASE, Set.of(), Map.of(p, Set.of(to)), Map.of(), Set.of(), Map.of());
+        }
+    }
+}

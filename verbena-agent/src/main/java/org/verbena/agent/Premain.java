@@ -1,0 +1,101 @@
+package org.verbena.agent;
+
+import java.lang.instrument.Instrumentation;
+import java.lang.reflect.InvocationTargetException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.function.Supplier;
+
+/**
+ * Where the JVM enters the agent. This class and {@link SocketHook} are compiled for Java 8, so that an older JVM can be
+ * told that it is too old; the rest of the agent is for Java 25 and has a class loader of its own, so that what the agent
+ * is allowed (see {@code Grants}) is not allowed to the application's class path as well.
+ */
+public final class Premain {
+    /** The system property that says how the agent fared; {@code verbena attach} reads it. */
+    static final String STATE = "verbena.agent";
+
+    private static final int NEEDED = 25;
+
+    private static boolean entered;
+
+    private Premain() {}
+
+    /** Before the program's main class. */
+    public static void premain(String arguments, Instrumentation instrumentation) {
+        start(arguments, instrumentation, false);
+    }
+
+    /** In a JVM that runs. */
+    public static void agentmain(String arguments, Instrumentation instrumentation) {
+        start(arguments, instrumentation, true);
+    }
+
+    private static synchronized void start(String arguments, Instrumentation instrumentation, boolean attached) {
+        if (entered) {
+            return; // named twice, or attached to a JVM that has it
+        }
+        String given = arguments == null ? "" : arguments;
+        String version = System.getProperty("java.specification.version", "1.8");
+        if (feature(version) < NEEDED) {
+            say(given, "not active: this is Java " + version + ", and Verbena needs " + NEEDED + " or newer");
+            return;
+        }
+        try {
+            activate(given, instrumentation, attached);
+            entered = true;
+        } catch (InvocationTargetException e) {
+            failed(given, e.getCause(), attached);
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+            failed(given, e, attached);
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static void activate(String given, Instrumentation instrumentation, boolean attached)
+            throws ReflectiveOperationException {
+        URL jar = Premain.class.getProtectionDomain().getCodeSource().getLocation();
+        // stays open: it is where the agent's classes are
+        ClassLoader own = new URLClassLoader(new URL[] {jar}, null);
+        Supplier<Object> provider = (Supplier<Object>) Class.forName("org.verbena.agent.Activation", true, own)
+                .getMethod("prepare", String.class, Instrumentation.class, URL.class)
+                .invoke(null, given, instrumentation, jar);
+        SocketHook.set(provider);
+        if (attached) {
+            SocketHook.provider(); // now, so that who attached learns how it went
+        }
+    }
+
+    /** Arguments that are wrong end a program that starts; nothing ends one that runs, and nothing else ends either. */
+    private static void failed(String given, Throwable problem, boolean attached) {
+        if (problem instanceof IllegalArgumentException) {
+            System.setProperty(STATE, "not active: " + problem.getMessage());
+            System.err.println("verbena: " + problem.getMessage());
+            if (!attached) {
+                System.err.flush();
+                Runtime.getRuntime().halt(1); // exit would run the hooks of a program that has not begun
+            }
+        } else {
+            say(given, "not active: " + problem);
+        }
+    }
+
+    /** The one line; a program that is to be quiet says it to the property only. */
+    private static void say(String given, String line) {
+        System.setProperty(STATE, line);
+        if (!("," + given + ",").contains(",quiet,")) {
+            System.err.println("verbena: " + line);
+        }
+    }
+
+    /** 8 of "1.8", 17 of "17". */
+    private static int feature(String version) {
+        String v = version.startsWith("1.") ? version.substring(2) : version;
+        int dot = v.indexOf('.');
+        try {
+            return Integer.parseInt(dot < 0 ? v : v.substring(0, dot));
+        } catch (NumberFormatException unknown) {
+            return 0;
+        }
+    }
+}

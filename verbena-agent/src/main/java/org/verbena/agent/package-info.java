@@ -1,0 +1,3 @@
+/** The agent that gives a program Verbena's sockets without a change to it. */
+@org.jspecify.annotations.NullMarked
+package org.verbena.agent;

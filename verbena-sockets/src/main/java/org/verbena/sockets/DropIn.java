@@ -1,0 +1,72 @@
+package org.verbena.sockets;
+
+import java.nio.channels.spi.SelectorProvider;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Memfd;
+
+/**
+ * What the agent asks of the Verbena that it finds, be it the application's own or the one in the agent's jar. Programs
+ * have no use for it: they ask for a channel. Stateless and thread-safe.
+ */
+public final class DropIn {
+    /** Raised when the agent has to know of a change. */
+    private static final int LEVEL = 1;
+
+    /** Memory that a connection needs at least, in bytes. */
+    private static final int PROBE = 4096;
+
+    private DropIn() {}
+
+    /** What this Verbena offers to an agent; an agent uses the application's own if it offers at least what its own does. */
+    public static int level() {
+        return LEVEL; // a method, so that no caller has the number compiled in
+    }
+
+    /**
+     * Why a system property cannot be set, as the end of a sentence; null if it can.
+     *
+     * @param name the property's, with {@code verbena.} before it
+     */
+    public static @Nullable String refusal(String name, String value) {
+        return DropInProperty.refusal(name, value);
+    }
+
+    /**
+     * Why this process cannot have connections through shared memory, as the end of a sentence; null if it can. Tries it,
+     * and leaves nothing behind.
+     */
+    public static @Nullable String problem() {
+        try (Fd fd = Memfd.create("verbena-probe", PROBE)) {
+            Memfd.allocate(fd, 0, PROBE);
+            return null;
+        } catch (LinuxException e) {
+            return "there is no shared memory (" + e.getMessage() + ")";
+        } catch (IllegalCallerException | LinkageError e) {
+            return "there is no native access (" + firstWords(e) + ")";
+        }
+    }
+
+    private static String firstWords(Throwable e) {
+        Throwable t = e;
+        while (t.getCause() != null && t.getCause() != t) {
+            t = t.getCause();
+        }
+        return t.getMessage() == null ? t.toString() : t.getMessage();
+    }
+
+    /** A new provider for all channels of this process; there is one a process. */
+    public static SelectorProvider provider() {
+        return Maker.make();
+    }
+
+    /** Apart, so that the rest of this class can be used before the agent has given the provider what it extends. */
+    private static final class Maker {
+        static SelectorProvider make() {
+            return new VerbenaSelectorProvider();
+        }
+    }
+}

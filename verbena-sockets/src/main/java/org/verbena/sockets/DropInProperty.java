@@ -1,0 +1,36 @@
+package org.verbena.sockets;
+
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A system property that may be set by the agent's arguments.
+ *
+ * @param name after {@code verbena.}
+ * @param values as a regular expression
+ * @param takes what values it takes, for a person
+ */
+record DropInProperty(String name, Pattern values, String takes) {
+    private static final String PREFIX = "verbena.";
+
+    private static final List<DropInProperty> ALL = List.of(
+            of("counters", "on|off", "on or off"),
+            of("counters.directory", ".+", "a folder"),
+            of("shm.trusted-uids", "\\d{1,10}(,\\d{1,10})*", "user numbers, with commas between them"));
+
+    private static DropInProperty of(String name, String values, String takes) {
+        return new DropInProperty(name, Pattern.compile(values), takes);
+    }
+
+    static @Nullable String refusal(String name, String value) {
+        for (DropInProperty p : ALL) {
+            if (name.equals(PREFIX + p.name)) {
+                return p.values.matcher(value).matches() ? null : "takes " + p.takes + ", not '" + value + "'";
+            }
+        }
+        return "is not known; there are " + ALL.stream().map(DropInProperty::name).collect(Collectors.joining(", "));
+    }
+}

@@ -1,0 +1,90 @@
+package org.verbena.tests.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+
+import javax.tools.ToolProvider;
+
+/** The agent's jar as the build has made it, or, where it has compiled only, as it would make it. */
+public final class AgentJar {
+    private static final List<String> MODULES = List.of("linux", "verbs", "shm", "sockets");
+
+    private AgentJar() {}
+
+    public static Path in(Path scratch) throws IOException {
+        Path built = onClassPath("agent");
+        if (Files.isRegularFile(built)) {
+            return built;
+        }
+        Path jar = scratch.resolve("verbena-agent.jar");
+        try (OutputStream file = Files.newOutputStream(jar); ZipOutputStream out = new ZipOutputStream(file)) {
+            add(out, built, "", p -> !p.startsWith("META-INF/modules/"));
+            for (String m : MODULES) {
+                add(out, onClassPath(m), "META-INF/modules/org.verbena." + m + "/", p -> true);
+            }
+        }
+        return jar;
+    }
+
+    /** The jar or folder of a module. */
+    static Path onClassPath(String module) {
+        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+                .filter(p -> p.matches(".*/verbena-" + module + "(/target/.*|[-.].*)"))
+                .map(Path::of).findFirst().orElseThrow(() -> new AssertionError("no " + module + " on the class path"));
+    }
+
+    /** A jar of a folder or jar of classes, of the files whose path is wanted. */
+    static Path copy(Path classes, Path jar, Predicate<String> wanted) throws IOException {
+        try (OutputStream file = Files.newOutputStream(jar); ZipOutputStream out = new ZipOutputStream(file)) {
+            add(out, classes, "", wanted);
+        }
+        return jar;
+    }
+
+    private static void add(ZipOutputStream out, Path classes, String folder, Predicate<String> wanted)
+            throws IOException {
+        if (Files.isRegularFile(classes)) {
+            try (java.util.zip.ZipFile zip = new java.util.zip.ZipFile(classes.toFile())) {
+                for (ZipEntry e : zip.stream().filter(e -> !e.isDirectory() && wanted.test(e.getName())).toList()) {
+                    out.putNextEntry(new ZipEntry(folder + e.getName()));
+                    zip.getInputStream(e).transferTo(out);
+                    out.closeEntry();
+                }
+            }
+            return;
+        }
+        try (Stream<Path> files = Files.walk(classes)) {
+            for (Path f : files.filter(Files::isRegularFile).toList()) {
+                String name = classes.relativize(f).toString();
+                if (wanted.test(name)) {
+                    out.putNextEntry(new ZipEntry(folder + name));
+                    Files.copy(f, out);
+                    out.closeEntry();
+                }
+            }
+        }
+    }
+
+    /** Compiles the test's program for Java 8 into a folder. */
+    public static Path program(Path folder) throws IOException {
+        Path source = Files.createDirectories(folder.resolve("source")).resolve("Report.java");
+        try (var in = AgentJar.class.getResourceAsStream("/agent/Report.java")) {
+            Files.copy(in, source);
+        }
+        Path classes = Files.createDirectories(folder.resolve("classes"));
+        assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, "-nowarn", "-Xlint:-options", "--release",
+                "8", "-d", classes.toString(), source.toString())).isZero();
+        return classes;
+    }
+}

@@ -1,0 +1,177 @@
+package org.verbena.tests.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** {@code -javaagent:verbena-agent.jar} in programs that know nothing of it, each in a process of its own. */
+class AgentTest {
+    private static final String OURS = "org.verbena.sockets.VerbenaSelectorProvider";
+    private static final String JDKS = "sun.nio.ch.EPollSelectorProvider";
+    private static final String ACTIVE = "verbena: active: sockets are those of Verbena\n";
+
+    @TempDir static Path dir;
+    private static Path jar;
+    private static Path classes;
+
+    @BeforeAll
+    static void prepare() throws Exception {
+        jar = AgentJar.in(dir);
+        classes = AgentJar.program(dir);
+    }
+
+    private static String agent(String arguments) {
+        return "-javaagent:" + jar + (arguments.isEmpty() ? "" : "=" + arguments);
+    }
+
+    private static AgentRun run(List<String> options, String... words) throws Exception {
+        return AgentRun.of(AgentRun.command(AgentRun.java(), options, classes, words), dir);
+    }
+
+    @Test
+    void aProgramGetsVerbenasChannelsAndOneLine() throws Exception {
+        AgentRun r = run(List.of(agent("")), "provider", "same", "unnamed", "select", "echo", "wait", "exit7");
+        assertThat(r).isEqualTo(new AgentRun(7, "provider " + OURS
+                + "\nsame true true\nunnamed false\nselect 0\necho hello\n", ACTIVE));
+    }
+
+    @Test
+    void nothingIsSaidOfAProgramWithoutChannels() throws Exception {
+        assertThat(run(List.of(agent("")))).isEqualTo(new AgentRun(0, "", ""));
+    }
+
+    @Test
+    void quietIsQuiet() throws Exception {
+        assertThat(run(List.of(agent("quiet")), "provider", "wait"))
+                .isEqualTo(new AgentRun(0, "provider " + OURS + "\n", ""));
+    }
+
+    @Test
+    void nativeAccessNeedsNoOptionAndGivesNoWarning() throws Exception {
+        assertThat(run(List.of("--illegal-native-access=deny", agent("")), "echo", "wait"))
+                .isEqualTo(new AgentRun(0, "echo hello\n", ACTIVE));
+    }
+
+    @Test
+    void namedTwiceItIsThereOnce() throws Exception {
+        assertThat(run(List.of(agent("counters=off"), agent("counters=on")), "echo", "property", "wait"))
+                .isEqualTo(new AgentRun(0, "echo hello\nproperty off\n", ACTIVE));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "spim=3 | 1 | 'spim' is not known; there are ",
+        "quiet,verbena.spim=3 | 7 | 'spim' is not known",
+        "counters=off,counters=perhaps | 14 | 'counters' takes on or off, not 'perhaps'",
+        "counters | 1 | 'counters' is neither 'quiet' nor key=value",
+        "counters=off, | 14 | nothing between two commas",
+        "=x | 1 | '=x' is neither",
+        "shm.trusted-uids=1\\,x | 1 | takes user numbers, with commas between them, not '1,x'",
+    })
+    void wrongArgumentsAreRefused(String arguments, int column, String why) throws Exception {
+        AgentRun r = run(List.of(agent(arguments)), "provider");
+        assertThat(r.code()).isEqualTo(1);
+        assertThat(r.out()).isEmpty();
+        assertThat(r.err()).startsWith("verbena: agent arguments, line 1, column " + column + ": ").contains(why);
+        assertThat(r.err().lines()).hasSize(1);
+    }
+
+    @Test
+    void argumentsAreProperties() throws Exception {
+        assertThat(run(List.of(agent("quiet,counters=off,shm.trusted-uids=1\\,2")), "property").out())
+                .isEqualTo("property off\n");
+    }
+
+    @Test
+    void anOldJavaIsLeftAlone() throws Exception {
+        Optional<Path> old = AgentRun.oldJava();
+        if (old.isEmpty()) {
+            System.out.println("AgentTest.anOldJavaIsLeftAlone: skipped, /usr/lib/jvm has no Java older than 25");
+        }
+        assumeTrue(old.isPresent());
+        AgentRun r = AgentRun.of(AgentRun.command(old.get(), List.of(agent("")), classes, "provider", "echo", "exit3"),
+                dir);
+        assertThat(r.code()).isEqualTo(3);
+        assertThat(r.out()).isEqualTo("provider " + JDKS + "\necho hello\n");
+        assertThat(r.err()).matches("verbena: not active: this is Java [0-9.]+, and Verbena needs 25 or newer\n");
+        assertThat(AgentRun.of(AgentRun.command(old.get(), List.of(agent("quiet")), classes, "echo"), dir))
+                .isEqualTo(new AgentRun(0, "echo hello\n", ""));
+    }
+
+    @Test
+    void aProviderOfTheProgramsOwnStays() throws Exception {
+        String line = "verbena: not active: this program has a selector provider of its own, " + JDKS + "\n";
+        assertThat(run(List.of(agent(""), "-Djava.nio.channels.spi.SelectorProvider=" + JDKS), "provider", "echo"))
+                .isEqualTo(new AgentRun(0, "provider " + JDKS + "\necho hello\n", line));
+        assertThat(run(List.of(agent("")), "own", "provider", "echo"))
+                .isEqualTo(new AgentRun(0, "provider " + JDKS + "\necho hello\n", line));
+    }
+
+    @Test
+    void withoutSharedMemoryAllIsTheKernels() throws Exception {
+        List<String> command = new ArrayList<>(List.of("prlimit", "--fsize=0"));
+        command.addAll(AgentRun.command(AgentRun.java(), List.of("-XX:-UsePerfData", agent("")), classes, "wait"));
+        List<String> shell = List.of("sh", "-c", command.stream().map(c -> "'" + c + "'")
+                .collect(Collectors.joining(" ")) + " 2>&1 | cat"); // the limit is for files, not for pipes
+        AgentRun r = AgentRun.of(shell, dir);
+        assertThat(r.out()).startsWith("verbena: all connections are the kernel's: there is no shared memory (");
+        assertThat(r.out().lines()).hasSize(1);
+    }
+
+    @Test
+    void aRuntimeWithoutTheFlightRecorderIsEnough() throws Exception {
+        assertThat(run(List.of(agent(""), "--limit-modules", "java.base,java.instrument"), "provider", "echo", "wait"))
+                .isEqualTo(new AgentRun(0, "provider " + OURS + "\necho hello\n", ACTIVE));
+    }
+
+    // ---- programs that ship Verbena
+
+    private static String classPath(Path sockets) {
+        return Stream.of(classes, sockets, AgentJar.onClassPath("linux"), AgentJar.onClassPath("verbs"),
+                AgentJar.onClassPath("shm")).map(Path::toString).collect(Collectors.joining(File.pathSeparator));
+    }
+
+    @Test
+    void theProgramsOwnVerbenaIsTaken() throws Exception {
+        String line = "verbena: active: sockets are those of the application's own Verbena\n";
+        assertThat(run(List.of("--illegal-native-access=deny", agent(""), "-cp",
+                classPath(AgentJar.onClassPath("sockets"))), "provider", "unnamed", "echo", "wait"))
+                .isEqualTo(new AgentRun(0, "provider " + OURS + "\nunnamed true\necho hello\n", line));
+        String modules = Arrays.stream(classPath(AgentJar.onClassPath("sockets")).split(File.pathSeparator)).skip(1)
+                .collect(Collectors.joining(File.pathSeparator));
+        assertThat(run(List.of("--illegal-native-access=deny", agent(""), "-p", modules, "--add-modules",
+                "org.verbena.sockets"), "provider", "unnamed", "echo", "wait"))
+                .isEqualTo(new AgentRun(0, "provider " + OURS + "\nunnamed false\necho hello\n", line));
+    }
+
+    @Test
+    void aVerbenaThatIsTooOldIsPassedOver() throws Exception {
+        Path old = AgentJar.copy(AgentJar.onClassPath("sockets"), dir.resolve("old-sockets.jar"),
+                n -> !n.contains("DropIn"));
+        assertThat(run(List.of(agent(""), "-cp", classPath(old)), "provider", "unnamed", "echo", "wait"))
+                .isEqualTo(new AgentRun(0, "provider " + OURS + "\nunnamed false\necho hello\n", ACTIVE));
+    }
+
+    @Test
+    void halfAVerbenaIsPassedOver() throws Exception {
+        String half = classes + File.pathSeparator + AgentJar.onClassPath("sockets");
+        assertThat(run(List.of(agent(""), "-cp", half), "provider", "unnamed", "echo", "wait"))
+                .isEqualTo(new AgentRun(0, "provider " + OURS + "\nunnamed false\necho hello\n", ACTIVE));
+        assertThat(Files.isRegularFile(jar)).isTrue();
+    }
+}

@@ -1,0 +1,74 @@
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+
+/** A program that knows nothing of Verbena: sends itself a word, and says which provider carried it. For Java 8 and up. */
+public class Report {
+    public static void main(String[] words) throws Exception {
+        for (String w : words) {
+            if (w.equals("wait")) { // until the agent has said its line, if there is one
+                provider();
+                for (int i = 0; i < 500 && isPending(); i++) {
+                    Thread.sleep(20);
+                }
+            } else if (w.equals("provider")) {
+                System.out.println("provider " + provider().getClass().getName());
+            } else if (w.equals("same")) {
+                try (SocketChannel s = SocketChannel.open(); DatagramChannel d = DatagramChannel.open()) {
+                    System.out.println("same " + (s.provider() == provider()) + " " + (d.provider() == provider()));
+                }
+            } else if (w.equals("unnamed")) {
+                Object module = Class.class.getMethod("getModule").invoke(provider().getClass());
+                System.out.println("unnamed " + !(Boolean) module.getClass().getMethod("isNamed").invoke(module));
+            } else if (w.equals("select")) {
+                try (Selector s = Selector.open()) {
+                    System.out.println("select " + s.selectNow());
+                }
+            } else if (w.equals("echo")) {
+                System.out.println("echo " + echo());
+            } else if (w.equals("property")) {
+                System.out.println("property " + System.getProperty("verbena.counters"));
+            } else if (w.equals("attach")) { // and from now on all is asked again, after each line of input
+                System.out.println("ready");
+                while (System.in.read() >= 0) {
+                    System.out.println("provider " + provider().getClass().getName());
+                    System.out.println("echo " + echo());
+                }
+            } else if (w.equals("own")) {
+                System.setProperty("java.nio.channels.spi.SelectorProvider", "sun.nio.ch.EPollSelectorProvider");
+            } else if (w.startsWith("exit")) {
+                System.exit(Integer.parseInt(w.substring(4)));
+            } else if (w.equals("sleep")) {
+                System.out.println("ready");
+                Thread.sleep(60000);
+            }
+        }
+    }
+
+    private static boolean isPending() {
+        return System.getProperty("verbena.agent", "").startsWith("active when");
+    }
+
+    private static SelectorProvider provider() {
+        return SelectorProvider.provider();
+    }
+
+    private static String echo() throws Exception {
+        try (ServerSocketChannel server = ServerSocketChannel.open()) {
+            server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            try (SocketChannel client = SocketChannel.open(server.getLocalAddress());
+                    SocketChannel peer = server.accept()) {
+                client.write(ByteBuffer.wrap("hello".getBytes("US-ASCII")));
+                ByteBuffer in = ByteBuffer.allocate(5);
+                while (in.hasRemaining() && peer.read(in) >= 0) {
+                }
+                return new String(in.array(), "US-ASCII");
+            }
+        }
+    }
+}
