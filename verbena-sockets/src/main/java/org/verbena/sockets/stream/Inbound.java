@@ -351,10 +351,17 @@ final class Inbound {
         }
     }
 
-    /** The peer's offer has come: tells what was read before. */
+    /** The peer's offer has come: makes up for what could not be told before. Whoever waits is to be woken by doorbell. */
     void peerKnown(Outbound back) {
         Link own = link;
-        if (own != null && carrier == RING && position - told >= own.ring.size() >> 2) {
+        if (own == null) {
+            return;
+        }
+        synchronized (own.session) {
+            back.postWord(Session.NOTHING, BlockLayout.DATA_ARM, BlockLayout.arm(++armSequence, 0));
+            own.session.poll();
+        }
+        if (carrier == RING && position - told >= own.ring.size() >> 2) {
             tell(own, back);
         }
     }

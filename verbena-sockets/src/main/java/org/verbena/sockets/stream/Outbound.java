@@ -38,9 +38,8 @@ final class Outbound {
     private int wanted;
     private volatile boolean ended;
 
-    /** The peer's last wish to be told that was seen, and whether it has been told at all. */
+    /** The peer's last wish to be told that was seen. */
     private long seenDataArm;
-    private boolean told;
 
     // this end's wish to be told of space
     private long armSequence;
@@ -253,17 +252,9 @@ final class Outbound {
     /** Data or an end have arrived at the peer; the session's lock is held. */
     void arrived(RingStream stream) {
         long arm = BlockLayout.getAcquire(link().block, BlockLayout.DATA_ARM);
-        boolean first = !told;
-        if (first || arm != seenDataArm) {
-            told = true;
-            boolean armed = arm != seenDataArm;
+        if (arm == 0 || arm != seenDataArm) { // 0: the peer cannot say yet that it waits, so it is assumed
             seenDataArm = arm;
-            if (first) { // whoever waits does not know yet that the ring carries
-                link().session.tell(stream, peerIndex, 0);
-            }
-            if (armed && !(first && BlockLayout.queue(arm) == 0)) {
-                link().session.tell(stream, peerIndex, BlockLayout.queue(arm));
-            }
+            link().session.tell(stream, peerIndex, BlockLayout.queue(arm));
         }
     }
 

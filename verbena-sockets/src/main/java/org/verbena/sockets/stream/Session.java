@@ -56,6 +56,7 @@ final class Session {
     private static final VarHandle STREAMS = java.lang.invoke.MethodHandles.arrayElementVarHandle(RingStream[].class);
 
     private final long instance;
+    private final Runnable whenBusy;
     private final ProtectionDomain pd;
     private final CompletionQueue sent;
     private final CompletionQueue death;
@@ -82,12 +83,18 @@ final class Session {
     private volatile long stageTail;
     private long posted;
     private volatile long completed;
+    private boolean saidBusy;
     private volatile boolean failed;
     private volatile long failedAt;
 
-    /** @param events a completion is there when the session has died */
-    Session(Context context, long instance, CompletionChannel events, long memoryLimit) throws VerbsException {
+    /**
+     * @param events a completion is there when the session has died
+     * @param whenBusy called when a WRITE did not complete at once: somebody has to poll until {@link #isBusy} is false
+     */
+    Session(Context context, long instance, CompletionChannel events, Runnable whenBusy, long memoryLimit)
+            throws VerbsException {
         this.instance = instance;
+        this.whenBusy = whenBusy;
         pd = context.allocateProtectionDomain();
         try {
             sent = context.createCompletionQueue(SEND_WR);
@@ -249,6 +256,15 @@ final class Session {
 
     /** Takes completions, and does what waited for them; the caller holds the lock. */
     void poll() {
+        takeCompletions();
+        boolean busy = completed != posted && !failed;
+        if (busy && !saidBusy) {
+            whenBusy.run();
+        }
+        saidBusy = busy;
+    }
+
+    private void takeCompletions() {
         while (completed != posted && !failed && sent.startPoll() == 0) {
             long id = sent.wrId();
             int status = sent.status();

@@ -148,7 +148,8 @@ final class Sessions {
     }
 
     private Session newSession(long peer) throws VerbsException {
-        return new Session(context, peer, events, Long.getLong("verbena.stream.memory", 1L << 30));
+        return new Session(context, peer, events, () -> engine.submit(() -> {}), Long.getLong("verbena.stream.memory",
+                1L << 30));
     }
 
     private ConnectionParameters parameters(Session session) {
