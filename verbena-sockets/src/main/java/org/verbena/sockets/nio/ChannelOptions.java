@@ -2,6 +2,7 @@ package org.verbena.sockets.nio;
 
 import java.io.IOException;
 import java.net.SocketOption;
+import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NetworkChannel;
 import java.time.Duration;
@@ -25,6 +26,9 @@ final class ChannelOptions {
     private final Set<SocketOption<?>> supported;
 
     private volatile @Nullable Object userData;
+
+    /** What the program wants of TCP_NODELAY, once doorbells need it set; null before. Guarded by this. */
+    private @Nullable Boolean noDelay;
 
     ChannelOptions(StreamSocketChannel channel) {
         this(channel, channel.inner(), channel, Sets.CONNECTION);
@@ -74,9 +78,31 @@ final class ChannelOptions {
             spin((Duration) Objects.requireNonNull(value));
         } else if (name == VerbenaSocketOptions.BIND_TO_DEVICE) {
             BoundDevice.set(descriptor(), (String) Objects.requireNonNull(value));
+        } else if (name == StandardSocketOptions.TCP_NODELAY) {
+            noDelay((Boolean) Objects.requireNonNull(value));
         } else {
             inner.setOption(name, Objects.requireNonNull(value));
         }
+    }
+
+    private synchronized void noDelay(boolean on) throws IOException {
+        if (noDelay == null) {
+            inner.setOption(StandardSocketOptions.TCP_NODELAY, on);
+        } else {
+            noDelay = on;
+        }
+    }
+
+    /** TCP carries doorbells from now on, which must not be held back; what the program sees of the option stays. */
+    synchronized void ringsDoorbells() throws IOException {
+        if (noDelay == null) {
+            noDelay = inner.getOption(StandardSocketOptions.TCP_NODELAY);
+            inner.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        }
+    }
+
+    private synchronized boolean noDelay() throws IOException {
+        return noDelay != null ? noDelay : inner.getOption(StandardSocketOptions.TCP_NODELAY);
     }
 
     @SuppressWarnings("unchecked") // the type of each own option is its type()
@@ -92,6 +118,9 @@ final class ChannelOptions {
         }
         if (name == VerbenaSocketOptions.BIND_TO_DEVICE) {
             return (T) BoundDevice.get(descriptor());
+        }
+        if (name == StandardSocketOptions.TCP_NODELAY) {
+            return (T) (Boolean) noDelay();
         }
         return inner.getOption(name);
     }

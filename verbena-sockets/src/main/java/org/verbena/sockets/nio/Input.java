@@ -53,6 +53,7 @@ final class Input {
         lock.lock();
         try {
             Stream stream = channel.connectedStream();
+            channel.beforeBytes(stream);
             if (shut) {
                 return END;
             }
@@ -80,6 +81,7 @@ final class Input {
         lock.lock();
         try {
             Stream stream = channel.connectedStream();
+            channel.beforeBytes(stream);
             if (!channel.isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
@@ -87,9 +89,9 @@ final class Input {
                 return END;
             }
             if (!Thread.currentThread().isInterrupted()) {
-                int n = stream.read(into);
+                long n = attempt(stream, into, null, 0, 0);
                 if (n != 0) {
-                    return n;
+                    return (int) n;
                 }
             }
             return (int) await(stream, into, null, 0, 0, timeoutNanos);
@@ -101,15 +103,18 @@ final class Input {
     private static long attempt(
             Stream stream, @Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length)
             throws IOException {
+        long n = 0;
         if (one != null) {
             Buffers.checkWritable(one);
-            return stream.read(one);
+            n = stream.read(one);
+        } else if (many != null) {
+            Buffers.checkWritable(many, offset, length);
+            n = stream.read(many, offset, length);
         }
-        if (many == null) {
-            return 0;
+        if (n == 0) {
+            Buffers.checkAccess(one, many, offset, length);
         }
-        Buffers.checkWritable(many, offset, length);
-        return stream.read(many, offset, length);
+        return n;
     }
 
     private long await(

@@ -58,6 +58,7 @@ final class Output {
         lock.lock();
         try {
             Stream stream = channel.connectedStream();
+            channel.beforeBytes(stream);
             boolean waits = channel.isBlocking();
             if (mustBlock && !waits) {
                 throw new IllegalBlockingModeException();
@@ -84,10 +85,16 @@ final class Output {
     private static long attempt(
             Stream stream, @Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length)
             throws IOException {
+        long n = 0;
         if (one != null) {
-            return stream.write(one);
+            n = stream.write(one);
+        } else if (many != null) {
+            n = stream.write(many, offset, length);
         }
-        return many == null ? 0 : stream.write(many, offset, length);
+        if (n == 0) {
+            Buffers.checkAccess(one, many, offset, length);
+        }
+        return n;
     }
 
     /** Until there is no room, or all is written. */

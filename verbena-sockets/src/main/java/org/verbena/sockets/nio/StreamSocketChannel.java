@@ -49,6 +49,7 @@ final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImp
     private final Object stateLock = new Object();
 
     private volatile @Nullable Stream stream;
+    private volatile boolean ringing;
     private boolean quiet;
     private boolean released;
     private @Nullable Socket adaptor;
@@ -128,6 +129,14 @@ final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImp
             throw new NotYetConnectedException();
         }
         return s;
+    }
+
+    /** Before an operation whose direction may have to wake the peer. */
+    void beforeBytes(Stream s) throws IOException {
+        if (!ringing && s.isOutputByRing()) {
+            ringing = true;
+            options.ringsDoorbells();
+        }
     }
 
     void checkOpen() throws ClosedChannelException {
