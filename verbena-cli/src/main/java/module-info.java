@@ -4,6 +4,7 @@ module org.verbena.cli {
     requires HdrHistogram;
     requires info.picocli;
     requires java.management;
+    requires jdk.attach;
     requires jdk.management;
     requires org.jline.reader;
     requires org.jline.terminal;

@@ -41,12 +41,20 @@ public final class Activation {
     public static Supplier<@Nullable SelectorProvider> prepare(String given, Instrumentation instrumentation, URL jar)
             throws IOException, ReflectiveOperationException, URISyntaxException {
         Activation a = new Activation(AgentArguments.parse(given), instrumentation, new File(jar.toURI()));
-        if (!a.arguments.isEmpty()) {
+        if (!a.arguments.isEmpty() || hasRules()) {
             a.arguments.set(a.carrier()::refusal);
+            String mistake = a.carrier().mistake();
+            if (mistake != null) {
+                throw new IllegalArgumentException(mistake);
+            }
         }
         ProviderPatch.apply(instrumentation);
         System.setProperty(Premain.STATE, "active when the first channel is opened");
         return a::provider;
+    }
+
+    private static boolean hasRules() {
+        return System.getProperty("verbena.rules") != null || System.getProperty("verbena.rules.file") != null;
     }
 
     private Carrier carrier() throws IOException, ReflectiveOperationException {

@@ -85,6 +85,12 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
         }
     }
 
+    /** What is wrong with what system properties say; null if nothing is. */
+    @Nullable
+    String mistake() throws ReflectiveOperationException {
+        return (String) dropIn.getMethod("mistake").invoke(null);
+    }
+
     /** Why there can be no connections through shared memory; null if there can. */
     @Nullable
     String problem() throws ReflectiveOperationException {

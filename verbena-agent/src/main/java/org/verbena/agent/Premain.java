@@ -70,8 +70,8 @@ public final class Premain {
     private static void failed(String given, Throwable problem, boolean attached) {
         if (problem instanceof IllegalArgumentException) {
             System.setProperty(STATE, "not active: " + problem.getMessage());
-            System.err.println("verbena: " + problem.getMessage());
-            if (!attached) {
+            if (!attached) { // who attached reads the property
+                System.err.println("verbena: " + problem.getMessage());
                 System.err.flush();
                 Runtime.getRuntime().halt(1); // exit would run the hooks of a program that has not begun
             }

@@ -20,11 +20,14 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = Main.Version.class, synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             // One line a command.
+            AttachCommand.class,
             CopyCommand.class,
             DevicesCommand.class,
             DoctorCommand.class,
             MonitorCommand.class,
             PerfCommand.class,
+            RulesCommand.class,
+            RunCommand.class,
             StatCommand.class,
         })
 public final class Main implements Runnable {

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Memfd;
+import org.verbena.sockets.rules.Rules;
 
 /**
  * What the agent asks of the Verbena that it finds, be it the application's own or the one in the agent's jar. Programs
@@ -33,6 +34,19 @@ public final class DropIn {
      */
     public static @Nullable String refusal(String name, String value) {
         return DropInProperty.refusal(name, value);
+    }
+
+    /**
+     * What is wrong with what system properties say, as a sentence; null if nothing is. To be asked before the program
+     * begins.
+     */
+    public static @Nullable String mistake() {
+        try {
+            Rules.check();
+            return null;
+        } catch (IllegalArgumentException e) {
+            return e.getMessage();
+        }
     }
 
     /**

@@ -19,6 +19,16 @@ record DropInProperty(String name, Pattern values, String takes) {
     private static final List<DropInProperty> ALL = List.of(
             of("counters", "on|off", "on or off"),
             of("counters.directory", ".+", "a folder"),
+            of("application", ".+", "a name"),
+            of("application.id", ".+", "an id"),
+            of("offload", "on|off", "on or off"),
+            of("rules", ".+", "rules, with semicolons between them"),
+            of("rules.file", ".+", "a file"),
+            of("spin", "\\d{1,9}", "microseconds"),
+            of("stream.device", ".+", "a device"),
+            of("stream.memory", "\\d{1,18}", "bytes"),
+            of("stream.patience", "\\d{1,6}", "milliseconds"),
+            of("stream.ring", "\\d{1,9}", "bytes"),
             of("shm.trusted-uids", "\\d{1,10}(,\\d{1,10})*", "user numbers, with commas between them"));
 
     private static DropInProperty of(String name, String values, String takes) {

@@ -92,6 +92,24 @@ class AgentTest {
     }
 
     @Test
+    void wrongRulesAreRefused() throws Exception {
+        Path file = Files.writeString(dir.resolve("wrong.conf"), "# one\nuse os tcp_client *:1\nuse os tcp_cleint *:2");
+        String where = file + ", line 3, column 8: unknown word 'tcp_cleint', here must be one of tcp_client, ";
+        for (List<String> options : List.of(List.of(agent("rules.file=" + file)),
+                List.of(agent(""), "-Dverbena.rules.file=" + file))) {
+            AgentRun r = run(options, "provider");
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.out()).isEmpty();
+            assertThat(r.err()).startsWith("verbena: " + where);
+            assertThat(r.err().lines()).hasSize(1);
+        }
+        assertThat(run(List.of(agent("rules=use os tcp_client *:99999")), "provider").err())
+                .startsWith("verbena: verbena.rules, line 1, column 21: '99999' is too large");
+        assertThat(run(List.of(agent("rules.file=/no/such")), "provider").err())
+                .startsWith("verbena: the file of rules /no/such cannot be read (");
+    }
+
+    @Test
     void argumentsAreProperties() throws Exception {
         assertThat(run(List.of(agent("quiet,counters=off,shm.trusted-uids=1\\,2")), "property").out())
                 .isEqualTo("property off\n");

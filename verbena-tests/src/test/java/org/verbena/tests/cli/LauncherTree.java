@@ -35,6 +35,8 @@ final class LauncherTree {
             if [[ -e $0.fails ]]; then cat "$0.fails"; exit 1; fi
             mkdir -p verbena-cli/target/launcher/dist/lib
             echo jar >verbena-cli/target/launcher/dist/lib/verbena-cli.jar
+            mkdir -p verbena-cli/target/launcher/dist/agent
+            [[ ! -e $0.agent ]] || cp "$0.agent" verbena-cli/target/launcher/dist/agent/verbena-agent.jar
             """.formatted(WALL);
     private static final String JAVA = """
             #!/usr/bin/env bash
@@ -65,7 +67,7 @@ final class LauncherTree {
         assertThat(launcher.split(JVMS + "/\\*", -1)).as("places that name " + JVMS).hasSize(2);
         script(root.resolve("verbena"), launcher.replace(JVMS + "/*", jvms + "/*"));
         Files.createFile(root.resolve("pom.xml"));
-        for (String module : List.of("linux", "verbs", "shm", "cli")) {
+        for (String module : List.of("linux", "verbs", "shm", "sockets", "agent", "cli")) {
             Path m = Files.createDirectories(root.resolve("verbena-" + module + "/src/main/java"));
             Files.createFile(m.resolve("A.java"));
             Files.createFile(root.resolve("verbena-" + module + "/pom.xml"));
@@ -135,6 +137,11 @@ final class LauncherTree {
     /** From now on Maven ends before it begins, saying this. */
     void brokenMaven(String says) throws IOException {
         Files.writeString(bin.resolve("mvn.dies"), says);
+    }
+
+    /** What the build makes the agent of. */
+    void agent(Path jar) throws IOException {
+        Files.copy(jar, bin.resolve("mvn.agent"));
     }
 
     /** What Maven was called with, a line a build. */

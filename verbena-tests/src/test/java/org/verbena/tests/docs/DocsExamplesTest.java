@@ -16,6 +16,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.tests.agent.AgentJar;
 
 /** The documents: examples run as they say, what they quote is in the examples, and links lead somewhere. */
 class DocsExamplesTest {
@@ -157,13 +160,25 @@ class DocsExamplesTest {
     }
 
     @Test
+    void aPlainProgramHasVerbenasChannelsByTheAgentAlone(@TempDir Path dir) throws IOException {
+        try (ExampleProcess p = ExampleProcess.plain(example("PlainEcho"))) {
+            assertThat(p.rest()).isEqualTo("hello, through EPollSelectorProvider");
+        }
+        try (ExampleProcess p = ExampleProcess.plain(example("PlainEcho"), "-javaagent:" + AgentJar.in(dir)
+                + "=quiet")) {
+            assertThat(p.rest()).isEqualTo("hello, through VerbenaSelectorProvider");
+            assertThat(p.code()).isZero();
+        }
+    }
+
+    @Test
     void everyExampleIsTestedAndNamedInTheDocuments() throws IOException {
         List<String> names;
         try (Stream<Path> files = Files.list(EXAMPLES)) {
             names = files.filter(Files::isRegularFile).map(f -> f.getFileName().toString().replace(".java", ""))
                     .toList();
         }
-        Stream<String> known = Stream.concat(Stream.of("HelloVerbs", "Metrics"), PRINTS.keySet().stream());
+        Stream<String> known = Stream.concat(Stream.of("HelloVerbs", "Metrics", "PlainEcho"), PRINTS.keySet().stream());
         assertThat(names).containsExactlyInAnyOrderElementsOf(known.toList());
         List<String> links = Markdown.all().stream().flatMap(m -> m.links().stream()).toList();
         assertThat(names).allSatisfy(n -> assertThat(links).contains("examples/" + n + ".java"));

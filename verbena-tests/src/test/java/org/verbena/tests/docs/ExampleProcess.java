@@ -38,6 +38,11 @@ final class ExampleProcess implements AutoCloseable {
                 "--enable-native-access=org.verbena.linux", "-Dport=" + port), example, List.of(arguments));
     }
 
+    /** Starts with nothing but options of the JVM's. */
+    static ExampleProcess plain(Path example, String... options) throws IOException {
+        return new ExampleProcess(List.of(options), example, List.of());
+    }
+
     /** Starts with a class path. */
     static ExampleProcess onClassPath(Path example) throws IOException {
         return onClassPath(example, CORE);

@@ -44,7 +44,7 @@ class LayersTest {
             "sockets", List.of("sun.nio.ch", "sun.net"), // the JDK's: what its own channels are made of
             "micrometer", List.of("io.micrometer.core.."),
             "cli", List.of("picocli..", "com.fasterxml.jackson..", "org.HdrHistogram..", "org.jline..",
-                    "com.sun.management")); // the JDK's too: bytes allocated per thread
+                    "com.sun.management", "com.sun.tools.attach")); // the JDK's too
 
     private static final JavaClasses VERBENA = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())

@@ -1,0 +1,163 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.Callable;
+
+import com.sun.tools.attach.AgentInitializationException;
+import com.sun.tools.attach.AgentLoadException;
+import com.sun.tools.attach.AttachNotSupportedException;
+import com.sun.tools.attach.AttachOperationFailedException;
+import com.sun.tools.attach.VirtualMachine;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import org.verbena.linux.Sys;
+
+/** {@code verbena attach}: brings the agent into a JVM that runs. */
+@Command(name = "attach", description = {"Brings Verbena's sockets into a Java program that runs: its new sockets.",
+    "The program runs Java 25 or newer and is of the same user."})
+final class AttachCommand implements Callable<Integer> {
+    /** The property by which the agent says how it fared. */
+    private static final String STATE = "verbena.agent";
+    private static final String ACTIVE = "active";
+    private static final String PENDING = "active when";
+    private static final int NEEDED = 25;
+    private static final int TRIES = 250;
+    private static final int PAUSE_MILLIS = 20;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "PID", description = "The process.") private long pid;
+
+    @Option(names = "--quiet", description = "The agent prints nothing in that program.") private boolean quiet;
+
+    @Option(names = "--set", paramLabel = "KEY=VALUE",
+            description = "A property verbena.KEY; may be repeated.") private List<String> settings = new ArrayList<>();
+
+    @Option(names = "--agent", paramLabel = "JAR",
+            description = "The agent, if not the one of this Verbena.") private @Nullable Path agent;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
+    @SuppressWarnings("UnusedVariable") // picocli looks at it
+    private boolean help;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        Path jar = agent == null ? ownAgent() : agent;
+        if (!Files.isReadable(jar)) {
+            throw new IOException("the agent " + jar + " cannot be read: name it with --agent");
+        }
+        requireJvm();
+        VirtualMachine vm = attach();
+        try {
+            String state = load(vm, jar.toAbsolutePath());
+            PrintWriter out = spec.commandLine().getOut();
+            out.println("process " + pid + ": " + state);
+            out.flush();
+            return state.startsWith(ACTIVE) ? 0 : Main.FAILURE;
+        } finally {
+            vm.detach();
+        }
+    }
+
+    /** Beside the folder of the jars, where the build puts it. */
+    private static Path ownAgent() throws IOException {
+        try {
+            Path here = Path.of(AttachCommand.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+            return here.resolveSibling("../agent/verbena-agent.jar").normalize();
+        } catch (URISyntaxException e) {
+            throw new IOException(e);
+        }
+    }
+
+    /** What is wrong with the process is found out here, in words: the JVM's are of sockets and time-outs. */
+    private void requireJvm() throws IOException {
+        Path proc = Path.of("/proc", Long.toString(pid));
+        if (pid <= 0 || !Files.isDirectory(proc)) {
+            throw new ParameterException(spec.commandLine(), "there is no process " + pid);
+        }
+        int uid = Sys.uid();
+        int owner = ((Number) Files.getAttribute(proc, "unix:uid")).intValue();
+        if (owner != uid && uid != 0) {
+            throw new IOException("process " + pid + " is of user " + Integer.toUnsignedString(owner)
+                    + ", not of this one (" + Integer.toUnsignedString(uid) + "): attach as that user");
+        }
+        boolean java;
+        try {
+            java = Files.readString(proc.resolve("maps")).contains("/libjvm.so");
+        } catch (IOException unreadable) {
+            return; // the attempt will tell
+        }
+        if (!java) {
+            throw new IOException("process " + pid + " does not run Java");
+        }
+    }
+
+    private VirtualMachine attach() throws IOException {
+        try {
+            return VirtualMachine.attach(Long.toString(pid));
+        } catch (AttachNotSupportedException | IOException e) {
+            throw new IOException("process " + pid + " does not let itself be attached to (" + e.getMessage()
+                    + "): start it with -javaagent instead", e);
+        }
+    }
+
+    private String load(VirtualMachine vm, Path jar) throws IOException, InterruptedException {
+        Properties before = vm.getSystemProperties();
+        String version = before.getProperty("java.specification.version", "unknown");
+        if (!isNewEnough(version)) {
+            return "not active: it runs Java " + version + ", and Verbena needs " + NEEDED + " or newer";
+        }
+        String old = before.getProperty(STATE, "");
+        if (old.startsWith(ACTIVE)) {
+            return old + " (since before)";
+        }
+        try {
+            vm.loadAgent(jar.toString(), arguments());
+        } catch (AgentLoadException | AttachOperationFailedException e) {
+            throw new IOException("process " + pid + " does not take the agent (" + e.getMessage()
+                    + "): has it -XX:-EnableDynamicAgentLoading?", e);
+        } catch (AgentInitializationException e) {
+            throw new IOException("the agent failed in process " + pid + ": " + e.getMessage(), e);
+        }
+        for (int i = 0; i < TRIES; i++) {
+            String state = vm.getSystemProperties().getProperty(STATE, PENDING);
+            if (!state.startsWith(PENDING)) {
+                return state;
+            }
+            Thread.sleep(PAUSE_MILLIS);
+        }
+        return "not active: the agent does not answer";
+    }
+
+    private static boolean isNewEnough(String version) {
+        try {
+            return Integer.parseInt(version) >= NEEDED;
+        } catch (NumberFormatException old) { // 1.8, or none
+            return false;
+        }
+    }
+
+    private String arguments() {
+        List<String> all = new ArrayList<>();
+        if (quiet) {
+            all.add("quiet");
+        }
+        settings.forEach(s -> all.add(s.replace(",", "\\,")));
+        return String.join(",", all);
+    }
+}

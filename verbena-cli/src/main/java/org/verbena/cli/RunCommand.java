@@ -1,0 +1,51 @@
+package org.verbena.cli;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code verbena run}: the help only. The launcher does the work before any JVM starts, since only then can the shell
+ * become the command, so that signals, exit status and process number are the command's own.
+ */
+@Command(name = "run", description = {"Runs a command; every Java program below it gets Verbena's sockets.",
+    "Other programs are left alone. What is in JDK_JAVA_OPTIONS is kept."},
+        customSynopsis = "verbena run [--every-jvm] [--quiet] [--set KEY=VALUE]… [--] COMMAND [ARGUMENT…]")
+final class RunCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Option(names = "--every-jvm", description = {"By JAVA_TOOL_OPTIONS, which JVMs read that the launcher java",
+        "did not start, and javac and other tools too."})
+    @SuppressWarnings("UnusedVariable") // the launcher looks at it
+    private boolean everyJvm;
+
+    @Option(names = "--quiet", description = "The agent prints nothing.")
+    @SuppressWarnings("UnusedVariable") // the launcher looks at it
+    private boolean quiet;
+
+    @Option(names = "--set", paramLabel = "KEY=VALUE", description = "A property verbena.KEY; may be repeated.")
+    @SuppressWarnings("UnusedVariable") // the launcher looks at it
+    private List<String> settings = List.of();
+
+    @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "The command and its arguments.")
+    @SuppressWarnings("UnusedVariable") // the launcher looks at it
+    private List<String> command = List.of();
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
+    @SuppressWarnings("UnusedVariable") // picocli looks at it
+    private boolean help;
+
+    @Override
+    public Integer call() {
+        throw new ParameterException(spec.commandLine(),
+                "run is the work of the launcher ./verbena, and this is the JVM that it would have started: call that");
+    }
+}

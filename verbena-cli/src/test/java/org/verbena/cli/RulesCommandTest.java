@@ -1,0 +1,90 @@
+package org.verbena.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** {@code verbena rules}: explanations, warnings, refusals. */
+class RulesCommandTest {
+    @TempDir private Path dir;
+
+    /** How it ended. */
+    private record Result(int code, String out, String err) {}
+
+    private static Result run(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine c = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        return new Result(c.execute(arguments), out.toString(), err.toString());
+    }
+
+    private String file(String text) throws Exception {
+        return Files.writeString(dir.resolve("rules.conf"), text).toString();
+    }
+
+    @Test
+    void theRuleThatDecidesIsNamedWithItsBlock() throws Exception {
+        String f = file("application-id B *\nuse os tcp_client *:*\napplication-id * *\nuse stream tcp_client *:1\n"
+                + "use os tcp_client 10.0.0.0/8:* # all\n");
+        Result r = run("rules", "explain", "--role", "tcp_client", "--to", "10.1.2.3:443", "--file", f, "--app", "A");
+        assertThat(r).isEqualTo(new Result(0, "transport: os\nrule:      " + f + ":5: use os tcp_client 10.0.0.0/8:*\n"
+                + "why:       the block at " + f
+                + ":3: application-id * * is the first that matches the program; of its"
+                + " rules for tcp_client (2) number 2 is the first that matches\n", ""));
+        assertThat(run("rules", "explain", "--role", "tcp_client", "--to", "[2001:db8::1]:443", "--file", f).out())
+                .startsWith("transport: stream\nrule:      none\n").contains(
+                        "none matches, and no later block is tried");
+        assertThat(run("rules", "explain", "--role", "tcp_client", "--to", "10.1.2.3:1", "--file", f, "--app", "B")
+                .out()).contains(f + ":2: ");
+    }
+
+    @Test
+    void withoutRulesThereIsTheDefault() {
+        assertThat(run("rules", "explain", "--role", "tcp_server", "--from", "0.0.0.0:5001"))
+                .isEqualTo(new Result(0,
+                        "transport: stream\nrule:      none\nwhy:       there are no rules: the default\n",
+                        ""));
+    }
+
+    @Test
+    void aStackThatIsNotThereIsSaid() throws Exception {
+        assertThat(run("rules", "explain", "--role", "tcp_server", "--from", "127.0.0.1:1", "--file",
+                file("use vma tcp_server *:*")).out()).startsWith("transport: os\n").contains(
+                        "; the rule asks for stack");
+    }
+
+    @Test
+    void aFileIsCheckedAndWarnedOf() throws Exception {
+        String f = file("application-id * *\nuse os tcp_client *:*\nuse stream tcp_client *:1\n");
+        assertThat(run("rules", "check", f)).isEqualTo(new Result(0, "warning: " + f + ":3: use stream tcp_client *:1:"
+                + " never used, since line 2 (use os tcp_client *:*) matches all that it matches\n" + f
+                + ": 2 rules in 1 block\n", ""));
+    }
+
+    @Test
+    void whatIsWrongIsRefused() throws Exception {
+        String f = file("use os tcp_client *:1\nuse os tcp_cleint *:1\n");
+        for (Result r : new Result[] {run("rules", "check", f), run("rules", "explain", "--role", "tcp_client", "--to",
+                "1.2.3.4:5", "--file", f)}) {
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.out()).isEmpty();
+            assertThat(r.err()).contains("verbena: " + f + ", line 2, column 8: unknown word 'tcp_cleint'");
+        }
+        assertThat(run("rules", "check", dir + "/none").code()).isEqualTo(1);
+        assertThat(run("rules").code()).isEqualTo(2);
+        assertThat(run("rules", "explain", "--role", "tcp_client").err()).contains("needs --to");
+        assertThat(run("rules", "explain", "--role", "x", "--to", "1.2.3.4:5").err()).contains("unknown role 'x'");
+        for (String bad : new String[] {"localhost:1", "1.2.3.4", "1.2.3.4:65536", ":1", "1.2.3.4:x"}) {
+            Result r = run("rules", "explain", "--role", "tcp_client", "--to", bad);
+            assertThat(r.code()).as(bad).isEqualTo(2);
+            assertThat(r.err()).as(bad).contains("--to takes an address in numbers and a port");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package org.verbena.sockets;
+
+import java.util.Map;
+
+import org.verbena.sockets.rules.Rules;
+
+/**
+ * What holds for the sockets of the whole process. The rules themselves, their grammar and how one is found that does
+ * something unexpected: docs/rules.md. Thread-safe.
+ */
+public final class Verbena {
+    private Verbena() {}
+
+    /**
+     * Puts a rule before all others, for instance {@code use os tcp_client 10.0.0.0/8:*}. Sockets that listen or are
+     * connected already stay as they are.
+     *
+     * @param line in the grammar of libvma.conf
+     * @throws IllegalArgumentException if it is malformed, with the column; or if the rules of this process are
+     */
+    public static void addRule(String line) {
+        Rules.add(line);
+    }
+
+    /** What the counters that rules name have come to: how many sockets these rules decided. */
+    public static Map<String, Long> ruleCounters() {
+        return Rules.counters();
+    }
+
+    /**
+     * Says whether sockets that are created from now on may use anything but the kernel; where they may, rules decide. The
+     * system property {@code verbena.offload} says it at start, {@code on} if it is not given.
+     */
+    public static void offload(boolean on) {
+        Rules.offload(on);
+    }
+
+    /**
+     * As {@link #offload(boolean)}, for the sockets that one thread creates.
+     *
+     * @param thread a platform thread or a virtual one
+     */
+    public static void offload(Thread thread, boolean on) {
+        Rules.offload(thread, on);
+    }
+}

@@ -1,0 +1,86 @@
+package org.verbena.sockets.rules;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules that hold for one program: of the first block that matches it, by role, before them those that were added
+ * later. Immutable.
+ */
+public final class RuleSet {
+    private static final Decision[] NONE = {};
+    private static final int ROLES = Role.values().length;
+
+    private final Decision[][] byRole;
+    private final @Nullable Block block;
+
+    private RuleSet(Decision[][] byRole, @Nullable Block block) {
+        this.byRole = byRole;
+        this.block = block;
+    }
+
+    /** The first block that matches is final: that it has no rule for a socket does not lead to the next one. */
+    public static RuleSet of(List<Block> blocks, Application application) {
+        Decision[][] none = new Decision[ROLES][];
+        Arrays.fill(none, NONE);
+        RuleSet empty = new RuleSet(none, null);
+        for (Block b : blocks) {
+            if (b.matches(application)) {
+                return empty.with(b.rules(), b);
+            }
+        }
+        return empty;
+    }
+
+    /** With these before all others, in this order. */
+    RuleSet with(List<Rule> first) {
+        return with(first, block);
+    }
+
+    @SuppressWarnings("EnumOrdinal") // an index for an array of this class
+    private RuleSet with(List<Rule> first, @Nullable Block from) {
+        Decision[][] all = new Decision[ROLES][];
+        for (Role role : Role.values()) {
+            List<Decision> decisions = new ArrayList<>();
+            first.stream().filter(r -> r.role() == role).map(Decision::by).forEach(decisions::add);
+            decisions.addAll(List.of(byRole[role.ordinal()]));
+            all[role.ordinal()] = decisions.toArray(NONE);
+        }
+        return new RuleSet(all, from);
+    }
+
+    /** The first rule that matches, or the default. */
+    @SuppressWarnings("EnumOrdinal")
+    public Decision decide(Role role, @Nullable InetSocketAddress local, @Nullable InetSocketAddress remote) {
+        Decision[] decisions = byRole[role.ordinal()];
+        for (int i = 0; i < decisions.length; i++) {
+            Rule rule = decisions[i].rule();
+            if (rule != null && rule.matches(local, remote)) {
+                return decisions[i];
+            }
+        }
+        return Decision.DEFAULT;
+    }
+
+    /** The block that holds for the program; null if none does. */
+    public @Nullable Block block() {
+        return block;
+    }
+
+    /** The rules of a role in the order in which they are tried. */
+    @SuppressWarnings("EnumOrdinal")
+    public List<Rule> rules(Role role) {
+        List<Rule> rules = new ArrayList<>();
+        for (Decision d : byRole[role.ordinal()]) {
+            Rule r = d.rule();
+            if (r != null) {
+                rules.add(r);
+            }
+        }
+        return rules;
+    }
+}

@@ -1,0 +1,148 @@
+package org.verbena.sockets.rules;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules of this process: those of the file that {@value #FILE} names, before them those of {@value #LINES}, before
+ * them what {@link #add} was given. Thread-safe.
+ */
+public final class Rules {
+    /** The system property with the path of a file of rules. */
+    public static final String FILE = "verbena.rules.file";
+
+    /** The system property with {@code use} lines, separated by semicolons. */
+    public static final String LINES = "verbena.rules";
+
+    /** How many decisions asked for what is not there. */
+    static final String NO_STACK = "verbena.rules.no-stack";
+
+    private static final Map<String, LongAdder> COUNTERS = new ConcurrentHashMap<>();
+    private static final Object CHANGE = new Object();
+
+    private static volatile @Nullable RuleSet rules;
+
+    private Rules() {}
+
+    /**
+     * Whether sockets that the calling thread creates now may use anything but the kernel: asked when a channel is opened,
+     * since another thread may connect it.
+     */
+    public static boolean isOffloaded() {
+        return Offload.isOn();
+    }
+
+    /** Sets the default of the process; sockets that exist stay as they are. */
+    public static void offload(boolean on) {
+        Offload.set(on);
+    }
+
+    /** As {@link #offload(boolean)} for what one thread creates, be it virtual or not. */
+    public static void offload(Thread thread, boolean on) {
+        Offload.set(thread, on);
+    }
+
+    /**
+     * What a socket of the calling thread is to use, and counts it.
+     *
+     * @param local null if it is not bound
+     * @param remote null if the role has none
+     * @throws IllegalArgumentException as {@link #check()}
+     */
+    public static Decision decide(Role role, @Nullable InetSocketAddress local, @Nullable InetSocketAddress remote) {
+        return decide(role, local, remote, Offload.isOn());
+    }
+
+    /** As the other, with what {@link #isOffloaded()} said when the socket was created. */
+    public static Decision decide(Role role, @Nullable InetSocketAddress local, @Nullable InetSocketAddress remote,
+            boolean offloaded) {
+        if (!offloaded) {
+            return Decision.NOT_OFFLOADED;
+        }
+        Decision d = check().decide(role, local, remote);
+        Rule rule = d.rule();
+        if (rule != null) {
+            count(rule);
+        }
+        return d;
+    }
+
+    private static void count(Rule rule) {
+        rule.hit();
+        String counter = rule.counter();
+        if (counter != null) {
+            adder(counter).increment();
+        }
+        if (rule.transport() == Transport.STACK) {
+            adder(NO_STACK).increment();
+        }
+    }
+
+    private static LongAdder adder(String name) {
+        LongAdder a = COUNTERS.get(name);
+        return a == null ? COUNTERS.computeIfAbsent(name, n -> new LongAdder()) : a;
+    }
+
+    /** What the counters that rules name have come to, by name. */
+    public static Map<String, Long> counters() {
+        Map<String, Long> all = new TreeMap<>();
+        COUNTERS.forEach((name, a) -> all.put(name, a.sum()));
+        return all;
+    }
+
+    /**
+     * Puts one {@code use} line before all other rules. Sockets that are decided already stay as they are.
+     *
+     * @throws RuleSyntaxException with line and column
+     */
+    public static void add(String line) {
+        List<Rule> more = RuleParser.parseRules("rule", line);
+        synchronized (CHANGE) {
+            rules = check().with(more);
+        }
+    }
+
+    /**
+     * The rules, read at the first use.
+     *
+     * @throws IllegalArgumentException if they are malformed, with line and column, or the file cannot be read; each time
+     */
+    public static RuleSet check() {
+        RuleSet r = rules;
+        return r == null ? read() : r;
+    }
+
+    private static RuleSet read() {
+        synchronized (CHANGE) {
+            RuleSet r = rules;
+            if (r == null) {
+                String file = System.getProperty(FILE, "");
+                List<Block> blocks = file.isEmpty() ? List.of() : RuleParser.parse(file, text(Path.of(file)));
+                List<Rule> lines = RuleParser.parseRules(LINES, System.getProperty(LINES, "").replace(';', '\n'));
+                r = RuleSet.of(blocks, Application.own()).with(lines);
+                rules = r;
+            }
+            return r;
+        }
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file, StandardCharsets.ISO_8859_1); // comments may be in anything
+        } catch (IOException e) {
+            throw new IllegalArgumentException("the file of rules " + file + " cannot be read (" + e + "): see -D"
+                    + FILE,
+                    e);
+        }
+    }
+}

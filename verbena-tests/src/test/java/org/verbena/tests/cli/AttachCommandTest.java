@@ -1,0 +1,143 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.tests.agent.AgentJar;
+import org.verbena.tests.agent.AgentRun;
+
+/** {@code verbena attach}: programs that run get Verbena's sockets, or a sentence says why not. */
+class AttachCommandTest {
+    private static final String JDKS = "provider sun.nio.ch.EPollSelectorProvider";
+    private static final String OURS = "provider org.verbena.sockets.VerbenaSelectorProvider";
+    private static final String HELLO = "echo hello";
+
+    @TempDir static Path dir;
+    private static Path jar;
+    private static Path classes;
+
+    private final List<Process> started = new ArrayList<>();
+
+    @BeforeAll
+    static void prepare() throws Exception {
+        jar = AgentJar.in(dir);
+        classes = AgentJar.program(dir);
+    }
+
+    @AfterEach
+    void endAll() {
+        started.forEach(Process::destroyForcibly);
+    }
+
+    private Process start(String... command) throws IOException {
+        Process p = new ProcessBuilder(command).redirectError(Files.createTempFile(dir, "err", "").toFile()).start();
+        started.add(p);
+        return p;
+    }
+
+    private Process program(Path java, String... options) throws IOException {
+        List<String> c = new ArrayList<>(List.of(java.toString(), "-XX:TieredStopAtLevel=1"));
+        c.addAll(List.of(options));
+        c.addAll(List.of("-cp", classes.toString(), "Report", "attach"));
+        return start(c.toArray(String[]::new));
+    }
+
+    private static CommandProcess.Result attach(long pid, String... options) throws IOException {
+        List<String> all = new ArrayList<>(List.of("attach", "--agent", jar.toString()));
+        all.addAll(List.of(options));
+        all.add(Long.toString(pid));
+        return CommandProcess.run(all.toArray(String[]::new));
+    }
+
+    private static void ask(Process p) throws IOException {
+        p.getOutputStream().write('x');
+        p.getOutputStream().flush();
+    }
+
+    @Test
+    void newSocketsAreVerbenas() throws Exception {
+        Process p = program(AgentRun.java());
+        try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.readLine()).isEqualTo("ready");
+            ask(p);
+            assertThat(List.of(out.readLine(), out.readLine())).containsExactly(JDKS, HELLO);
+            CommandProcess.Result wrong = attach(p.pid(), "--set", "spim=1");
+            assertThat(wrong.code()).isEqualTo(1);
+            assertThat(wrong.out()).startsWith("process " + p.pid()
+                    + ": not active: agent arguments, line 1, column 1: 'spim' is not known");
+            ask(p);
+            assertThat(List.of(out.readLine(), out.readLine())).containsExactly(JDKS, HELLO);
+            String active = "process " + p.pid() + ": active: sockets are those of Verbena";
+            assertThat(attach(p.pid(), "--quiet", "--set", "counters=off"))
+                    .isEqualTo(new CommandProcess.Result(0, active, ""));
+            ask(p);
+            assertThat(List.of(out.readLine(), out.readLine())).containsExactly(OURS, HELLO);
+            assertThat(attach(p.pid())).isEqualTo(new CommandProcess.Result(0, active + " (since before)", ""));
+            p.getOutputStream().close();
+            assertThat(p.waitFor()).isZero();
+        }
+    }
+
+    @Test
+    void anOldJavaIsLeftAlone() throws Exception {
+        Optional<Path> old = AgentRun.oldJava();
+        if (old.isEmpty()) {
+            System.out.println("AttachCommandTest.anOldJavaIsLeftAlone: skipped, no Java older than 25 here");
+            return;
+        }
+        Process p = program(old.get());
+        try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.readLine()).isEqualTo("ready");
+            CommandProcess.Result r = attach(p.pid());
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.out()).matches("process " + p.pid()
+                    + ": not active: it runs Java [0-9.]+, and Verbena needs 25 or newer");
+            ask(p);
+            assertThat(List.of(out.readLine(), out.readLine())).containsExactly(JDKS, HELLO);
+        }
+    }
+
+    private static void assertRefused(CommandProcess.Result r, int code, String sentence) {
+        assertThat(r.code()).isEqualTo(code);
+        assertThat(r.out()).isEmpty();
+        assertThat(r.err().lines().findFirst()).hasValueSatisfying(l -> assertThat(l).startsWith("verbena: ")
+                .contains(sentence));
+    }
+
+    @Test
+    void whatCannotBeAttachedToIsRefused() throws Exception {
+        assertRefused(attach(0), 2, "there is no process 0");
+        Process gone = start("/bin/true");
+        assertThat(gone.waitFor()).isZero();
+        assertRefused(attach(gone.pid()), 2, "there is no process " + gone.pid());
+        Process sleep = start("/bin/sleep", "60");
+        assertRefused(attach(sleep.pid()), 1, "process " + sleep.pid() + " does not run Java");
+        for (String option : List.of("-XX:-EnableDynamicAgentLoading", "-XX:+DisableAttachMechanism")) {
+            Process p = program(AgentRun.java(), option);
+            try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
+                assertThat(out.readLine()).isEqualTo("ready");
+                assertRefused(attach(p.pid()), 1, "process " + p.pid() + " does not ");
+                ask(p);
+                assertThat(List.of(out.readLine(), out.readLine())).containsExactly(JDKS, HELLO);
+            }
+        }
+    }
+
+    @Test
+    void anAgentThatIsNotThereIsNamed() throws Exception {
+        assertRefused(CommandProcess.run("attach", "--agent", "/no/such.jar", "1"), 1, "/no/such.jar");
+    }
+}
