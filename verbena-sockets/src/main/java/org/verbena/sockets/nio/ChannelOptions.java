@@ -31,32 +31,54 @@ final class ChannelOptions {
     private @Nullable Boolean noDelay;
 
     ChannelOptions(StreamSocketChannel channel) {
-        this(channel, channel.inner(), channel, Sets.CONNECTION);
+        this(channel, channel.inner(), channel, Supported.connection(channel.inner()));
     }
 
     ChannelOptions(NetworkChannel server, NetworkChannel inner) {
-        this(server, inner, null, Sets.SERVER);
+        this(server, inner, null, Supported.server(inner));
     }
 
     private ChannelOptions(
             NetworkChannel channel,
             NetworkChannel inner,
             @Nullable StreamSocketChannel connection,
-            List<SocketOption<?>> own) {
+            Set<SocketOption<?>> supported) {
         this.channel = channel;
         this.inner = inner;
         this.connection = connection;
-        Set<SocketOption<?>> all = new HashSet<>(inner.supportedOptions());
-        all.addAll(own);
-        this.supported = Collections.unmodifiableSet(all);
+        this.supported = supported;
     }
 
-    /** Verbena's own options. */
-    private static final class Sets {
-        static final List<SocketOption<?>> SERVER = List.of(VerbenaSocketOptions.USER_DATA,
-                VerbenaSocketOptions.BIND_TO_DEVICE);
-        static final List<SocketOption<?>> CONNECTION = List.of(
-                VerbenaSocketOptions.USER_DATA, VerbenaSocketOptions.BIND_TO_DEVICE, VerbenaSocketOptions.SPIN);
+    /** The options of all channels, which are the same for each. */
+    private static final class Supported {
+        private static volatile @Nullable Set<SocketOption<?>> connection;
+        private static volatile @Nullable Set<SocketOption<?>> server;
+
+        static Set<SocketOption<?>> connection(NetworkChannel inner) {
+            Set<SocketOption<?>> known = connection;
+            if (known == null) {
+                known = with(inner, VerbenaSocketOptions.SPIN);
+                connection = known;
+            }
+            return known;
+        }
+
+        static Set<SocketOption<?>> server(NetworkChannel inner) {
+            Set<SocketOption<?>> known = server;
+            if (known == null) {
+                known = with(inner);
+                server = known;
+            }
+            return known;
+        }
+
+        private static Set<SocketOption<?>> with(NetworkChannel inner, SocketOption<?>... more) {
+            Set<SocketOption<?>> all = new HashSet<>(inner.supportedOptions());
+            all.add(VerbenaSocketOptions.USER_DATA);
+            all.add(VerbenaSocketOptions.BIND_TO_DEVICE);
+            all.addAll(List.of(more));
+            return Collections.unmodifiableSet(all);
+        }
     }
 
     Set<SocketOption<?>> supported() {

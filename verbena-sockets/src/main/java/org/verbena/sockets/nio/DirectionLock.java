@@ -22,6 +22,34 @@ final class DirectionLock {
         lock.unlock();
     }
 
+    /**
+     * Takes two locks whose holders may want {@code blockingLock} back before they let go, see {@link LentLock}; the caller
+     * holds it, and gives it up in between.
+     */
+    static void lockBoth(DirectionLock one, DirectionLock other, Object blockingLock) {
+        boolean interrupted = false;
+        while (!tryLockBoth(one, other)) {
+            try {
+                blockingLock.wait(1);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static boolean tryLockBoth(DirectionLock one, DirectionLock other) {
+        if (one.lock.tryLock()) {
+            if (other.lock.tryLock()) {
+                return true;
+            }
+            one.lock.unlock();
+        }
+        return false;
+    }
+
     /** The holder says that it does not touch the stream until {@link #stepBack}. */
     void stepAside() {
         aside = true;

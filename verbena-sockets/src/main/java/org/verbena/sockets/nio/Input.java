@@ -22,6 +22,9 @@ final class Input {
 
     private volatile boolean shut;
 
+    /** An interrupt that a sleep took away; guarded by the lock. */
+    private boolean interrupted;
+
     Input(StreamSocketChannel channel) {
         this.channel = channel;
     }
@@ -141,6 +144,7 @@ final class Input {
             n = sleep(stream, one, many, offset, length, start, timeoutNanos);
         } finally {
             lock.stepAside();
+            giveInterruptBack();
             try {
                 channel.endBlocking(n > 0);
             } finally {
@@ -148,6 +152,13 @@ final class Input {
             }
         }
         return n == 0 && shut ? END : n;
+    }
+
+    private void giveInterruptBack() {
+        if (interrupted) {
+            interrupted = false;
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Until something came, the end, or the channel or its input is closed: 0. */
@@ -177,7 +188,7 @@ final class Input {
                 }
             }
             if (stream.arm(OP_READ, null) == 0) {
-                channel.waiting().await(stream, OP_READ, left);
+                interrupted |= channel.waiting().await(stream, OP_READ, left);
             }
         }
         return 0;

@@ -21,6 +21,9 @@ final class Output {
 
     private volatile boolean shut;
 
+    /** An interrupt that a sleep took away; guarded by the lock. */
+    private boolean interrupted;
+
     Output(StreamSocketChannel channel) {
         this.channel = channel;
     }
@@ -122,6 +125,7 @@ final class Output {
             all = Buffers.remaining(one, many, offset, length) == 0;
         } finally {
             lock.stepAside();
+            giveInterruptBack();
             try {
                 channel.endBlocking(all);
             } finally {
@@ -132,6 +136,13 @@ final class Output {
             throw new AsynchronousCloseException(); // the output was shut down meanwhile
         }
         return written;
+    }
+
+    private void giveInterruptBack() {
+        if (interrupted) {
+            interrupted = false;
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Until all is written, or the channel or its output is closed. */
@@ -146,7 +157,7 @@ final class Output {
             long start = System.nanoTime();
             boolean room = stream.isOutputByRing() && spin.poll(stream, OP_WRITE, channel);
             if (!room && stream.arm(OP_WRITE, null) == 0) {
-                channel.waiting().await(stream, OP_WRITE, 0);
+                interrupted |= channel.waiting().await(stream, OP_WRITE, 0);
             }
             spin.waited(System.nanoTime() - start);
         }

@@ -16,28 +16,26 @@ import org.jspecify.annotations.Nullable;
 final class SocketExceptions {
     private SocketExceptions() {}
 
-    /** What a socket would have thrown; runtime exceptions that sockets know are thrown as they are. */
+    /** What a socket would have thrown; exceptions that sockets know are as they are. */
     static IOException of(Exception e) {
-        String message = message(e);
-        if (message != null) {
-            SocketException translated = new SocketException(message);
-            translated.initCause(e);
-            return translated;
-        }
         if (e instanceof IOException io) {
             return io;
         }
-        throw (RuntimeException) e;
+        String message = message(e);
+        if (message == null) {
+            throw (RuntimeException) e;
+        }
+        return withCause(message, e);
     }
 
-    /** As {@link #of}, for methods that throw {@link SocketException} alone. */
+    /** For methods that throw {@link SocketException} alone. */
     static SocketException socketException(IOException e) {
-        IOException translated = of(e);
-        if (translated instanceof SocketException s) {
-            return s;
-        }
-        SocketException s = new SocketException(e.getMessage());
-        s.initCause(e);
+        return e instanceof SocketException s ? s : withCause(message(e), e);
+    }
+
+    private static SocketException withCause(@Nullable String message, Exception cause) {
+        SocketException s = new SocketException(message);
+        s.initCause(cause);
         return s;
     }
 
@@ -50,6 +48,7 @@ final class SocketExceptions {
             case NotYetBoundException _ -> "Socket is not bound yet";
             case UnsupportedAddressTypeException _ -> "Unsupported address type";
             case UnresolvedAddressException _ -> "Unresolved address";
+            case IOException io -> io.getMessage();
             default -> null;
         };
     }

@@ -3,11 +3,9 @@ package org.verbena.sockets.nio;
 import static java.nio.channels.SelectionKey.OP_READ;
 import static java.nio.channels.SelectionKey.OP_WRITE;
 
-import java.io.FileDescriptor;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketAddress;
-import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyConnectedException;
@@ -16,17 +14,12 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.SelChImpl;
-import sun.nio.ch.SelectionKeyImpl;
 
-import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.stream.Stream;
 
 /**
@@ -36,9 +29,8 @@ import org.verbena.sockets.stream.Stream;
  * <p>As with the JDK's own, a channel that is closed while a selector knows it is only shut down at first: the selector
  * {@linkplain #kill ends it} when it drops the key. So a selector may call the stream of a key that it has not dropped.
  */
-final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImpl {
+final class StreamSocketChannel extends JdkBackedChannel {
     private final SocketChannel inner;
-    private final SelChImpl socket;
     private final Waiting waiting;
     private final Input input = new Input(this);
     private final Output output = new Output(this);
@@ -55,10 +47,9 @@ final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImp
     private @Nullable Socket adaptor;
 
     StreamSocketChannel(SelectorProvider provider, SocketChannel inner) {
-        super(provider);
+        super(provider, inner);
         this.inner = inner;
-        this.socket = (SelChImpl) inner;
-        this.waiting = new Waiting(socket);
+        this.waiting = new Waiting((SelChImpl) inner, blockingLock());
         this.options = new ChannelOptions(this);
     }
 
@@ -75,11 +66,6 @@ final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImp
     @Nullable
     Stream streamOrNull() {
         return stream;
-    }
-
-    /** The JDK's channel under this one. */
-    SocketChannel inner() {
-        return inner;
     }
 
     /** Tells {@code listener} when the channel becomes connected, at once if it is. Takes no lock. */
@@ -136,12 +122,6 @@ final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImp
         if (!ringing && s.isOutputByRing()) {
             ringing = true;
             options.ringsDoorbells();
-        }
-    }
-
-    void checkOpen() throws ClosedChannelException {
-        if (!isOpen()) {
-            throw new ClosedChannelException();
         }
     }
 
@@ -227,13 +207,6 @@ final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImp
         return stream == null && inner.isConnectionPending();
     }
 
-    @Override
-    public SocketChannel bind(@Nullable SocketAddress local) throws IOException {
-        checkOpen();
-        inner.bind(local);
-        return this;
-    }
-
     // -- bytes
 
     @Override
@@ -278,7 +251,11 @@ final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImp
     int available() throws IOException {
         synchronized (stateLock) {
             Stream s = connectedStream();
-            return input.isShut() ? 0 : s.available();
+            if (input.isShut()) {
+                return 0;
+            }
+            int kernel = s.isInputByRing() ? 0 : inner.socket().getInputStream().available();
+            return s.available() + kernel;
         }
     }
 
@@ -311,34 +288,9 @@ final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImp
         return s != null && s.isOutputByRing();
     }
 
-    // -- addresses, options, adaptor
-
     @Override
-    public @Nullable SocketAddress getLocalAddress() throws IOException {
-        checkOpen();
-        return inner.getLocalAddress();
-    }
-
-    @Override
-    public @Nullable SocketAddress getRemoteAddress() throws IOException {
-        checkOpen();
-        return inner.getRemoteAddress();
-    }
-
-    @Override
-    public <T> SocketChannel setOption(SocketOption<T> name, T value) throws IOException {
-        options.set(name, value);
-        return this;
-    }
-
-    @Override
-    public <T> @Nullable T getOption(SocketOption<T> name) throws IOException {
-        return options.get(name);
-    }
-
-    @Override
-    public Set<SocketOption<?>> supportedOptions() {
-        return options.supported();
+    ChannelOptions options() {
+        return options;
     }
 
     @Override
@@ -357,17 +309,18 @@ final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImp
 
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
-        input.lock().lock();
-        try {
+        if (block) { // operations of a channel that does not block end soon
+            input.lock().lock();
             output.lock().lock();
-            try {
-                if (stream == null) {
-                    inner.configureBlocking(block);
-                }
-            } finally {
-                output.lock().unlock();
+        } else {
+            DirectionLock.lockBoth(input.lock(), output.lock(), blockingLock());
+        }
+        try {
+            if (stream == null) {
+                inner.configureBlocking(block);
             }
         } finally {
+            output.lock().unlock();
             input.lock().unlock();
         }
     }
@@ -424,60 +377,5 @@ final class StreamSocketChannel extends VerbenaSocketChannel implements SelChImp
             s.close(reset);
             inner.close();
         }
-    }
-
-    // -- what the JDK's selectors ask, which cannot know of the rings
-
-    @Override
-    public FileDescriptor getFD() {
-        return socket.getFD();
-    }
-
-    @Override
-    public int getFDVal() {
-        return socket.getFDVal();
-    }
-
-    @Override
-    public boolean translateAndUpdateReadyOps(int ops, SelectionKeyImpl key) {
-        throw Foreign.selector(this);
-    }
-
-    @Override
-    public boolean translateAndSetReadyOps(int ops, SelectionKeyImpl key) {
-        throw Foreign.selector(this);
-    }
-
-    @Override
-    public int translateInterestOps(int ops) {
-        throw Foreign.selector(this);
-    }
-
-    @Override
-    public String toString() {
-        StringBuilder text = new StringBuilder(VerbenaSocketChannel.class.getName()).append('[');
-        if (!isOpen()) {
-            text.append("closed");
-        } else if (stream == null) {
-            text.append(isConnectionPending() ? "connection-pending" : "unconnected");
-        } else {
-            text.append("connected");
-            List<String> more = new ArrayList<>();
-            if (input.isShut()) {
-                more.add("ishut");
-            }
-            if (output.isShut()) {
-                more.add("oshut");
-            }
-            more.forEach(m -> text.append(' ').append(m));
-        }
-        Socket s = inner.socket();
-        if (isOpen() && s.isBound()) {
-            text.append(" local=").append(s.getLocalSocketAddress());
-        }
-        if (isOpen() && Objects.nonNull(s.getRemoteSocketAddress())) {
-            text.append(" remote=").append(s.getRemoteSocketAddress());
-        }
-        return text.append(']').toString();
     }
 }

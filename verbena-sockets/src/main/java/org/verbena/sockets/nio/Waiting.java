@@ -30,6 +30,7 @@ final class Waiting {
     private static final int FALSE_ALARMS = 16;
 
     private final SelChImpl tcp;
+    private final Object blockingLock;
     private final Sleeper reader = new Sleeper();
     private final Sleeper writer = new Sleeper();
 
@@ -65,8 +66,10 @@ final class Waiting {
         }
     }
 
-    Waiting(SelChImpl tcp) {
+    /** @param blockingLock of the channel, which a caller may hold */
+    Waiting(SelChImpl tcp, Object blockingLock) {
         this.tcp = tcp;
+        this.blockingLock = blockingLock;
     }
 
     /**
@@ -74,8 +77,17 @@ final class Waiting {
      * the direction, has armed the stream, and looks again afterwards.
      *
      * @param nanos how long, 0 without end
+     * @return whether an interrupt of the thread was taken away, which the caller gives back
      */
-    void await(Stream stream, int op, long nanos) throws IOException {
+    boolean await(Stream stream, int op, long nanos) throws IOException {
+        if (LentLock.isHeld(blockingLock)) {
+            return LentLock.sleep(blockingLock, () -> sleep(stream, op, nanos));
+        }
+        sleep(stream, op, nanos);
+        return false;
+    }
+
+    private void sleep(Stream stream, int op, long nanos) throws IOException {
         Sleeper self = op == OP_READ ? reader : writer;
         int kernelOp = stream.kernelOps(op);
         if ((kernelOp & OP_WRITE) != 0) {

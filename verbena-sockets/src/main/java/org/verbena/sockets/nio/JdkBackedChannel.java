@@ -1,0 +1,123 @@
+package org.verbena.sockets.nio;
+
+import java.io.FileDescriptor;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+import sun.nio.ch.SelChImpl;
+import sun.nio.ch.SelectionKeyImpl;
+
+import org.verbena.sockets.VerbenaSocketChannel;
+
+/** What a channel answers as the JDK's channel under it does, as long as it is open itself. */
+abstract class JdkBackedChannel extends VerbenaSocketChannel implements SelChImpl {
+    private final SocketChannel inner;
+    private final SelChImpl socket;
+
+    JdkBackedChannel(SelectorProvider provider, SocketChannel inner) {
+        super(provider);
+        this.inner = inner;
+        this.socket = (SelChImpl) inner;
+    }
+
+    /** The JDK's channel under this one. */
+    final SocketChannel inner() {
+        return inner;
+    }
+
+    abstract ChannelOptions options();
+
+    final void checkOpen() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    @Override
+    public final SocketChannel bind(@Nullable SocketAddress local) throws IOException {
+        checkOpen();
+        inner.bind(local);
+        return this;
+    }
+
+    @Override
+    public final @Nullable SocketAddress getLocalAddress() throws IOException {
+        checkOpen();
+        return inner.getLocalAddress();
+    }
+
+    @Override
+    public final @Nullable SocketAddress getRemoteAddress() throws IOException {
+        checkOpen();
+        return inner.getRemoteAddress();
+    }
+
+    @Override
+    public final <T> SocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        options().set(name, value);
+        return this;
+    }
+
+    @Override
+    public final <T> @Nullable T getOption(SocketOption<T> name) throws IOException {
+        return options().get(name);
+    }
+
+    @Override
+    public final Set<SocketOption<?>> supportedOptions() {
+        return options().supported();
+    }
+
+    @Override
+    public final FileDescriptor getFD() {
+        return socket.getFD();
+    }
+
+    @Override
+    public final int getFDVal() {
+        return socket.getFDVal();
+    }
+
+    // what the JDK's selectors ask, which cannot know of the rings
+
+    @Override
+    public final boolean translateAndUpdateReadyOps(int ops, SelectionKeyImpl key) {
+        throw Foreign.selector(this);
+    }
+
+    @Override
+    public final boolean translateAndSetReadyOps(int ops, SelectionKeyImpl key) {
+        throw Foreign.selector(this);
+    }
+
+    @Override
+    public final int translateInterestOps(int ops) {
+        throw Foreign.selector(this);
+    }
+
+    @Override
+    public final String toString() {
+        StringBuilder text = new StringBuilder(VerbenaSocketChannel.class.getName()).append('[');
+        if (!isOpen()) {
+            return text.append("closed]").toString();
+        }
+        text.append(isConnected() ? "connected" : isConnectionPending() ? "connection-pending" : "unconnected");
+        Socket own = socket();
+        text.append(own.isInputShutdown() ? " ishut" : "").append(own.isOutputShutdown() ? " oshut" : "");
+        if (own.isBound()) {
+            text.append(" local=").append(own.getLocalSocketAddress());
+        }
+        SocketAddress remote = own.getRemoteSocketAddress();
+        if (remote != null) {
+            text.append(" remote=").append(remote);
+        }
+        return text.append(']').toString();
+    }
+}

@@ -1,0 +1,212 @@
+package org.verbena.sockets.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A thread that waits in a channel leaves it when another closes the channel, or interrupts the thread. */
+class AsyncCloseTest {
+    private static final int RACES = 150;
+
+    static Stream<Arguments> carriersAndThreads() {
+        return TransferTest.carriersAndThreads();
+    }
+
+    private static Threads.Work read(SocketChannel channel) {
+        return () -> channel.read(ByteBuffer.allocate(10));
+    }
+
+    /** Writes until somebody ends it. */
+    private static Threads.Work write(SocketChannel channel) {
+        return () -> {
+            ByteBuffer b = ByteBuffer.allocateDirect(100_000);
+            while (true) {
+                channel.write(b.clear());
+            }
+        };
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void closeEndsAReader(Carrier carrier, Threads threads) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            var reader = threads.start(read(pair.tested()));
+            reader.awaitBlocked();
+            pair.tested().close();
+            assertThat(reader.failure()).isExactlyInstanceOf(AsynchronousCloseException.class);
+            assertThat(pair.peer().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void closeEndsAWriter(Carrier carrier, Threads threads) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            var writer = threads.start(write(pair.tested()));
+            writer.awaitBlocked();
+            pair.tested().close();
+            assertThat(writer.failure()).isInstanceOf(ClosedChannelException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void closeEndsAReaderAndAWriterAtOnce(Carrier carrier, Threads threads) throws Exception {
+        try (Carrier.Pair pair = carrier.accepted()) {
+            var writer = threads.start(write(pair.tested()));
+            writer.awaitBlocked();
+            var reader = threads.start(read(pair.tested()));
+            reader.awaitBlocked();
+            pair.tested().close();
+            assertThat(reader.failure()).isExactlyInstanceOf(AsynchronousCloseException.class);
+            assertThat(writer.failure()).isInstanceOf(ClosedChannelException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void interruptClosesUnderAReader(Carrier carrier, Threads threads) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            var reader = threads.start(() -> {
+                try {
+                    return pair.tested().read(ByteBuffer.allocate(10));
+                } catch (IOException e) {
+                    assertThat(Thread.currentThread().isInterrupted()).isTrue();
+                    throw e;
+                }
+            });
+            reader.awaitBlocked();
+            reader.thread().interrupt();
+            assertThat(reader.failure()).isExactlyInstanceOf(ClosedByInterruptException.class);
+            assertThat(pair.tested().isOpen()).isFalse();
+            assertThat(pair.peer().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void interruptClosesUnderAWriter(Carrier carrier, Threads threads) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            var writer = threads.start(write(pair.tested()));
+            writer.awaitBlocked();
+            writer.thread().interrupt();
+            assertThat(writer.failure()).isInstanceOf(ClosedChannelException.class);
+            assertThat(pair.tested().isOpen()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void anInterruptBeforehandClosesEvenIfDataAreThere(Carrier carrier, Threads threads) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            pair.peer().write(ByteBuffer.allocate(10));
+            var reader = threads.start(() -> {
+                Thread.currentThread().interrupt();
+                return pair.tested().read(ByteBuffer.allocate(10));
+            });
+            assertThat(reader.failure()).isExactlyInstanceOf(ClosedByInterruptException.class);
+            assertThat(pair.tested().isOpen()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void shutdownEndsWhoWaits(Carrier carrier, Threads threads) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            var reader = threads.start(read(pair.tested()));
+            var writer = threads.start(write(pair.tested()));
+            writer.awaitBlocked();
+            pair.tested().shutdownInput();
+            assertThat(reader.get()).isEqualTo(-1);
+            pair.tested().shutdownOutput();
+            assertThat(writer.failure()).isInstanceOf(ClosedChannelException.class);
+            assertThat(pair.tested().isOpen()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void acceptAndConnectEnd(Carrier carrier, Threads threads) throws Exception {
+        for (boolean interrupt : new boolean[] {false, true}) {
+            ServerSocketChannel server = carrier.provider().openServerSocketChannel().bind(Carrier.anyPort());
+            var acceptor = threads.start(server::accept);
+            acceptor.awaitBlocked();
+            if (interrupt) {
+                acceptor.thread().interrupt();
+            } else {
+                server.close();
+            }
+            assertThat(acceptor.failure()).isExactlyInstanceOf(
+                    interrupt ? ClosedByInterruptException.class : AsynchronousCloseException.class);
+            assertThat(server.isOpen()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void timedReadOfTheSocketEnds(Carrier carrier, Threads threads) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            pair.tested().socket().setSoTimeout(60_000);
+            var reader = threads.start(() -> pair.tested().socket().getInputStream().read());
+            reader.awaitBlocked();
+            pair.tested().socket().close();
+            assertThat(reader.failure()).isInstanceOfAny(AsynchronousCloseException.class, SocketException.class);
+        }
+    }
+
+    /** Close comes at any moment of a read: before it waits, while it begins to, after. */
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void racesOfCloseAndInterruptLeaveNothing(Carrier carrier, Threads threads) throws Exception {
+        racing(carrier, threads, 5);
+        System.gc();
+        long before = descriptors();
+        racing(carrier, threads, RACES);
+        long after = 0;
+        for (int i = 0; i < 100 && (i == 0 || after > before + 5); i++) {
+            Thread.sleep(20);
+            after = descriptors();
+        }
+        assertThat(after).as("descriptors after %d races, %d before", RACES, before).isLessThanOrEqualTo(before + 5);
+    }
+
+    private static void racing(Carrier carrier, Threads threads, int races) throws Exception {
+        for (int i = 0; i < races; i++) {
+            try (Carrier.Pair pair = carrier.connected()) {
+                var reader = threads.start(read(pair.tested()));
+                var writer = threads.start(write(pair.tested()));
+                for (int spin = 0; spin < i * 200; spin++) {
+                    Thread.onSpinWait();
+                }
+                switch (i % 3) {
+                    case 0 -> pair.tested().close();
+                    case 1 -> reader.thread().interrupt();
+                    default -> writer.thread().interrupt();
+                }
+                assertThat(reader.failure()).isInstanceOf(ClosedChannelException.class);
+                assertThat(writer.failure()).isInstanceOf(ClosedChannelException.class);
+                assertThat(pair.tested().isOpen()).isFalse();
+            }
+        }
+    }
+
+    private static long descriptors() throws IOException {
+        try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
+            return fds.count();
+        }
+    }
+}

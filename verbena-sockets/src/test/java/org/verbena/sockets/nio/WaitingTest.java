@@ -1,0 +1,203 @@
+package org.verbena.sockets.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+
+import com.sun.management.OperatingSystemMXBean;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Threads that wait cost nothing, do not hold each other up, and miss nothing. */
+class WaitingTest {
+    static Stream<Arguments> carriersAndThreads() {
+        return TransferTest.carriersAndThreads();
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void whoWaitsUsesNoProcessor(Carrier carrier, Threads threads) throws Exception {
+        var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        List<Carrier.Pair> pairs = new ArrayList<>();
+        try {
+            for (int i = 0; i < 10; i++) {
+                Carrier.Pair pair = carrier.connected();
+                pairs.add(pair);
+                threads.start(() -> pair.tested().read(ByteBuffer.allocate(1)));
+                threads.start(() -> {
+                    while (true) {
+                        pair.tested().write(ByteBuffer.allocateDirect(1 << 20)); // until there is no room
+                    }
+                });
+            }
+            Thread.sleep(1000);
+            long used = system.getProcessCpuTime();
+            Thread.sleep(1000);
+            used = system.getProcessCpuTime() - used;
+            assertThat(used).as("ns of processor time of a second").isLessThan(60_000_000);
+        } finally {
+            for (Carrier.Pair pair : pairs) {
+                pair.close();
+            }
+        }
+    }
+
+    /** The reader and the writer of one channel wait for the same doorbell; neither may starve the other. */
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void aReaderAndAWriterWaitAtOnce(Carrier carrier, Threads threads) throws Exception {
+        int rounds = 300;
+        try (Carrier.Pair pair = carrier.connected()) {
+            AtomicLong written = new AtomicLong();
+            var writer = threads.start(() -> {
+                ByteBuffer b = ByteBuffer.allocateDirect(60_000);
+                for (int i = 0; i < rounds; i++) {
+                    b.clear();
+                    while (b.hasRemaining()) {
+                        written.addAndGet(pair.tested().write(b));
+                    }
+                }
+                return null;
+            });
+            var reader = threads.start(() -> {
+                ByteBuffer b = ByteBuffer.allocate(1);
+                for (int i = 0; i < rounds; i++) {
+                    assertThat(pair.tested().read(b.clear())).isEqualTo(1);
+                    assertThat(b.get(0)).isEqualTo((byte) i);
+                }
+                return null;
+            });
+            ByteBuffer sink = ByteBuffer.allocateDirect(10_000);
+            long read = 0;
+            for (int i = 0; i < rounds; i++) {
+                if (i % 3 == 0) {
+                    Thread.sleep(1); // both wait
+                }
+                pair.peer().write(ByteBuffer.wrap(new byte[] {(byte) i}));
+                for (long until = (i + 1) * 60_000L; read < until;) {
+                    read += pair.peer().read(sink.clear());
+                }
+            }
+            reader.get();
+            writer.get();
+            assertThat(written.get()).isEqualTo(rounds * 60_000L);
+        }
+    }
+
+    /** Far more virtual threads wait than there are carriers, and all go on. */
+    @ParameterizedTest
+    @EnumSource
+    void manyVirtualThreadsWait(Carrier carrier) throws Exception {
+        int connections = 100;
+        List<Carrier.Pair> pairs = new ArrayList<>();
+        List<Threads.Started> echoes = new ArrayList<>();
+        try {
+            for (int i = 0; i < connections; i++) {
+                Carrier.Pair pair = carrier.connected();
+                pairs.add(pair);
+                echoes.add(Threads.VIRTUAL.start(() -> {
+                    ByteBuffer b = ByteBuffer.allocate(100);
+                    long total = 0;
+                    for (int n; (n = pair.tested().read(b.clear())) >= 0; total += n) {
+                        pair.tested().write(b.flip());
+                    }
+                    return total;
+                }));
+            }
+            for (int round = 0; round < 5; round++) {
+                for (Carrier.Pair pair : pairs) {
+                    pair.peer().write(ByteBuffer.allocate(50));
+                }
+                for (Carrier.Pair pair : pairs) {
+                    readFully(pair.peer(), 50);
+                }
+            }
+            for (int i = 0; i < connections; i++) {
+                pairs.get(i).peer().shutdownOutput();
+                assertThat(echoes.get(i).get()).isEqualTo(250L);
+            }
+        } finally {
+            for (Carrier.Pair pair : pairs) {
+                pair.close();
+            }
+        }
+    }
+
+    private static void readFully(SocketChannel from, int size) throws Exception {
+        assertThat(TransferTest.read(from, size)).hasSize(size);
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void nothingIsMissedWhenBothEndsOftenSleep(Carrier carrier, Threads threads) throws Exception {
+        int rounds = 5000;
+        try (Carrier.Pair pair = carrier.connected()) {
+            var echo = threads.start(() -> {
+                ByteBuffer b = ByteBuffer.allocateDirect(8);
+                for (int i = 0; i < rounds; i++) {
+                    assertThat(pair.peer().read(b.clear())).isEqualTo(8);
+                    pair.peer().write(b.flip());
+                }
+                return null;
+            });
+            var asker = threads.start(() -> {
+                ByteBuffer b = ByteBuffer.allocateDirect(8);
+                for (int i = 0; i < rounds; i++) {
+                    pair.tested().write(b.clear().putLong(0, i));
+                    pair.tested().read(b.clear());
+                    assertThat(b.getLong(0)).isEqualTo(i);
+                }
+                return null;
+            });
+            asker.get();
+            echo.get();
+        }
+    }
+
+    /** The streams of {@link Channels} hold the channel's blocking lock: a reader that waits must not keep the writer out. */
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void streamsOfTheJdkDoNotLockEachOtherOut(Carrier carrier, Threads threads) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            var in = Channels.newInputStream(pair.tested());
+            var out = Channels.newOutputStream(pair.tested());
+            for (int i = 0; i < 20; i++) {
+                var reader = threads.start(in::read);
+                Thread.sleep(i);
+                out.write(i);
+                assertThat(pair.peer().read(ByteBuffer.allocate(10))).isEqualTo(1);
+                pair.peer().write(ByteBuffer.wrap(new byte[] {(byte) i}));
+                assertThat(reader.get()).isEqualTo(i);
+            }
+            var reader = threads.start(in::read);
+            Thread.sleep(20);
+            var mode = threads.start(() -> pair.tested().configureBlocking(false));
+            Thread.sleep(20);
+            pair.peer().write(ByteBuffer.allocate(1));
+            assertThat(reader.get()).isEqualTo(0);
+            mode.get();
+            pair.tested().configureBlocking(true);
+            var interrupted = threads.start(() -> {
+                try {
+                    return in.read();
+                } catch (ClosedByInterruptException e) {
+                    assertThat(Thread.currentThread().isInterrupted()).isTrue();
+                    throw e;
+                }
+            });
+            Thread.sleep(20);
+            interrupted.thread().interrupt();
+            assertThat(interrupted.failure()).isInstanceOf(ClosedByInterruptException.class);
+        }
+    }
+}
