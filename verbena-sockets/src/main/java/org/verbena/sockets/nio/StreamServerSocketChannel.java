@@ -2,6 +2,7 @@ package org.verbena.sockets.nio;
 
 import java.io.FileDescriptor;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
@@ -16,6 +17,8 @@ import sun.nio.ch.SelChImpl;
 import sun.nio.ch.SelectionKeyImpl;
 
 import org.verbena.sockets.VerbenaServerSocketChannel;
+import org.verbena.sockets.rules.Role;
+import org.verbena.sockets.rules.Rules;
 
 /**
  * A listening channel: all of it is the inner channel's, one of the JDK's, but what it accepts becomes a
@@ -26,6 +29,12 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
     private final SelChImpl socket;
     private final ChannelOptions options;
     private final ServerSocket adaptor;
+
+    /** What holds for the thread that made this channel; another may bind it. */
+    private final boolean offloaded = Rules.isOffloaded();
+
+    /** What the rules said when it was bound; accepted connections follow it. */
+    private volatile boolean byKernel;
 
     StreamServerSocketChannel(SelectorProvider provider, ServerSocketChannel inner) {
         super(provider);
@@ -67,7 +76,7 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
             return null;
         }
         try {
-            return StreamSocketChannel.accepted(provider(), connection);
+            return StreamSocketChannel.accepted(provider(), connection, byKernel);
         } catch (Throwable t) {
             connection.close();
             throw t;
@@ -78,6 +87,8 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
     public ServerSocketChannel bind(@Nullable SocketAddress local, int backlog) throws IOException {
         checkOpen();
         inner.bind(local, backlog);
+        byKernel = Rules.decide(Role.TCP_SERVER, (InetSocketAddress) inner.getLocalAddress(), null, offloaded)
+                .isKernel();
         return this;
     }
 

@@ -4,6 +4,7 @@ import static java.nio.channels.SelectionKey.OP_READ;
 import static java.nio.channels.SelectionKey.OP_WRITE;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
@@ -20,6 +21,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.SelChImpl;
 
+import org.verbena.sockets.rules.Role;
+import org.verbena.sockets.rules.Rules;
 import org.verbena.sockets.stream.Stream;
 
 /**
@@ -37,6 +40,9 @@ final class StreamSocketChannel extends JdkBackedChannel {
     private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
     private final ChannelOptions options;
 
+    /** What holds for the thread that made this channel; another may connect it. */
+    private final boolean offloaded = Rules.isOffloaded();
+
     /** Guards the change to connected and the end; nobody waits for anything while holding it. */
     private final Object stateLock = new Object();
 
@@ -53,10 +59,15 @@ final class StreamSocketChannel extends JdkBackedChannel {
         this.options = new ChannelOptions(this);
     }
 
-    /** Over a connection that {@code inner} has, as accepted. */
-    static StreamSocketChannel accepted(SelectorProvider provider, SocketChannel inner) throws IOException {
+    /**
+     * Over a connection that {@code inner} has, as accepted.
+     *
+     * @param byKernel what was decided for the listener
+     */
+    static StreamSocketChannel accepted(SelectorProvider provider, SocketChannel inner, boolean byKernel)
+            throws IOException {
         StreamSocketChannel channel = new StreamSocketChannel(provider, inner);
-        channel.connected(Stream.Role.SERVER);
+        channel.connected(Stream.Role.SERVER, byKernel);
         return channel;
     }
 
@@ -168,7 +179,7 @@ final class StreamSocketChannel extends JdkBackedChannel {
                     }
                     connected = how.connect();
                     if (connected) {
-                        connected(Stream.Role.CLIENT);
+                        connected(Stream.Role.CLIENT, isByKernel());
                     }
                 } finally {
                     output.lock().unlock();
@@ -187,13 +198,19 @@ final class StreamSocketChannel extends JdkBackedChannel {
         return connected;
     }
 
-    private void connected(Stream.Role role) throws IOException {
+    /** What the rules say of this connection, which is made. */
+    private boolean isByKernel() throws IOException {
+        return Rules.decide(Role.TCP_CLIENT, (InetSocketAddress) inner.getLocalAddress(),
+                (InetSocketAddress) inner.getRemoteAddress(), offloaded).isKernel();
+    }
+
+    private void connected(Stream.Role role, boolean byKernel) throws IOException {
         synchronized (stateLock) {
             if (!isOpen()) {
                 throw new AsynchronousCloseException();
             }
             inner.configureBlocking(false);
-            stream = Stream.of(inner, role);
+            stream = byKernel ? Stream.byKernel(inner) : Stream.of(inner, role);
         }
     }
 

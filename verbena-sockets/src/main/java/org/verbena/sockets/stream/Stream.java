@@ -49,6 +49,16 @@ public abstract class Stream {
     }
 
     /**
+     * Takes over a connection that TCP is to carry to its end, since a rule or the program wants it so; it is counted so.
+     *
+     * @param tcp as for {@link #of}
+     */
+    public static Stream byKernel(SocketChannel tcp) {
+        StreamCounters.count(FallbackReason.RULE);
+        return new KernelStream(tcp);
+    }
+
+    /**
      * Reads what is there.
      *
      * @return bytes read; 0 if nothing is there or there is no room in the buffer; -1 at the end of the stream
