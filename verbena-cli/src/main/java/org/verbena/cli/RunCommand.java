@@ -22,8 +22,7 @@ final class RunCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
-    @Option(names = "--every-jvm", description = {"By JAVA_TOOL_OPTIONS, which JVMs read that the launcher java",
-        "did not start, and javac and other tools too."})
+    @Option(names = "--every-jvm", description = "By JAVA_TOOL_OPTIONS: embedded JVMs and tools too.")
     @SuppressWarnings("UnusedVariable") // the launcher looks at it
     private boolean everyJvm;
 
