@@ -22,8 +22,14 @@ import org.verbena.sockets.nio.NioChannels;
  */
 @SuppressWarnings("exports") // the JDK's own provider, for the channels that stay the kernel's
 public final class VerbenaSelectorProvider extends SelectorProviderImpl {
-    /** For {@link SelectorProvider#provider()}, which finds it by the system property. */
-    public VerbenaSelectorProvider() {}
+    /**
+     * For {@link SelectorProvider#provider()}, which finds it by the system property.
+     *
+     * @throws IllegalArgumentException if a system property of the channels makes no sense
+     */
+    public VerbenaSelectorProvider() {
+        NioChannels.checkProperties();
+    }
 
     /** The provider of the process if it is Verbena's, else one beside it. */
     public static VerbenaSelectorProvider instance() {

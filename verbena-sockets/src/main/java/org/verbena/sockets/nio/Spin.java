@@ -13,10 +13,9 @@ import org.verbena.sockets.stream.Stream;
  * direction.
  */
 final class Spin {
-    /** The limit for channels that say nothing else, in nanoseconds. */
-    static final long DEFAULT_LIMIT_NANOS = 1000L * micros();
-
+    static final String PROPERTY = "verbena.spin";
     private static final int DEFAULT_MICROS = 20;
+    private static final int MOST_MICROS = 1_000_000;
     private static final long LEAST_NANOS = 500;
 
     /** Looks at memory between two looks at the clock, the channel and the thread's interrupt. */
@@ -24,12 +23,34 @@ final class Spin {
 
     private static final long YIELD_NANOS = 2000;
 
-    private volatile long limitNanos = DEFAULT_LIMIT_NANOS;
+    private volatile long limitNanos = Default.LIMIT_NANOS;
     private long budgetNanos;
 
+    /** The limit for channels that say nothing else; read when the first is made, and known to be good by then. */
+    private static final class Default {
+        static final long LIMIT_NANOS = 1000L * micros();
+    }
+
     private static int micros() {
-        int alone = Runtime.getRuntime().availableProcessors() > 1 ? DEFAULT_MICROS : 0;
-        return Math.max(0, Integer.getInteger("verbena.spin", alone));
+        String text = System.getProperty(PROPERTY);
+        if (text == null) {
+            return Runtime.getRuntime().availableProcessors() > 1 ? DEFAULT_MICROS : 0;
+        }
+        return parse(text);
+    }
+
+    /** @throws IllegalArgumentException if it is no number of microseconds up to a second */
+    static int parse(String text) {
+        try {
+            int micros = Integer.parseInt(text.strip());
+            if (micros >= 0 && micros <= MOST_MICROS) {
+                return micros;
+            }
+        } catch (NumberFormatException notANumber) {
+            // said below
+        }
+        throw new IllegalArgumentException("the system property " + PROPERTY + " is a number of microseconds from 0 to "
+                + MOST_MICROS + ", not '" + text + "'");
     }
 
     void limit(long nanos) {
@@ -48,7 +69,7 @@ final class Spin {
      */
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread gives its carrier away
     boolean poll(Stream stream, int op, Channel channel) {
-        long budget = Math.min(budgetNanos, limitNanos);
+        long budget = budget();
         if (budget == 0) {
             return false;
         }
@@ -72,6 +93,11 @@ final class Spin {
                 Thread.yield(); // others have the carrier as well
             }
         }
+    }
+
+    /** What the next wait would poll for. */
+    long budget() {
+        return Math.min(budgetNanos, limitNanos);
     }
 
     /** Learns from a wait that is over. */
