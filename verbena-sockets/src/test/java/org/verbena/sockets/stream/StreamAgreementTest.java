@@ -1,0 +1,260 @@
+package org.verbena.sockets.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.verbena.linux.SockDiag;
+import org.verbena.linux.UnixSocket;
+
+/** Two ends over the kernel's TCP on loopback: whether they agree, and that nobody notices if they do not. */
+class StreamAgreementTest {
+    private static final int[] NO_DESCRIPTORS = {};
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private ServerSocketChannel listener;
+
+    @BeforeEach
+    void listen() throws IOException {
+        listener = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1024);
+        open.add(listener);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable one : open.reversed()) {
+            one.close();
+        }
+    }
+
+    private record Tcp(SocketChannel client, SocketChannel server) {}
+
+    private Tcp connect() throws IOException {
+        SocketChannel client = SocketChannel.open(listener.getLocalAddress());
+        open.add(client);
+        SocketChannel server = listener.accept();
+        open.add(server);
+        client.configureBlocking(false);
+        server.configureBlocking(false);
+        return new Tcp(client, server);
+    }
+
+    private static void await(String what, BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + 60_000_000_000L;
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("waited for: " + what).isLessThan(end);
+            Thread.sleep(1);
+        }
+    }
+
+    private static byte at(long position, int way) {
+        return (byte) (position * 7 + way * 3 + (position >>> 9) + 1);
+    }
+
+    /** Moves bytes one way by pieces of changing size; checks each. */
+    private static final class Way {
+        final Stream from;
+        final Stream to;
+        final int number;
+        final ByteBuffer out = ByteBuffer.allocate(70_000);
+        final ByteBuffer in = ByteBuffer.allocateDirect(70_000);
+        long written;
+        long read;
+
+        Way(Stream from, Stream to, int number) {
+            this.from = from;
+            this.to = to;
+            this.number = number;
+        }
+
+        void turn(long total) throws IOException {
+            int n = (int) Math.min(total - written, 1 + written % 69_997);
+            out.clear().limit(n);
+            for (int i = 0; i < n; i++) {
+                out.put(i, at(written + i, number));
+            }
+            written += from.write(out);
+            in.clear().limit((int) (1 + read % 65_537));
+            int m = to.read(in);
+            for (int i = 0; i < m; i++) {
+                assertThat(in.get(i)).as("byte %d of way %d", read + i, number).isEqualTo(at(read + i, number));
+            }
+            read += m;
+        }
+    }
+
+    @Test
+    void bytesChangeToTheRingOnTheirWay() throws Exception {
+        Tcp tcp = connect();
+        Stream client = Stream.of(tcp.client, Stream.Role.CLIENT);
+        Stream server = Stream.of(tcp.server, Stream.Role.SERVER);
+        Way there = new Way(client, server, 0);
+        Way back = new Way(server, client, 1);
+        long more = Long.MAX_VALUE; // how much goes on after both have agreed
+        long end = System.nanoTime() + 60_000_000_000L;
+        while (there.read < more || back.read < more) {
+            assertThat(System.nanoTime()).isLessThan(end);
+            there.turn(more);
+            back.turn(more);
+            if (more == Long.MAX_VALUE && client.isInputByRing() && server.isInputByRing()) {
+                more = Math.max(there.written, back.written) + 10_000_000;
+            }
+        }
+        assertThat(there.read).isEqualTo(there.written);
+        assertThat(back.read).isEqualTo(back.written);
+        assertThat(((RingStream) client).out().bytesByRing()).isGreaterThanOrEqualTo(9_000_000);
+        assertThat(((RingStream) client).out().ringSize()).isEqualTo(Link.maxRing());
+        client.shutdownOutput();
+        await("the end", () -> endOf(server));
+        server.close(false);
+        tcp.server.close();
+        await("the end", () -> endOf(client));
+        client.close(false);
+    }
+
+    private static boolean endOf(Stream stream) {
+        try {
+            return stream.read(ByteBuffer.allocate(1)) < 0;
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aPlainPeerNeverSeesAChangedByte(boolean plainServer) throws Exception {
+        Tcp tcp = connect();
+        Stream ours = plainServer
+                ? Stream.of(tcp.client, Stream.Role.CLIENT)
+                : Stream.of(tcp.server, Stream.Role.SERVER);
+        Stream theirs = new KernelStream(plainServer ? tcp.server : tcp.client);
+        Way there = new Way(ours, theirs, 0);
+        Way back = new Way(theirs, ours, 1);
+        RingStream stream = (RingStream) ours;
+        while (stream.reason() == FallbackReason.NONE || there.read < 1_000_000 || back.read < 1_000_000) {
+            there.turn(Long.MAX_VALUE);
+            back.turn(Long.MAX_VALUE);
+        }
+        assertThat(stream.reason()).isEqualTo(FallbackReason.PLAIN_PEER);
+        assertThat(StreamCounters.fallbacks(FallbackReason.PLAIN_PEER)).isPositive();
+        ours.close(false);
+    }
+
+    private static String nameOf(Tcp tcp) throws IOException {
+        try (SockDiag diag = SockDiag.open()) {
+            return "verbena-stream-" + Long.toHexString(diag.find((InetSocketAddress) tcp.client.getLocalAddress(),
+                    (InetSocketAddress) tcp.client.getRemoteAddress()).orElseThrow().cookie());
+        }
+    }
+
+    @Test
+    void aSquatterOnTheNameLeavesTcp() throws Exception {
+        Tcp tcp = connect();
+        try (UnixSocket squatter = UnixSocket.listen(nameOf(tcp), 10)) {
+            RingStream client = (RingStream) Stream.of(tcp.client, Stream.Role.CLIENT);
+            await("fall-back", () -> client.reason() == FallbackReason.NAME_TAKEN);
+            RingStream server = (RingStream) Stream.of(tcp.server, Stream.Role.SERVER);
+            new Way(client, server, 0).turn(1000);
+            await("fall-back of the server, whom nobody answers", () -> server.reason() == FallbackReason.NO_SESSION);
+            assertThat(squatter.fd().isClosed()).isFalse();
+        }
+    }
+
+    @Test
+    void garbageFromTheOtherEndLeavesTcp() throws Exception {
+        Tcp tcp = connect();
+        RingStream client = (RingStream) Stream.of(tcp.client, Stream.Role.CLIENT);
+        String name = nameOf(tcp);
+        List<UnixSocket> callers = new ArrayList<>();
+        await("the name", () -> {
+            try {
+                callers.add(UnixSocket.connect(name));
+                return true;
+            } catch (IOException e) {
+                return false;
+            }
+        });
+        try (Arena arena = Arena.ofConfined(); UnixSocket caller = callers.getFirst()) {
+            MemorySegment garbage = arena.allocate(Greeting.BYTES, 8);
+            garbage.fill((byte) 0x5a);
+            assertThat(caller.send(garbage, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
+            await("fall-back", () -> client.reason() == FallbackReason.BAD_PEER);
+        }
+        Stream server = new KernelStream(tcp.server);
+        Way there = new Way(client, server, 0);
+        while (there.read < 100_000) {
+            there.turn(100_000);
+        }
+    }
+
+    @Test
+    void aThousandIdleConnectionsTakeMegabytes() throws Exception {
+        List<RingStream> all = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            Tcp tcp = connect();
+            all.add((RingStream) Stream.of(tcp.client, Stream.Role.CLIENT));
+            all.add((RingStream) Stream.of(tcp.server, Stream.Role.SERVER));
+        }
+        await("agreements", () -> all.stream().allMatch(stream -> stream.isAgreed()));
+        long bytes = all.stream().map(stream -> stream.link().session.arena()).distinct()
+                .mapToLong(org.verbena.sockets.stream.Arena::total).sum();
+        System.out.println("2 x 1000 idle ends take " + bytes + " bytes of rings and control blocks");
+        assertThat(bytes).isLessThan(20_000_000);
+        all.forEach(stream -> stream.close(false));
+        Session one = all.getFirst().link().session;
+        await("memory given back", () -> one.streams().isEmpty());
+    }
+
+    @Test
+    void connectionsThatComeAndGoLeaveNothing() throws Exception {
+        cycles(300);
+        long before = descriptors();
+        cycles(2000);
+        await("descriptors given back", () -> descriptors() <= before + 5);
+    }
+
+    private void cycles(int n) throws IOException {
+        for (int i = 0; i < n; i++) {
+            SocketChannel client = SocketChannel.open(listener.getLocalAddress());
+            SocketChannel server = listener.accept();
+            client.configureBlocking(false);
+            server.configureBlocking(false);
+            Stream a = Stream.of(client, Stream.Role.CLIENT);
+            Stream b = Stream.of(server, Stream.Role.SERVER);
+            a.write(ByteBuffer.allocate(10));
+            if (i % 3 == 0) {
+                Thread.onSpinWait();
+            }
+            a.close(false);
+            client.close();
+            b.close(i % 2 == 0);
+            server.close();
+        }
+    }
+
+    private static long descriptors() {
+        try (java.util.stream.Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return all.count();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
