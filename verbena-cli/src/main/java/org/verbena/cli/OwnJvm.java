@@ -28,6 +28,9 @@ final class OwnJvm {
             c.addAll(List.of("--module-path", modulePath));
         }
         Module module = OwnJvm.class.getModule();
+        String sockets = module.isNamed() ? "org.verbena.sockets" : "ALL-UNNAMED";
+        c.addAll(List.of("--add-exports=java.base/sun.nio.ch=" + sockets, "--add-exports=java.base/sun.net="
+                + sockets));
         if (module.isNamed()) {
             c.addAll(List.of("--enable-native-access=org.verbena.linux", "--module",
                     module.getName() + "/" + Main.class.getName()));

@@ -130,6 +130,9 @@ final class PerfClient implements AutoCloseable {
         if (job.test().isTcp()) {
             return PerfTcp.of(job, server, PerfTcp.connect(address(ready)), true);
         }
+        if (job.test().isNio()) {
+            return PerfNio.connect(job, server, address(ready));
+        }
         return job.test() == PerfTest.LIMIT_MEMCPY
                 ? new PerfLimitMemcpy(job, server)
                 : PerfLimitLatency.initiator(job, server, ready);

@@ -29,7 +29,8 @@ import picocli.CommandLine.Spec;
                 + "that it starts itself.",
         footer = {"",
             "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, send-lat, read-lat, atomic-lat, write-bw, "
-                    + "send-bw, read-bw, tcp-lat-spin, tcp-lat-block, tcp-bw. All of them if none is named.",
+                    + "send-bw, read-bw, tcp-lat-spin, tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-select, nio-lat-block, nio-bw, "
+                    + "nio-connect. All of them if none is named.",
             "",
             "In two terminals: 'verbena perf --listen' in one, 'verbena perf --connect HOST:PORT TEST…' in the other."})
 final class PerfCommand implements Callable<Integer> {
@@ -69,6 +70,9 @@ final class PerfCommand implements Callable<Integer> {
 
     @Option(names = {"-q", "--qps"}, paramLabel = "N", defaultValue = "1",
             description = "Queue pairs of bandwidth tests (default: ${DEFAULT-VALUE}).") private int qps;
+
+    @Option(names = {"-C", "--connections"}, paramLabel = "N", defaultValue = "1",
+            description = "Connections that take turns in nio-lat-select (default: ${DEFAULT-VALUE}).") private int connections;
 
     @Option(names = {"-e", "--events"},
             description = "Sleep in the completion channel instead of spinning.") private boolean events;
@@ -158,7 +162,7 @@ final class PerfCommand implements Callable<Integer> {
         for (int i = 1; i <= runs; i++) {
             progress.run(i, runs);
             for (PerfResult r : PerfPair.run(options, progress)) {
-                byJob.computeIfAbsent(r.test() + " " + r.size(), k -> new ArrayList<>()).add(r);
+                byJob.computeIfAbsent(r.test() + " " + r.device() + " " + r.size(), k -> new ArrayList<>()).add(r);
             }
         }
         return byJob.values().stream().map(PerfResult::median).toList();
@@ -257,6 +261,8 @@ final class PerfCommand implements Callable<Integer> {
         must(verify, "--verify", PerfTest::takesVerify);
         must(qps > 1, "--qps", PerfTest::takesQps);
         must(inline > 0, "--inline", PerfTest::takesInline);
+        range("--connections", connections, 1, PerfJob.MAX_CONNECTIONS);
+        must(connections > 1, "--connections", PerfTest::takesConnections);
         if (device.chars().anyMatch(c -> c <= ' ' || c > '~')) {
             throw usage("--device '" + device + "' is not the name of a device");
         }
@@ -267,7 +273,8 @@ final class PerfCommand implements Callable<Integer> {
                         ? List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L)
                         : sizes.stream().distinct().sorted().toList(),
                 device, iterations == null ? 0 : iterations, duration == null ? DURATION : duration,
-                warmUp == null ? WARM_UP : warmUp, budget(), (int) inline, qps, events, consume, verify, !noPin);
+                warmUp == null ? WARM_UP : warmUp, budget(), (int) inline, qps, events, consume, verify, !noPin,
+                connections);
     }
 
     /** Who asks for everything gets it within a minute; who says what or how long gets what was said. */

@@ -14,7 +14,11 @@ import java.util.stream.Collectors;
  * @param budgetNanos time for all together, or {@link PerfBudget#NONE}
  */
 record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long iterations, long nanos, long warmUpNanos,
-        long budgetNanos, int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin) {
+        long budgetNanos, int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin,
+        int connections) {
+    /** What channels are measured at in a run of everything. */
+    private static final List<Long> NIO_SIZES = List.of(64L, 65536L);
+
     /** The jobs in the order in which they run. An option that a test does not know is left out there. */
     List<PerfJob> jobs() throws PerfException {
         List<PerfJob> jobs = new ArrayList<>();
@@ -24,13 +28,23 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
                 name = device.isEmpty() ? PerfDevices.first() : device;
             }
             for (long size : t.fixedSize != 0 ? List.of(t.fixedSize) : sizes) {
-                jobs.add(new PerfJob(t, size, t.isVerbs() ? name : "-", t.takesInline() ? inline : 0, t.takesQps()
-                        ? qps
-                        : 1,
-                        events && t.takesEvents(), consume && t.takesConsume(), verify && t.takesVerify()));
+                if (t.isNio() && isEverything() && t.fixedSize == 0 && !NIO_SIZES.contains(size)) {
+                    continue;
+                }
+                for (String device : t.isNio()
+                        ? List.of(PerfJob.STREAM, PerfJob.KERNEL)
+                        : List.of(t.isVerbs() ? name : "-")) {
+                    jobs.add(new PerfJob(t, size, device, t.takesInline() ? inline : 0, t.takesQps() ? qps : 1,
+                            events && t.takesEvents(), consume && t.takesConsume(), verify && t.takesVerify(),
+                            t.takesConnections() ? connections : 1));
+                }
             }
         }
         return jobs;
+    }
+
+    private boolean isEverything() {
+        return tests.size() == PerfTest.values().length;
     }
 
     /** The same options for another process's command line. */
@@ -48,6 +62,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
         }
         a.add("--inline=" + inline);
         a.add("--qps=" + qps);
+        a.add("--connections=" + connections);
         flag(a, events, "--events");
         flag(a, consume, "--consume");
         flag(a, verify, "--verify");

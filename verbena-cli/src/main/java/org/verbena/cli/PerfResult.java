@@ -11,7 +11,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 /**
  * What one test at one size gave.
  *
- * @param device the verbs device, {@code "tcp"}, or empty for the machine's limits
+ * @param device the verbs device, {@code "tcp"}, the transport of a channel, or empty for the machine's limits
  * @param rtt round trips in nanoseconds in the order of {@link #PERCENTILES}; empty for bandwidth tests
  * @param bytesPerSecond 0 for latency tests
  * @param messagesPerSecond 0 for latency tests
@@ -31,7 +31,8 @@ record PerfResult(PerfTest test, long size, String device, long iterations, List
         ObjectNode o = JsonNodeFactory.instance.objectNode();
         o.put("test", test.title());
         // every row has every key, for readers that know the first one only
-        o.put("device", device.isEmpty() ? null : device);
+        o.put("device", device.isEmpty() || test.isNio() ? null : device);
+        o.put("transport", test.isNio() ? device : null);
         o.put("size", size);
         o.put("iterations", iterations);
         if (rtt.isEmpty()) {
@@ -67,7 +68,8 @@ record PerfResult(PerfTest test, long size, String device, long iterations, List
     }
 
     private static String device(JsonNode o) {
-        return o.path("device").isTextual() ? o.path("device").asText() : "";
+        JsonNode name = o.path("transport").isTextual() ? o.path("transport") : o.path("device");
+        return name.isTextual() ? name.asText() : "";
     }
 
     /** The medians of the same test at the same size in several runs, each figure for itself. */

@@ -123,6 +123,9 @@ final class PerfServer {
                 return PerfTcp.of(job, client, PerfTcp.accept(listener, client), false);
             }
         }
+        if (job.test().isNio()) {
+            return PerfNio.serve(job, client);
+        }
         if (job.test() == PerfTest.LIMIT_MEMCPY) {
             client.send("READY");
             return new PerfLoop.Idle(client);

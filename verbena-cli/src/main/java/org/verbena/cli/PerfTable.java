@@ -40,7 +40,7 @@ final class PerfTable {
         rows(columns());
         out.println();
         note("vs limit: divided by the figure of limit-cacheline (to 48 bytes), limit-twoline (to 64), limit-memcpy.");
-        note("vs tcp: so many times faster than tcp-lat-spin, tcp-bw.");
+        note("vs tcp: so many times faster than tcp-lat-spin, tcp-bw; a channel than the same by the kernel.");
         if (runs > 1) {
             note("Each figure is the median of " + runs + " runs in fresh processes.");
         }
@@ -85,17 +85,24 @@ final class PerfTable {
     private void rows(List<Column> columns) {
         out.println(ansi.string("@|bold " + groups(columns) + "|@"));
         out.println(ansi.string("@|bold " + line("test", columns, Column::title) + "|@"));
-        boolean blocks = results.stream().map(PerfResult::test).distinct().count() > 1;
+        boolean blocks = results.stream().map(PerfTable::name).distinct().count() > 1;
         long size = results.isEmpty() ? 0 : results.getFirst().size();
         for (PerfResult r : results) {
             if (r.size() != size && blocks) {
                 out.println();
             }
             size = r.size();
-            String line = line(r.test().title(), columns, c -> c.cell().apply(r));
+            String line = line(name(r), columns, c -> c.cell().apply(r));
             String style = r.test().isLimit() ? "cyan" : "faint";
-            out.println(r.test().isVerbs() ? line : ansi.string("@|" + style + " " + line + "|@"));
+            out.println(r.test().isVerbs() || r.test().isNio() && r.device().equals(PerfJob.STREAM)
+                    ? line
+                    : ansi.string("@|" + style + " " + line + "|@"));
         }
+    }
+
+    /** Of a channel's two rows, the one by the kernel is the one to compare with. */
+    private static String name(PerfResult r) {
+        return r.test().isNio() && r.device().equals(PerfJob.KERNEL) ? "  by the kernel" : r.test().title();
     }
 
     /** The upper line of the heading: each group's name at the right end of its columns. */
@@ -145,6 +152,10 @@ final class PerfTable {
     }
 
     private String tcp(PerfResult r) {
+        if (r.test().isNio() && r.device().equals(PerfJob.STREAM)) {
+            return ratio(r, results.stream().filter(o -> o.test() == r.test() && o.size() == r.size()
+                    && o.device().equals(PerfJob.KERNEL)).findFirst(), !r.test().isBandwidth());
+        }
         if (!r.test().isVerbs()) {
             return "";
         }

@@ -10,7 +10,7 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** The JDK's TCP sockets, as far as the tests share them. */
+/** TCP's channels, the JDK's or Verbena's, as far as the tests share them. */
 abstract class PerfTcp extends PerfLoop {
     private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final int RECEIVE_BUFFER = 1 << 20;
@@ -23,11 +23,11 @@ abstract class PerfTcp extends PerfLoop {
     }
 
     static PerfTcp of(PerfJob job, PerfControl peer, SocketChannel channel, boolean initiator) throws IOException {
-        if (job.test() == PerfTest.TCP_BW) {
+        if (job.test().isBandwidth()) {
             return initiator ? new Sender(job, peer, channel) : new Receiver(job, peer, channel);
         }
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        channel.configureBlocking(job.test() == PerfTest.TCP_LAT_BLOCK);
+        channel.configureBlocking(job.test() == PerfTest.TCP_LAT_BLOCK || job.test() == PerfTest.NIO_LAT_BLOCK);
         return new Latency(job, peer, channel, initiator);
     }
 
@@ -57,7 +57,7 @@ abstract class PerfTcp extends PerfLoop {
         channel.close();
     }
 
-    /** {@code tcp-lat-spin} and {@code tcp-lat-block}. */
+    /** {@code tcp-lat-spin} and {@code tcp-lat-block}; {@code nio-} likewise. */
     private static final class Latency extends PerfTcp {
         private final boolean initiator;
         private final ByteBuffer buffer;
@@ -107,7 +107,7 @@ abstract class PerfTcp extends PerfLoop {
         }
     }
 
-    /** {@code tcp-bw}: writes of the message's size. */
+    /** {@code tcp-bw}, {@code nio-bw}: writes of the message's size. */
     private static final class Sender extends PerfTcp {
         private final ByteBuffer buffer;
 
@@ -127,7 +127,7 @@ abstract class PerfTcp extends PerfLoop {
         }
     }
 
-    /** {@code tcp-bw}: reads whatever is there, as much as fits. */
+    /** {@code tcp-bw}, {@code nio-bw}: reads whatever is there, as much as fits. */
     private static final class Receiver extends PerfTcp {
         private final ByteBuffer buffer;
         private final MemorySegment memory;

@@ -9,7 +9,8 @@ enum PerfTest {
     LIMIT_CACHELINE(8), LIMIT_TWOLINE(64), LIMIT_MEMCPY(0),
     WRITE_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8),
     WRITE_BW(0), SEND_BW(0), READ_BW(0),
-    TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0);
+    TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0),
+    NIO_LAT_SPIN(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_BW(0), NIO_CONNECT(1);
 
     /** The only size in bytes, or 0 if any will do. */
     final long fixedSize;
@@ -41,17 +42,25 @@ enum PerfTest {
         return this == TCP_LAT_SPIN || this == TCP_LAT_BLOCK || this == TCP_BW;
     }
 
+    /** Channels by either transport: each of these runs once with {@code stream} and once with {@code kernel}. */
+    boolean isNio() {
+        return this == NIO_LAT_SPIN || this == NIO_LAT_SELECT || this == NIO_LAT_BLOCK || this == NIO_BW
+                || this == NIO_CONNECT;
+    }
+
     boolean isVerbs() {
-        return !isLimit() && !isTcp();
+        return !isLimit() && !isTcp() && !isNio();
     }
 
     boolean isBandwidth() {
-        return this == LIMIT_MEMCPY || this == WRITE_BW || this == SEND_BW || this == READ_BW || this == TCP_BW;
+        return this == LIMIT_MEMCPY || this == WRITE_BW || this == SEND_BW || this == READ_BW || this == TCP_BW
+                || this == NIO_BW;
     }
 
     /** Both sides spin at the same time, which needs two processors. */
     boolean spins(boolean events) {
-        return !(this == LIMIT_MEMCPY || this == TCP_LAT_BLOCK || this == TCP_BW || (events && takesEvents()));
+        return !(this == LIMIT_MEMCPY || this == TCP_LAT_BLOCK || this == TCP_BW || isNio() && this != NIO_LAT_SPIN
+                || (events && takesEvents()));
     }
 
     /** The whole test runs on the memory of one machine. */
@@ -73,6 +82,10 @@ enum PerfTest {
 
     boolean takesInline() {
         return this == WRITE_LAT || this == SEND_LAT || this == WRITE_BW || this == SEND_BW;
+    }
+
+    boolean takesConnections() {
+        return this == NIO_LAT_SELECT;
     }
 
     boolean takesVerify() {

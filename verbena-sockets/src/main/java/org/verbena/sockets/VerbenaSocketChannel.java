@@ -41,4 +41,7 @@ public abstract class VerbenaSocketChannel extends SocketChannel {
 
     /** Whether a ring carries what goes out from here on; false before the connection is made. */
     public abstract boolean isOutputByRing();
+
+    /** Why TCP carries the connection to its end, a sentence; empty as long as that is not decided, and if rings carry it. */
+    public abstract String fallbackReason();
 }

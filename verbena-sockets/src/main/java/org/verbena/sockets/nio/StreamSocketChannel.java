@@ -306,6 +306,12 @@ final class StreamSocketChannel extends JdkBackedChannel {
     }
 
     @Override
+    public String fallbackReason() {
+        Stream s = stream;
+        return s == null ? "" : s.fallbackReason();
+    }
+
+    @Override
     ChannelOptions options() {
         return options;
     }

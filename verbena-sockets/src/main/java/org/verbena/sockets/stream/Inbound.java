@@ -43,8 +43,6 @@ final class Inbound {
     private final ByteBuffer doorbells = ByteBuffer.allocateDirect(64);
 
     private long armSequence;
-    private long armedAt = -1;
-    private int armedQueue;
     private int emptyReads;
     private long seenSpaceArm;
 
@@ -413,12 +411,7 @@ final class Inbound {
         }
         Link own = link();
         synchronized (own.session) {
-            long produced = BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED);
-            if (armedAt == produced && armedQueue == queue) {
-                return isReady();
-            }
-            armedAt = produced;
-            armedQueue = queue;
+            // always anew: the peer may have answered the last one late, for data that are read already
             back.postWord(Session.NOTHING, BlockLayout.DATA_ARM, BlockLayout.arm(++armSequence, queue));
             own.session.awaitArrival();
         }

@@ -84,4 +84,9 @@ final class KernelStream extends Stream {
     public boolean isOutputByRing() {
         return false;
     }
+
+    @Override
+    public String fallbackReason() {
+        return FallbackReason.RULE.toString();
+    }
 }

@@ -43,8 +43,6 @@ final class Outbound {
 
     // this end's wish to be told of space
     private long armSequence;
-    private long armedAt = -1;
-    private int armedQueue;
 
     /** Written under the session's lock; others may see an earlier value. */
     private long bytesByRing;
@@ -236,12 +234,6 @@ final class Outbound {
         }
         Link own = link();
         synchronized (own.session) {
-            long consumed = BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED);
-            if (armedAt == consumed && armedQueue == queue) {
-                return isReady();
-            }
-            armedAt = consumed;
-            armedQueue = queue;
             own.session.postWord(Session.NOTHING, own.index, 0, blockAddress + BlockLayout.SPACE_ARM, blockKey,
                     BlockLayout.arm(++armSequence, queue));
             own.session.awaitArrival();

@@ -262,6 +262,11 @@ final class RingStream extends Stream {
         return out.isByRing();
     }
 
+    @Override
+    public String fallbackReason() {
+        return reason == FallbackReason.NONE ? "" : reason.toString();
+    }
+
     /** The session broke off, and TCP lives on: whoever waits finds out. */
     void breakOff() {
         if (!isClosed()) {

@@ -103,7 +103,7 @@ public abstract class Stream {
     /**
      * Asks the peer to tell when one of {@code ops} becomes ready that is carried by a ring: it puts the listener's stream
      * into {@code queue}, or without one rings the doorbell, which makes the TCP socket readable. Each call is good for one
-     * notice. To arm again what is armed costs nothing.
+     * notice, and whoever had a notice, even one with nothing behind it, has to arm again.
      *
      * @param queue that the stream's listener belongs to, see {@link #listen}; null asks for the doorbell
      * @return what of {@code ops} became ready meanwhile: nobody will tell of it
@@ -147,4 +147,7 @@ public abstract class Stream {
 
     /** Whether the ring carries the direction that goes out. */
     public abstract boolean isOutputByRing();
+
+    /** Why TCP carries the connection to its end, a sentence; empty as long as that is not decided, and if rings carry it. */
+    public abstract String fallbackReason();
 }

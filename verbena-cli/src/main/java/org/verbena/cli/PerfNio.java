@@ -1,0 +1,98 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.sockets.VerbenaSockets;
+
+/** How the channels of the {@code nio} tests are made: by Verbena or by the JDK, and then used in the same way. */
+final class PerfNio {
+    private static final int AGREE_SECONDS = 10;
+
+    private PerfNio() {}
+
+    static SelectorProvider provider(PerfJob job) throws PerfException {
+        if (job.device().equals(PerfJob.KERNEL)) {
+            return SelectorProvider.provider();
+        }
+        try {
+            return VerbenaSockets.selectorProvider();
+        } catch (UnsupportedOperationException e) {
+            throw new PerfException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** The side that is measured against. */
+    static PerfLoop serve(PerfJob job, PerfControl client) throws IOException {
+        ServerSocketChannel listener = provider(job).openServerSocketChannel();
+        try {
+            listener.bind(new InetSocketAddress(client.localAddress(), 0), 1024);
+            client.send("READY port=" + ((InetSocketAddress) listener.getLocalAddress()).getPort());
+            if (job.test() == PerfTest.NIO_CONNECT) {
+                return new PerfNioConnect.Acceptor(client, listener);
+            }
+            List<SocketChannel> channels = new ArrayList<>();
+            for (int i = 0; i < job.connections(); i++) {
+                channels.add(PerfTcp.accept(listener, client));
+            }
+            listener.close();
+            return loop(job, client, channels, false);
+        } catch (IOException | RuntimeException e) {
+            listener.close();
+            throw e;
+        }
+    }
+
+    /** The side that measures. */
+    static PerfLoop connect(PerfJob job, PerfControl server, InetSocketAddress address) throws IOException {
+        if (job.test() == PerfTest.NIO_CONNECT) {
+            return new PerfNioConnect.Connector(server, provider(job), address);
+        }
+        List<SocketChannel> channels = new ArrayList<>();
+        for (int i = 0; i < job.connections(); i++) {
+            SocketChannel channel = provider(job).openSocketChannel();
+            channel.connect(address);
+            channels.add(channel);
+        }
+        return loop(job, server, channels, true);
+    }
+
+    private static PerfLoop loop(PerfJob job, PerfControl peer, List<SocketChannel> channels, boolean initiator)
+            throws IOException {
+        if (job.device().equals(PerfJob.STREAM)) {
+            for (SocketChannel channel : channels) {
+                awaitRing((VerbenaSocketChannel) channel, peer);
+            }
+        }
+        if (job.test() != PerfTest.NIO_LAT_SELECT) {
+            return PerfTcp.of(job, peer, channels.getFirst(), initiator);
+        }
+        for (SocketChannel channel : channels) {
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            channel.configureBlocking(false);
+        }
+        return new PerfNioSelect(job, peer, provider(job).openSelector(), channels, initiator);
+    }
+
+    /** What is called stream is carried by rings: a connection that stays with TCP is no result. */
+    private static void awaitRing(VerbenaSocketChannel channel, PerfControl peer) throws IOException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(AGREE_SECONDS);
+        peer.look(true);
+        while (!channel.isOutputByRing()) {
+            if (System.nanoTime() > end) {
+                throw new PerfException("the connection " + channel + " stays with TCP: " + channel.fallbackReason());
+            }
+            peer.look(false);
+            LockSupport.parkNanos(100_000);
+        }
+    }
+}
