@@ -66,7 +66,7 @@ class StreamAgreementTest {
     }
 
     private static byte at(long position, int way) {
-        return (byte) (position * 7 + way * 3 + (position >>> 9) + 1);
+        return (byte) (position * 7 + way * 3L + (position >>> 9) + 1);
     }
 
     /** Moves bytes one way by pieces of changing size; checks each. */
