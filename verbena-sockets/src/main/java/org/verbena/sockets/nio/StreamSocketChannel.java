@@ -283,10 +283,11 @@ final class StreamSocketChannel extends JdkBackedChannel {
     void sendUrgent(int data) throws IOException {
         output.lock().lock();
         try {
-            connectedStream();
+            Stream connected = connectedStream();
             if (output.isShut()) {
                 throw new ClosedChannelException();
             }
+            connected.keepOutputByTcp(); // else the receiver, who may count the byte or not, would miss the change
             inner.socket().sendUrgentData(data);
         } finally {
             output.lock().unlock();

@@ -58,6 +58,11 @@ final class KernelStream extends Stream {
     public void listen(@Nullable Listener listener) {}
 
     @Override
+    public boolean keepOutputByTcp() {
+        return true;
+    }
+
+    @Override
     public void shutdownOutput() throws IOException {
         tcp.shutdownOutput();
     }

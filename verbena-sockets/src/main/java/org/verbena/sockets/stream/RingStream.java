@@ -223,6 +223,12 @@ final class RingStream extends Stream {
     }
 
     @Override
+    public boolean keepOutputByTcp() {
+        out.stayWithTcp();
+        return !out.isByRing();
+    }
+
+    @Override
     public void shutdownOutput() throws IOException {
         out.end(BlockLayout.END_ORDERLY);
     }

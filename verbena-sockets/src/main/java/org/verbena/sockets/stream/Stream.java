@@ -125,6 +125,13 @@ public abstract class Stream {
         void changed();
     }
 
+    /**
+     * The direction that goes out stays with TCP if TCP carries it now: something is sent there beside the stream.
+     *
+     * @return false if the ring carries it already
+     */
+    public abstract boolean keepOutputByTcp();
+
     /** Ends the direction that goes out, after what was written. Idempotent. */
     public abstract void shutdownOutput() throws IOException;
 
