@@ -389,16 +389,16 @@ final class Inbound {
     }
 
     boolean isReady() {
-        if (shut) {
+        if (shut || leftover.hasRemaining()) {
             return true;
         }
+        boolean ended = tcpEnded || tcpError != null; // said once: the kernel's readiness was taken with it
         if (carrier != RING) {
-            return false;
+            return ended && carrier == CANDIDATE;
         }
         Link own = link();
-        return leftover.hasRemaining() || BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) > position
-                || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 || tcpEnded || tcpError != null
-                || own.session.isFailed();
+        return ended || BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) > position
+                || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 || own.session.isFailed();
     }
 
     /** Asks the peer to tell when there are data. */
