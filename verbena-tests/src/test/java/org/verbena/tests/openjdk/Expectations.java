@@ -1,0 +1,61 @@
+package org.verbena.tests.openjdk;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/** The tests that do not simply pass on both providers, each with its reason: a committed file. */
+final class Expectations {
+    /** What is expected of a test. */
+    enum Kind {
+        /** Passes on both; tests that the file does not name. */
+        PASSES,
+        /** Passes on the JDK's provider and fails on ours. */
+        FAILS,
+        /** Fails on the JDK's own provider, so that it says nothing of ours. */
+        FAILS_ON_JDK,
+        /** Takes minutes: run with {@code --full} only, and then passes on both. */
+        LONG,
+        /** Is not run. */
+        NOT_RUN
+    }
+
+    /** @param reason why */
+    record Expectation(Kind kind, String reason) {}
+
+    private static final Expectation PASSES = new Expectation(Kind.PASSES, "");
+
+    private final Map<String, Expectation> named = new LinkedHashMap<>();
+
+    /** Reads lines {@code test kind reason…}; {@code #} starts a comment. */
+    Expectations(Path file) throws IOException {
+        int number = 0;
+        for (String line : Files.readAllLines(file)) {
+            number++;
+            String text = line.strip();
+            if (text.isEmpty() || text.startsWith("#")) {
+                continue;
+            }
+            String[] parts = text.split("\\s+", 3);
+            if (parts.length < 3) {
+                throw new IOException(file + ":" + number + ": a test, a kind and a reason, not: " + line);
+            }
+            Kind kind = Kind.valueOf(parts[1].replace('-', '_').toUpperCase(Locale.ROOT));
+            if (named.put(parts[0], new Expectation(kind, parts[2])) != null) {
+                throw new IOException(file + ":" + number + ": " + parts[0] + " is named twice");
+            }
+        }
+    }
+
+    Expectation of(String test) {
+        return named.getOrDefault(test, PASSES);
+    }
+
+    /** All that are named. */
+    Map<String, Expectation> named() {
+        return named;
+    }
+}

@@ -1,0 +1,42 @@
+package org.verbena.tests.openjdk;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** The C libraries that some of OpenJDK's tests call, built with the machine's own compiler. */
+final class Natives {
+    private Natives() {}
+
+    /** Builds those that are not there yet. */
+    static void build(Path tests, Path folder) throws IOException, InterruptedException {
+        Files.createDirectories(folder);
+        library(tests, tests.resolve("lib/jdk/test/lib/thread/libVThreadPinner.c"), folder);
+        library(tests, tests.resolve(
+                "jdk/java/nio/channels/spi/SelectorProvider/inheritedChannel/libInheritedChannel.c"),
+                folder);
+    }
+
+    private static void library(Path tests, Path source, Path folder) throws IOException, InterruptedException {
+        Path library = folder.resolve(source.getFileName().toString().replaceAll("\\.c$", ".so"));
+        if (Files.exists(library)) {
+            return;
+        }
+        Path include = Path.of(System.getProperty("java.home"), "include");
+        Process gcc;
+        try {
+            gcc = new ProcessBuilder("gcc", "-shared", "-fPIC", "-w", "-I", tests.resolve("lib/native").toString(),
+                    "-I",
+                    include.toString(), "-I", include.resolve("linux").toString(), "-o", library.toString(),
+                    source.toString()).redirectErrorStream(true).start();
+        } catch (IOException e) {
+            System.out.println("tests that call C will fail, there is no gcc: " + e.getMessage());
+            return;
+        }
+        String said = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (gcc.waitFor() != 0) {
+            throw new IOException("gcc does not compile " + source + ": " + said);
+        }
+    }
+}

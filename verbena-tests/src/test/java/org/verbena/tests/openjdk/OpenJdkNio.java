@@ -1,0 +1,226 @@
+package org.verbena.tests.openjdk;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.verbena.tests.Repository;
+import org.verbena.tests.openjdk.Expectations.Kind;
+
+/**
+ * Runs OpenJDK's tests of {@code java.nio.channels} first on the JDK's provider and then on ours: what passes there must
+ * pass here, and what the expectations name must fail. {@code .ci/run} starts it; a person may with
+ *
+ * <pre>
+ * config/openjdk-nio [--only=REGEX] [--jobs=4] [--repeat=1] [--again] [--full]
+ * </pre>
+ *
+ * where {@code --again} runs the JDK's provider although its verdicts are known, and {@code --repeat} runs ours that often,
+ * and {@code --full} runs those too that take minutes.
+ */
+final class OpenJdkNio {
+    private static final List<String> FOLDERS = List.of("SocketChannel", "ServerSocketChannel", "DatagramChannel",
+            "Selector", "SelectionKey", "Pipe", "Channels", "etc", "vthread", "spi", "unixdomain");
+    /** Measure time or take all descriptors: they run alone. */
+    private static final Pattern ALONE = Pattern.compile(
+            ".*(WakeupSpeed|SelectorLimit|SelectorOps|BlockingChannelOps).*");
+    /** Share multicast groups and ports: one after the other, beside the rest. */
+    private static final Pattern MULTICAST = Pattern.compile(".*(Multicast|Promiscuous|ManySources|Loopback).*");
+    private static final String PROVIDER = "org.verbena.sockets.VerbenaSelectorProvider";
+    private static final int SHOWN_LINES = 40;
+
+    private final Path folder = Repository.root().resolve("verbena-tests/target/openjdk");
+    private final Map<String, String> options;
+    private final Path expectationsFile = Repository.root().resolve("verbena-tests/openjdk-nio.expectations");
+
+    private OpenJdkNio(Map<String, String> options) {
+        this.options = options;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Map<String, String> options = Arrays.stream(args).map(a -> a.split("=", 2)).collect(Collectors.toMap(
+                a -> a[0], a -> a.length > 1 ? a[1] : ""));
+        for (String o : options.keySet()) {
+            if (!List.of("--only", "--jobs", "--repeat", "--again", "--full").contains(o)) {
+                System.err.println("unknown option " + o);
+                System.exit(2);
+            }
+        }
+        System.exit(new OpenJdkNio(options).run());
+    }
+
+    private int run() throws IOException, InterruptedException {
+        Files.createDirectories(folder);
+        Sources sources = new Sources(folder);
+        Path tests;
+        try {
+            tests = sources.tests();
+        } catch (Sources.Unavailable e) {
+            System.out.println("OpenJDK's tests: skipped, cannot be fetched here: " + e.getMessage());
+            return 0;
+        }
+        System.out.println("OpenJDK's tests from " + sources.version() + " on Java " + Runtime.version());
+        Expectations expectations = new Expectations(expectationsFile);
+        List<JtregTest> all = find(tests.resolve("jdk/java/nio/channels"));
+        List<String> problems = new ArrayList<>();
+        for (String name : expectations.named().keySet()) {
+            if (all.stream().noneMatch(t -> t.name().equals(name))) {
+                problems.add(name + ": " + expectationsFile.getFileName() + " names it, but there is no such test");
+            }
+        }
+        Pattern only = Pattern.compile(options.getOrDefault("--only", ".*"));
+        List<JtregTest> chosen = all.stream().filter(t -> only.matcher(t.name()).find()).filter(JtregTest::fits)
+                .filter(t -> expectations.of(t.name()).kind() != Kind.NOT_RUN)
+                .filter(t -> options.containsKey("--full") || expectations.of(t.name()).kind() != Kind.LONG).toList();
+        if (chosen.isEmpty()) {
+            System.out.println("OpenJDK's tests: none is named so");
+            return 1;
+        }
+        Natives.build(tests, folder.resolve("native"));
+        Map<String, Boolean> jdk = jdk(tests, chosen);
+        Map<String, Boolean> ours = new TreeMap<>();
+        int repeat = Integer.parseInt(options.getOrDefault("--repeat", "1"));
+        List<JtregTest> comparable = chosen.stream().filter(t -> jdk.get(t.name())).toList();
+        for (int i = 0; i < repeat; i++) {
+            run(programs(tests, "verbena", List.of("-Djava.nio.channels.spi.SelectorProvider=" + PROVIDER,
+                    "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports=java.base/sun.net=ALL-UNNAMED",
+                    "--enable-native-access=ALL-UNNAMED"), classPath("verbena-(linux|verbs|shm|sockets)/|jspecify")),
+                    comparable).forEach((t, passed) -> ours.merge(t, passed, Boolean::logicalAnd));
+        }
+        all.stream().filter(t -> !chosen.contains(t) && only.matcher(t.name()).find()).forEach(t -> System.out.println(
+                "not run " + t.name() + ": " + (t.fits() ? expectations.of(t.name()).reason() : t.requires())));
+        for (JtregTest t : chosen) {
+            problem(t.name(), expectations.of(t.name()), jdk.get(t.name()), ours.get(t.name()), problems);
+        }
+        problems.forEach(p -> System.out.println("PROBLEM " + p));
+        System.out.printf("OpenJDK's tests: %d run on the JDK's provider, %d passed; %d run on ours, %d passed; "
+                + "%d exceptions named; %d problems%n", chosen.size(), passed(jdk), ours.size(), passed(ours),
+                chosen.stream().filter(t -> expectations.of(t.name()).kind() != Kind.PASSES).count(), problems.size());
+        return problems.isEmpty() ? 0 : 1;
+    }
+
+    private static long passed(Map<String, Boolean> verdicts) {
+        return verdicts.values().stream().filter(v -> v).count();
+    }
+
+    private static void problem(String name, Expectations.Expectation expected, boolean jdk, Boolean ours,
+            List<String> problems) {
+        switch (expected.kind()) {
+            case FAILS_ON_JDK -> {
+                if (jdk) {
+                    problems.add(name + ": passes on the JDK's provider although the expectations say: "
+                            + expected.reason());
+                }
+            }
+            case FAILS -> {
+                if (ours == null || ours) {
+                    problems.add(name + (ours == null ? ": fails on the JDK's provider too" : ": passes")
+                            + " although the expectations say it fails on ours: " + expected.reason());
+                }
+            }
+            default -> {
+                if (!jdk) {
+                    problems.add(name + ": fails on the JDK's provider; see above for its output");
+                } else if (!ours) {
+                    problems.add(name + ": passes on the JDK's provider and fails on ours");
+                }
+            }
+        }
+    }
+
+    private static List<JtregTest> find(Path channels) throws IOException {
+        List<JtregTest> found = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(channels)) {
+            for (Path f : files.filter(p -> p.toString().endsWith(".java")).sorted().toList()) {
+                Path below = channels.relativize(f);
+                if (below.getNameCount() == 1 || FOLDERS.contains(below.getName(0).toString())) {
+                    found.addAll(JtregTest.of(channels, f));
+                }
+            }
+        }
+        return found;
+    }
+
+    /** The verdicts of the JDK's own provider, from the build folder where they are known. */
+    private Map<String, Boolean> jdk(Path tests, List<JtregTest> chosen) throws IOException, InterruptedException {
+        Path known = folder.resolve("jdk-" + Runtime.version() + ".verdicts");
+        Map<String, Boolean> verdicts = new TreeMap<>();
+        if (Files.exists(known) && !options.containsKey("--again")) {
+            for (String line : Files.readAllLines(known)) {
+                String[] parts = line.split(" ");
+                verdicts.put(parts[0], Boolean.valueOf(parts[1]));
+            }
+        }
+        List<JtregTest> unknown = chosen.stream().filter(t -> !verdicts.containsKey(t.name())).toList();
+        verdicts.putAll(run(programs(tests, "jdk", List.of(), ""), unknown));
+        Files.write(known, verdicts.entrySet().stream().map(e -> e.getKey() + " " + e.getValue()).toList());
+        Map<String, Boolean> wanted = new TreeMap<>();
+        chosen.forEach(t -> wanted.put(t.name(), verdicts.get(t.name())));
+        return wanted;
+    }
+
+    private Programs programs(Path tests, String provider, List<String> jvm, String path) throws IOException {
+        String frameworks = classPath("junit|opentest4j|apiguardian|testng|jcommander|slf4j|verbena-tests");
+        Path scratch = Files.createDirectories(folder.resolve("run-" + provider));
+        return new Programs(tests, scratch, new Compiled(tests, folder.resolve("classes"), frameworks), frameworks,
+                folder.resolve("native"), jvm, path);
+    }
+
+    /** The parts of our own class path that match. */
+    private static String classPath(String pattern) {
+        Pattern p = Pattern.compile(pattern);
+        return Arrays.stream(System.getProperty("java.class.path").split(":")).filter(e -> p.matcher(e).find())
+                .collect(Collectors.joining(":"));
+    }
+
+    private Map<String, Boolean> run(Programs programs, List<JtregTest> tests) throws InterruptedException,
+            IOException {
+        Map<String, Boolean> verdicts = new TreeMap<>();
+        int jobs = Integer.parseInt(options.getOrDefault("--jobs", "4"));
+        try (ExecutorService many = Executors.newFixedThreadPool(jobs);
+                ExecutorService one = Executors.newSingleThreadExecutor()) {
+            Map<JtregTest, Future<Programs.Verdict>> running = new LinkedHashMap<>();
+            for (JtregTest t : tests) {
+                if (!ALONE.matcher(t.name()).matches()) {
+                    ExecutorService lane = MULTICAST.matcher(t.name()).matches() ? one : many;
+                    running.put(t, lane.submit(() -> programs.run(t)));
+                }
+            }
+            for (Map.Entry<JtregTest, Future<Programs.Verdict>> e : running.entrySet()) {
+                report(e.getKey(), e.getValue().get(), verdicts);
+            }
+        } catch (ExecutionException e) {
+            throw new IOException("a test could not be started", e.getCause());
+        }
+        for (JtregTest t : tests) {
+            if (ALONE.matcher(t.name()).matches()) {
+                report(t, programs.run(t), verdicts);
+            }
+        }
+        return verdicts;
+    }
+
+    private static void report(JtregTest test, Programs.Verdict v, Map<String, Boolean> verdicts) throws IOException {
+        verdicts.put(test.name(), v.passed());
+        System.out.printf("%s %5.1f s %s%n", v.passed() ? "pass" : "FAIL", v.seconds(), test.name());
+        if (!v.passed()) {
+            List<String> lines = Files.readAllLines(v.output(), StandardCharsets.ISO_8859_1);
+            lines.subList(Math.max(0, lines.size() - SHOWN_LINES), lines.size())
+                    .forEach(l -> System.out.println("    | " + l));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package org.verbena.tests.openjdk;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Runs tests as programs: each in a JVM and a folder of its own, the exit code is the verdict. */
+final class Programs {
+    /** How a test ended. */
+    record Verdict(boolean passed, double seconds, Path output) {}
+
+    private final Path tests;
+    private final Path scratch;
+    private final Compiled compiled;
+    private final String frameworks;
+    private final Path natives;
+    private final List<String> provider;
+    private final String providerPath;
+
+    /**
+     * @param tests OpenJDK's folder {@code test}
+     * @param scratch for what the programs write and print
+     * @param frameworks class path of JUnit and TestNG and what starts them
+     * @param natives folder of the C libraries of the tests
+     * @param provider JVM options that choose the selector provider; none for the JDK's
+     * @param providerPath class path of the provider; empty for the JDK's
+     */
+    Programs(Path tests, Path scratch, Compiled compiled, String frameworks, Path natives, List<String> provider,
+            String providerPath) {
+        this.tests = tests;
+        this.scratch = scratch;
+        this.compiled = compiled;
+        this.frameworks = frameworks;
+        this.natives = natives;
+        this.provider = provider;
+        this.providerPath = providerPath;
+    }
+
+    /** Runs one test to its end, or its time limit. */
+    Verdict run(JtregTest test) throws IOException, InterruptedException {
+        Path folder = scratch.resolve(test.name().replace('/', '.').replace('#', '.'));
+        delete(folder);
+        Files.createDirectories(folder);
+        Path output = scratch.resolve(folder.getFileName() + ".txt");
+        long start = System.nanoTime();
+        Path classes;
+        try {
+            classes = compiled.of(test);
+        } catch (IOException e) {
+            Files.writeString(output, e.getMessage());
+            return new Verdict(false, 0, output);
+        }
+        start = System.nanoTime();
+        List<String> command = command(test, classes);
+        Process p = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true)
+                .redirectOutput(output.toFile()).start();
+        p.getOutputStream().close();
+        boolean ended;
+        try {
+            ended = p.waitFor(test.timeoutSeconds(), TimeUnit.SECONDS);
+            if (!ended) {
+                quit(p);
+            }
+        } finally {
+            p.descendants().forEach(ProcessHandle::destroyForcibly);
+            p.destroyForcibly();
+        }
+        int code = p.waitFor();
+        double seconds = (System.nanoTime() - start) / 1e9;
+        String last = String.format("%n(%s after %.1f s)%ncommand: %s%n",
+                ended ? "exit code " + code : "killed", seconds, String.join(" ", command));
+        Files.writeString(output, last, StandardCharsets.ISO_8859_1, java.nio.file.StandardOpenOption.APPEND);
+        delete(folder);
+        return new Verdict(ended && code == 0, seconds, output);
+    }
+
+    /** Asks a JVM that hangs for its stacks. */
+    private static void quit(Process p) throws IOException, InterruptedException {
+        new ProcessBuilder("kill", "-QUIT", Long.toString(p.pid())).start().waitFor();
+        Thread.sleep(1000);
+    }
+
+    private List<String> command(JtregTest test, Path classes) {
+        Path source = test.file().getParent();
+        List<String> path = new ArrayList<>(List.of(classes.toString(), source.toString(), frameworks));
+        if (!providerPath.isEmpty()) {
+            path.add(providerPath);
+        }
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
+                .toString(),
+                "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dtest.src=" + source, "-Dtest.classes=" + classes,
+                "-Dtest.jdk=" + System.getProperty("java.home"), "-Dcompile.jdk=" + System.getProperty("java.home"),
+                "-Dtest.src.path=" + source, "-Dtest.class.path=" + classes, "-Dtest.root=" + tests.resolve("jdk"),
+                "-Dtest.nativepath=" + natives, "-Djava.library.path=" + natives));
+        command.addAll(provider);
+        command.addAll(Compiled.access(test, false));
+        command.addAll(test.jvm());
+        command.addAll(List.of("-cp", String.join(":", path)));
+        switch (test.action()) {
+            case "junit" -> command.add(JUnitMain.class.getName());
+            case "testng" -> command.addAll(List.of("org.testng.TestNG", "-usedefaultlisteners", "false",
+                    "-testclass"));
+            default -> {
+                // its own main
+            }
+        }
+        command.addAll(test.command());
+        return command;
+    }
+
+    private static void delete(Path folder) throws IOException {
+        if (Files.exists(folder)) {
+            try (var files = Files.walk(folder)) {
+                files.sorted(java.util.Comparator.reverseOrder()).forEach(f -> f.toFile().delete());
+            }
+        }
+    }
+}
