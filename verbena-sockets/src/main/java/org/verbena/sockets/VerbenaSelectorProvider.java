@@ -15,6 +15,7 @@ import sun.nio.ch.DefaultSelectorProvider;
 import sun.nio.ch.SelectorProviderImpl;
 
 import org.verbena.sockets.nio.NioChannels;
+import org.verbena.sockets.nio.VerbenaSelector;
 
 /**
  * The selector provider whose TCP channels use the transport {@code stream} where both ends can. Datagram channels, pipes
@@ -45,7 +46,7 @@ public final class VerbenaSelectorProvider extends SelectorProviderImpl {
 
     @Override
     public AbstractSelector openSelector() throws IOException {
-        return DefaultSelectorProvider.get().openSelector();
+        return new VerbenaSelector(this);
     }
 
     @Override

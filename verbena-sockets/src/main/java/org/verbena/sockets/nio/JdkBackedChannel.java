@@ -28,7 +28,7 @@ abstract class JdkBackedChannel extends VerbenaSocketChannel implements SelChImp
     }
 
     /** The JDK's channel under this one. */
-    final SocketChannel inner() {
+    public final SocketChannel inner() {
         return inner;
     }
 

@@ -17,6 +17,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.SelChImpl;
@@ -32,12 +33,13 @@ import org.verbena.sockets.stream.Stream;
  * <p>As with the JDK's own, a channel that is closed while a selector knows it is only shut down at first: the selector
  * {@linkplain #kill ends it} when it drops the key. So a selector may call the stream of a key that it has not dropped.
  */
-final class StreamSocketChannel extends JdkBackedChannel {
+final class StreamSocketChannel extends JdkBackedChannel implements StreamCarried {
     private final SocketChannel inner;
     private final Waiting waiting;
     private final Input input = new Input(this);
     private final Output output = new Output(this);
     private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
+    private final AtomicReference<@Nullable SelectorKey> listening = new AtomicReference<>();
     private final ChannelOptions options;
 
     /** What holds for the thread that made this channel; another may connect it. */
@@ -74,13 +76,14 @@ final class StreamSocketChannel extends JdkBackedChannel {
     // -- for selectors
 
     /** The stream; null before the channel is connected. Takes no lock. */
-    @Nullable
-    Stream streamOrNull() {
+    @Override
+    public @Nullable Stream streamOrNull() {
         return stream;
     }
 
     /** Tells {@code listener} when the channel becomes connected, at once if it is. Takes no lock. */
-    void onConnected(ConnectionListener listener) {
+    @Override
+    public void onConnected(ConnectionListener listener) {
         listeners.add(listener);
         if (stream != null) {
             listener.connected();
@@ -88,8 +91,14 @@ final class StreamSocketChannel extends JdkBackedChannel {
     }
 
     /** Forgets a listener, as its key is dropped. */
-    void forget(ConnectionListener listener) {
+    @Override
+    public void forget(ConnectionListener listener) {
         listeners.remove(listener);
+    }
+
+    @Override
+    public AtomicReference<@Nullable SelectorKey> listening() {
+        return listening;
     }
 
     /**

@@ -1,0 +1,91 @@
+package org.verbena.sockets.nio;
+
+import java.io.IOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.function.Consumer;
+
+import org.verbena.sockets.stream.Stream;
+
+/**
+ * The keys at the inner selector, one of the JDK's: what the kernel has to say of channels that stay its own, and of the
+ * TCP connections that streams keep.
+ */
+final class KernelKeys {
+    /** How long what the kernel says may go unheard while there is always something else ready. */
+    private static final long UNHEARD_NANOS = 10_000;
+
+    private final Selector inner;
+    private final KeyList ready = new KeyList();
+    private final Consumer<SelectionKey> collect = this::collect;
+    private long polledAt = System.nanoTime();
+
+    KernelKeys(Selector inner) {
+        this.inner = inner;
+    }
+
+    Selector inner() {
+        return inner;
+    }
+
+    /** Whether it is time to ask the kernel again although nobody waits. */
+    boolean isDue() {
+        return System.nanoTime() - polledAt >= UNHEARD_NANOS;
+    }
+
+    /** Finds what is ready now; drops inner keys that were cancelled. */
+    void poll(FoundKeys found, ActiveKeys active) throws IOException {
+        inner.selectNow(collect);
+        understand(found, active);
+    }
+
+    /**
+     * Waits for the kernel.
+     *
+     * @param millis limit; 0 for none
+     */
+    void await(FoundKeys found, ActiveKeys active, long millis) throws IOException {
+        inner.select(collect, millis);
+        understand(found, active);
+    }
+
+    void wakeup() {
+        inner.wakeup();
+    }
+
+    /** Only notes what is ready: no code of others may run inside the inner selector. */
+    private void collect(SelectionKey innerKey) {
+        if (innerKey.attachment() instanceof SelectorKey key) {
+            try {
+                int ops = innerKey.readyOps();
+                if (key.kernelReady == 0) {
+                    ready.add(key);
+                }
+                key.kernelReady |= ops;
+            } catch (CancelledKeyException _) {
+                // cancelled by another thread a moment ago
+            }
+        }
+    }
+
+    private void understand(FoundKeys found, ActiveKeys active) {
+        polledAt = System.nanoTime();
+        for (int i = 0; i < ready.size(); i++) {
+            SelectorKey key = ready.get(i);
+            int ops = key.kernelReady;
+            key.kernelReady = 0;
+            Stream s = key.stream;
+            if (s != null && key.isValid()) {
+                ops = s.kernelReady(ops, key.interest() & SelectorKey.BYTES);
+                if (key.byRing) {
+                    active.add(key);
+                }
+            }
+            if ((ops & key.interest()) != 0) {
+                found.add(key, ops & key.interest());
+            }
+        }
+        ready.truncate(0);
+    }
+}

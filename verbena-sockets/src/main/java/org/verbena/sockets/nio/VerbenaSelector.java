@@ -1,0 +1,428 @@
+package org.verbena.sockets.nio;
+
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Collections;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+import sun.nio.ch.DefaultSelectorProvider;
+import sun.nio.ch.SelChImpl;
+
+import org.verbena.sockets.stream.ReadyQueue;
+import org.verbena.sockets.stream.Stream;
+
+/**
+ * One selector for every channel of the provider. Those that rings carry tell by a {@link ReadyQueue} that they are ready;
+ * for all else, and to sleep, there is an inner selector of the JDK. What a selection costs depends on the keys that are
+ * ready, not on those that are idle.
+ *
+ * <p>Locks and sets are as {@link Selector} says. A selection returns 0 only when its time is over, when it was woken or
+ * interrupted, or when what is ready was selected before and never removed.
+ */
+public final class VerbenaSelector extends AbstractSelector {
+    private static final long FOREVER = -1;
+    private static final long RESTLESS_MILLIS = 1;
+
+    private final ReadyQueue queue = new ReadyQueue();
+    private final ActiveKeys active = new ActiveKeys(queue);
+    private final FoundKeys found = new FoundKeys();
+    private final UpdateQueue updates = new UpdateQueue();
+    private final KeyList dropped = new KeyList();
+    private final SelectorSpin spin = new SelectorSpin();
+    private final KernelKeys kernel;
+
+    private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
+    private final Set<SelectionKey> publicKeys = Collections.unmodifiableSet(keys);
+    private final SelectedKeys selected = new SelectedKeys();
+
+    private final AtomicBoolean woken = new AtomicBoolean();
+    /** Whether a thread sleeps in the inner selector, or is about to. */
+    private volatile boolean asleep;
+
+    private boolean selecting;
+    /** Keys of which a ring carries a direction. */
+    private int ringKeys;
+    /** Keys that the kernel alone makes ready. */
+    private int kernelKeys;
+
+    /** @throws IOException if the system gives no descriptor for it */
+    public VerbenaSelector(SelectorProvider provider) throws IOException {
+        super(provider);
+        kernel = new KernelKeys(DefaultSelectorProvider.get().openSelector());
+    }
+
+    private void ensureOpen() {
+        if (!isOpen()) {
+            throw new ClosedSelectorException();
+        }
+    }
+
+    @Override
+    public Set<SelectionKey> keys() {
+        ensureOpen();
+        return publicKeys;
+    }
+
+    @Override
+    public Set<SelectionKey> selectedKeys() {
+        ensureOpen();
+        return selected;
+    }
+
+    /** How often this selector looked at a stream's key, all together. */
+    synchronized long looks() {
+        return active.looks();
+    }
+
+    // -- what other threads do
+
+    @Override
+    protected SelectionKey register(AbstractSelectableChannel channel, int ops, @Nullable Object attachment) {
+        ensureOpen();
+        SelectorKey key = new SelectorKey(this, channel);
+        key.attach(attachment);
+        key.interest(ops);
+        SelectableChannel kernels = channel instanceof StreamCarried c
+                ? c.inner()
+                : channel instanceof StreamServerSocketChannel s ? s.inner() : channel;
+        try {
+            // refuses channels of which the JDK knows nothing; both locks of the channel may be taken again
+            key.innerKey(kernels.register(kernel.inner(), 0, key));
+        } catch (ClosedChannelException _) {
+            key.cancel(); // as the one who closes it is about to do
+        }
+        keys.add(key);
+        updates.add(key); // which others may have seen, and cancelled, already
+        if (channel instanceof StreamCarried c) {
+            c.onConnected(key);
+        }
+        if (!isOpen()) {
+            keys.remove(key);
+            key.cancel();
+            throw new ClosedSelectorException();
+        }
+        return key;
+    }
+
+    /** The interest of {@code key} changed: the next selection will see. */
+    void update(SelectorKey key) {
+        updates.add(key);
+    }
+
+    /** The stream of {@code key} changed: the selection under way has to see. */
+    void updateSoon(SelectorKey key) {
+        updates.add(key);
+        if (asleep) {
+            kernel.wakeup();
+        }
+    }
+
+    @Override
+    public Selector wakeup() {
+        woken.set(true);
+        if (asleep) {
+            kernel.wakeup();
+        }
+        return this;
+    }
+
+    @Override
+    protected void implCloseSelector() throws IOException {
+        wakeup();
+        synchronized (this) {
+            kernel.inner().close();
+            synchronized (selected) {
+                for (SelectionKey key : keys) {
+                    forget((SelectorKey) key);
+                }
+                selected.clear();
+            }
+            queue.close();
+        }
+    }
+
+    // -- selecting
+
+    @Override
+    public int select() throws IOException {
+        return lockAndSelect(null, FOREVER);
+    }
+
+    @Override
+    public int select(long timeout) throws IOException {
+        return lockAndSelect(null, nanos(timeout));
+    }
+
+    @Override
+    public int selectNow() throws IOException {
+        return lockAndSelect(null, 0);
+    }
+
+    @Override
+    public int select(Consumer<SelectionKey> action) throws IOException {
+        return lockAndSelect(Objects.requireNonNull(action), FOREVER);
+    }
+
+    @Override
+    public int select(Consumer<SelectionKey> action, long timeout) throws IOException {
+        Objects.requireNonNull(action);
+        return lockAndSelect(action, nanos(timeout));
+    }
+
+    @Override
+    public int selectNow(Consumer<SelectionKey> action) throws IOException {
+        return lockAndSelect(Objects.requireNonNull(action), 0);
+    }
+
+    private static long nanos(long timeout) {
+        if (timeout < 0) {
+            throw new IllegalArgumentException("a time-out of " + timeout
+                    + " ms: 0 waits for ever, selectNow() not at all");
+        }
+        return timeout == 0 ? FOREVER : TimeUnit.MILLISECONDS.toNanos(timeout);
+    }
+
+    private int lockAndSelect(@Nullable Consumer<SelectionKey> action, long nanos) throws IOException {
+        synchronized (this) {
+            ensureOpen();
+            if (selecting) {
+                throw new IllegalStateException("select in progress");
+            }
+            selecting = true;
+            try {
+                synchronized (selected) {
+                    return doSelect(action, nanos);
+                }
+            } finally {
+                found.clear();
+                selecting = false;
+            }
+        }
+    }
+
+    private int doSelect(@Nullable Consumer<SelectionKey> action, long nanos) throws IOException {
+        dropCancelled();
+        look();
+        if (nanos == 0) {
+            if (kernelKeys > 0 || kernel.isDue()) {
+                kernel.poll(found, active);
+            }
+        } else if (!found.isEmpty() && kernel.isDue()) {
+            kernel.poll(found, active);
+        }
+        dropCancelled();
+        found.sift();
+        if (found.isEmpty() && nanos != 0) {
+            await(nanos);
+        }
+        if (woken.get()) {
+            woken.getAndSet(false);
+        }
+        return report(action);
+    }
+
+    /** Waits until something that is wanted is ready. */
+    private void await(long nanos) throws IOException {
+        long start = System.nanoTime();
+        long waited = 0;
+        while (found.isEmpty() && !isEnded() && (nanos == FOREVER || waited < nanos)) {
+            if (ringKeys == 0 || waited > 0 || !spin(start, nanos)) {
+                sleep(nanos == FOREVER ? FOREVER : nanos - (System.nanoTime() - start));
+            }
+            look();
+            dropCancelled();
+            found.sift();
+            waited = Math.max(1, System.nanoTime() - start);
+        }
+        spin.waited(waited);
+    }
+
+    private boolean isEnded() {
+        return woken.get() || !isOpen() || Thread.currentThread().isInterrupted();
+    }
+
+    /** Polls memory for a while; answers whether there is no need to sleep. */
+    private boolean spin(long start, long nanos) throws IOException {
+        long budget = nanos == FOREVER ? spin.budget() : Math.min(nanos, spin.budget());
+        long now = start;
+        while (now - start < budget) {
+            for (int i = 0; i < SelectorSpin.LOOKS; i++) {
+                look();
+                if (!found.isEmpty()) {
+                    return true;
+                }
+                Thread.onSpinWait();
+            }
+            if (isEnded()) {
+                return true;
+            }
+            if (kernel.isDue()) {
+                kernel.poll(found, active);
+                if (!found.isEmpty()) {
+                    return true;
+                }
+            }
+            now = System.nanoTime();
+            spin.share(now);
+        }
+        return false;
+    }
+
+    /** Sleeps in the inner selector until something happens, perhaps for nothing. */
+    private void sleep(long nanos) throws IOException {
+        boolean restless = active.armAll(found);
+        if (!found.isEmpty() || nanos != FOREVER && nanos <= 0 || !queue.sleep()) {
+            return;
+        }
+        asleep = true;
+        try {
+            if (!isEnded() && updates.isEmpty()) {
+                kernel.await(found, active, millis(nanos, restless));
+            }
+        } finally {
+            asleep = false;
+            queue.awake();
+        }
+    }
+
+    /** At least as long as asked for: a selection must not end before its time. */
+    private static long millis(long nanos, boolean restless) {
+        if (restless) {
+            return RESTLESS_MILLIS;
+        }
+        return nanos == FOREVER ? 0 : TimeUnit.NANOSECONDS.toMillis(nanos - 1) + 1;
+    }
+
+    /** Finds what memory says: no system call. */
+    private void look() {
+        queue.poll();
+        for (SelectorKey key = updates.takeAll(); key != null;) {
+            SelectorKey next = UpdateQueue.next(key);
+            if (key.isValid()) {
+                refresh(key);
+            }
+            key = next;
+        }
+        active.look(found);
+    }
+
+    /** Learns what carries a channel's bytes now, and asks the kernel for what it alone can tell. */
+    private void refresh(SelectorKey key) {
+        Stream s = key.stream;
+        if (s == null && key.channel() instanceof StreamCarried c) {
+            s = c.streamOrNull();
+            if (s != null) {
+                key.stream = s;
+                key.heard = c.listening().compareAndSet(null, key);
+                if (key.heard) {
+                    s.listen(key);
+                }
+            }
+        }
+        int ops = key.interest();
+        if (s == null) {
+            count(key, false, ops != 0);
+            key.askKernel(ops);
+            return;
+        }
+        ops &= SelectorKey.BYTES;
+        int byRing = (s.isInputByRing() ? SelectionKey.OP_READ : 0) | (s.isOutputByRing() ? SelectionKey.OP_WRITE : 0);
+        count(key, byRing != 0, (ops & ~byRing) != 0);
+        // the doorbell is for the key that is heard
+        key.askKernel(key.heard ? s.kernelOps(ops) : s.kernelOps(ops & ~byRing));
+        if (ops != 0) {
+            active.add(key);
+        }
+    }
+
+    private void count(SelectorKey key, boolean byRing, boolean byKernel) {
+        ringKeys += (byRing ? 1 : 0) - (key.byRing ? 1 : 0);
+        kernelKeys += (byKernel ? 1 : 0) - (key.byKernel ? 1 : 0);
+        key.byRing = byRing;
+        key.byKernel = byKernel;
+    }
+
+    private int report(@Nullable Consumer<SelectionKey> action) {
+        int updated = 0;
+        for (int i = 0; i < found.size(); i++) {
+            SelectorKey key = found.get(i);
+            int ops = key.found;
+            if (action != null) {
+                key.ready(ops);
+                updated++;
+                action.accept(key);
+                ensureOpen();
+            } else if (selected.contains(key)) {
+                int before = key.ready();
+                key.ready(before | ops);
+                updated += (ops & ~before) != 0 ? 1 : 0;
+            } else {
+                key.ready(ops);
+                selected.insert(key);
+                updated++;
+            }
+        }
+        return updated;
+    }
+
+    // -- dropping keys
+
+    private void dropCancelled() throws IOException {
+        Set<SelectionKey> cancelled = cancelledKeys();
+        synchronized (cancelled) {
+            if (cancelled.isEmpty()) {
+                return;
+            }
+            for (SelectionKey key : cancelled) {
+                dropped.add((SelectorKey) key);
+            }
+            cancelled.clear();
+        }
+        try {
+            for (int i = 0; i < dropped.size(); i++) {
+                dropped.get(i).cancelInner();
+            }
+            // First of all the inner selector: once our keys are gone the channels may be registered again.
+            kernel.poll(found, active);
+            for (int i = 0; i < dropped.size(); i++) {
+                SelectorKey key = dropped.get(i);
+                selected.remove(key);
+                keys.remove(key);
+                forget(key);
+            }
+        } finally {
+            dropped.truncate(0);
+        }
+    }
+
+    /** Takes a key from its channel, and ends the channel if it only waited for that. */
+    private void forget(SelectorKey key) throws IOException {
+        count(key, false, false);
+        SelectableChannel channel = key.channel();
+        if (channel instanceof StreamCarried c) {
+            c.forget(key);
+            Stream s = key.stream;
+            if (s != null && key.heard) {
+                s.listen(null);
+                c.listening().set(null);
+            }
+        }
+        deregister(key);
+        if (!channel.isOpen() && !channel.isRegistered() && channel instanceof SelChImpl ended) {
+            ended.kill();
+        }
+    }
+}
