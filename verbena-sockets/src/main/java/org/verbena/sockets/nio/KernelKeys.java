@@ -78,9 +78,8 @@ final class KernelKeys {
             Stream s = key.stream;
             if (s != null && key.isValid()) {
                 ops = s.kernelReady(ops, key.interest() & SelectorKey.BYTES);
-                if (key.byRing) {
-                    active.add(key);
-                }
+                // what was taken off TCP in order to find the change to the ring is known to the stream alone
+                active.add(key);
             }
             if ((ops & key.interest()) != 0) {
                 found.add(key, ops & key.interest());

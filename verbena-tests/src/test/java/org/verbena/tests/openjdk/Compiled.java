@@ -24,7 +24,7 @@ final class Compiled {
     private final String classPath;
 
     /**
-     * @param tests OpenJDK's folder {@code test}
+     * @param tests what OpenJDK has in its folder for tests
      * @param classes where class files go
      * @param classPath with the test frameworks that some of the tests use
      */
@@ -35,36 +35,36 @@ final class Compiled {
     }
 
     /** Where the class files of a test are; compiled if they are not there yet. */
-    Path of(JtregTest test) throws IOException {
+    Path of(JtregTest program) throws IOException {
         // two runs of one file share the classes
-        Path out = classes.resolve(test.name().replaceAll("#.*", ""));
-        synchronized (test.file().toString().intern()) {
+        Path out = classes.resolve(program.name().replaceAll("#.*", ""));
+        synchronized (program.file().toString().intern()) {
             Path done = out.resolve(".complete");
             if (!Files.exists(done)) {
                 Files.createDirectories(out);
-                compile(test, out);
+                compile(program, out);
                 Files.writeString(done, "");
             }
         }
         return out;
     }
 
-    private void compile(JtregTest test, Path out) throws IOException {
+    private void compile(JtregTest program, Path out) throws IOException {
         JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
-        List<Path> path = new ArrayList<>(List.of(test.file().getParent()));
-        for (String l : test.libraries()) {
+        List<Path> path = new ArrayList<>(List.of(program.file().getParent()));
+        for (String l : program.libraries()) {
             path.add(l.startsWith("/test/")
                     ? tests.resolve(l.substring("/test/".length()))
-                    : test.file().resolveSibling(l).normalize());
+                    : program.file().resolveSibling(l).normalize());
         }
-        Set<Path> files = new TreeSet<>(List.of(test.file()));
-        for (String b : test.build()) {
+        Set<Path> files = new TreeSet<>(List.of(program.file()));
+        for (String b : program.build()) {
             path.stream().map(p -> p.resolve(b.replace('.', '/') + ".java")).filter(Files::exists).findFirst()
                     .ifPresent(files::add);
         }
         List<String> options = new ArrayList<>(List.of("-nowarn", "-proc:none", "-implicit:class", "-d", out.toString(),
                 "-sourcepath", path.stream().map(Path::toString).collect(Collectors.joining(":")), "-cp", classPath));
-        options.addAll(access(test, true));
+        options.addAll(access(program, true));
         StringWriter said = new StringWriter();
         try (StandardJavaFileManager manager = javac.getStandardFileManager(null, Locale.ROOT,
                 StandardCharsets.ISO_8859_1)) {
@@ -80,7 +80,7 @@ final class Compiled {
     }
 
     private static Stream<String> access(String module, boolean compiler) {
-        String[] parts = module.split(":");
+        String[] parts = module.split(":", -1);
         String how = parts.length > 1 ? parts[1] : "";
         if (!parts[0].contains("/")) {
             return Stream.of("--add-modules", parts[0]);

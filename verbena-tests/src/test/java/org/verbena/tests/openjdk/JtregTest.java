@@ -55,7 +55,7 @@ record JtregTest(String name, Path file, String action, boolean nativeLibrary, L
         }
         for (String run : runs) {
             List<String> words = words(List.of(run));
-            String[] action = words.get(0).split("/");
+            String[] action = words.get(0).split("/", -1);
             int i = 1;
             while (i < words.size() && words.get(i).startsWith("-")) {
                 // options such as --add-opens take the word after them, unless it comes with =

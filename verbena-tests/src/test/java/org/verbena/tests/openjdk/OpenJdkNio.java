@@ -161,7 +161,7 @@ final class OpenJdkNio {
         Map<String, Boolean> verdicts = new TreeMap<>();
         if (Files.exists(known) && !options.containsKey("--again")) {
             for (String line : Files.readAllLines(known)) {
-                String[] parts = line.split(" ");
+                String[] parts = line.split(" ", -1);
                 verdicts.put(parts[0], Boolean.valueOf(parts[1]));
             }
         }
@@ -183,7 +183,7 @@ final class OpenJdkNio {
     /** The parts of our own class path that match. */
     private static String classPath(String pattern) {
         Pattern p = Pattern.compile(pattern);
-        return Arrays.stream(System.getProperty("java.class.path").split(":")).filter(e -> p.matcher(e).find())
+        return Arrays.stream(System.getProperty("java.class.path").split(":", -1)).filter(e -> p.matcher(e).find())
                 .collect(Collectors.joining(":"));
     }
 

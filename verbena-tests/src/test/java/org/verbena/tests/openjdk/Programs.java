@@ -22,7 +22,7 @@ final class Programs {
     private final String providerPath;
 
     /**
-     * @param tests OpenJDK's folder {@code test}
+     * @param tests what OpenJDK has in its folder for tests
      * @param scratch for what the programs write and print
      * @param frameworks class path of JUnit and TestNG and what starts them
      * @param natives folder of the C libraries of the tests

@@ -1,0 +1,355 @@
+package org.verbena.sockets.nio;
+
+import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectionKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.sockets.VerbenaSelectorProvider;
+import org.verbena.sockets.stream.ScriptedStream;
+
+/** The selector with streams whose rings a script makes ready: armed, told, by doorbell. */
+class RingSelectionTest {
+    private static final int BOTH = OP_READ | OP_WRITE;
+
+    private final VerbenaSelectorProvider provider = new VerbenaSelectorProvider();
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private VerbenaSelector selector;
+    private Pipe tcp;
+    private ScriptedStream stream;
+    private SelectionKey key;
+
+    @BeforeEach
+    void open() throws IOException {
+        selector = new VerbenaSelector(provider);
+        tcp = Pipe.open();
+        stream = new ScriptedStream(tcp.source(), BOTH);
+        key = channel(tcp, stream).register(selector, OP_READ);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        selector.close();
+        for (AutoCloseable c : open) {
+            c.close();
+        }
+    }
+
+    private ScriptedChannel channel(Pipe doorbell, ScriptedStream s) throws IOException {
+        ScriptedChannel c = new ScriptedChannel(provider, doorbell.source(), s);
+        open.add(c);
+        open.add(doorbell.sink());
+        return c;
+    }
+
+    private void ringDoorbell() throws IOException {
+        tcp.sink().write(ByteBuffer.wrap(new byte[1]));
+    }
+
+    /** Runs beside a selection, a while after it began. */
+    private Thread later(Action action) {
+        return Thread.ofPlatform().start(() -> {
+            try {
+                Thread.sleep(50);
+                action.run();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    @Test
+    void aReadyRingIsSelectedAgainAndAgain() throws IOException {
+        stream.ready(BOTH);
+
+        for (int i = 0; i < 3; i++) {
+            assertThat(selector.select()).isEqualTo(1);
+            assertThat(selector.selectedKeys()).containsExactly(key);
+            assertThat(key.readyOps()).isEqualTo(OP_READ);
+            selector.selectedKeys().clear();
+        }
+        assertThat(stream.arms).hasValue(0);
+    }
+
+    @Test
+    void whatWasSelectedAndNotRemovedDoesNotCount() throws IOException {
+        stream.ready(BOTH);
+
+        assertThat(selector.select()).isEqualTo(1);
+        assertThat(selector.select()).isZero();
+        key.interestOps(BOTH);
+        assertThat(selector.select()).isEqualTo(1);
+        assertThat(key.readyOps()).isEqualTo(BOTH);
+    }
+
+    @Test
+    void theDoorbellWakesASleeper() throws Exception {
+        Thread peer = later(() -> {
+            stream.ready(OP_READ);
+            ringDoorbell();
+        });
+
+        assertThat(selector.select()).isEqualTo(1);
+        assertThat(key.isReadable()).isTrue();
+        assertThat(stream.arms).hasValue(1);
+        peer.join();
+    }
+
+    @Test
+    void aNoticeWakesASleeper() throws Exception {
+        Thread peer = later(() -> {
+            stream.ready(OP_READ);
+            stream.tell();
+        });
+
+        assertThat(selector.select()).isEqualTo(1);
+        peer.join();
+    }
+
+    @Test
+    void whatBecomesReadyWhileItIsArmedIsNotMissed() throws IOException {
+        stream.readyWhileArming = OP_READ;
+
+        assertThat(selector.select()).isEqualTo(1);
+    }
+
+    @Test
+    void aSleeperIsArmedOnceAndLeftAlone() throws IOException {
+        assertThat(selector.select(100)).isZero();
+        long looks = selector.looks();
+        int arms = stream.arms.get();
+
+        assertThat(selector.select(100)).isZero();
+
+        assertThat(arms).isEqualTo(1);
+        assertThat(stream.arms).hasValue(1);
+        assertThat(selector.looks()).isEqualTo(looks);
+    }
+
+    @Test
+    void aStreamThatChangesToTheRingWhileTheSelectorSleepsIsArmed() throws Exception {
+        stream.carry(0);
+        CountDownLatch changed = new CountDownLatch(1);
+        Thread peer = later(() -> {
+            stream.carry(BOTH);
+            changed.countDown();
+            for (int i = 0; i < 1000 && stream.armed() == 0; i++) {
+                Thread.sleep(1);
+            }
+            assertThat(stream.armed()).isEqualTo(OP_READ);
+            stream.ready(OP_READ);
+            ringDoorbell();
+        });
+
+        assertThat(selector.select(10_000)).isEqualTo(1);
+        assertThat(changed.getCount()).isZero();
+        peer.join();
+    }
+
+    @Test
+    void roomOfWhichNobodyCanTellIsFoundAllTheSame() throws Exception {
+        stream.carry(OP_WRITE);
+        key.interestOps(OP_WRITE);
+        Thread peer = later(() -> stream.ready(OP_WRITE));
+
+        assertThat(selector.select(10_000)).isEqualTo(1);
+        peer.join();
+    }
+
+    @Test
+    void twoSelectorsMaySelectOneChannel() throws Exception {
+        try (VerbenaSelector other = new VerbenaSelector(provider)) {
+            selector.selectNow();
+            SelectionKey second = key.channel().register(other, OP_READ);
+            assertThat(other.selectNow()).isZero();
+            Thread peer = later(() -> {
+                stream.ready(OP_READ);
+                stream.tell();
+            });
+
+            assertThat(other.select(10_000)).isEqualTo(1);
+            assertThat(second.isReadable()).isTrue();
+            assertThat(selector.select()).isEqualTo(1);
+            peer.join();
+        }
+    }
+
+    @Test
+    void noticesOfNothingEndNoSelectionBeforeItsTime() throws Exception {
+        AtomicBoolean enough = new AtomicBoolean();
+        Thread peer = Thread.ofPlatform().start(() -> {
+            while (!enough.get()) {
+                stream.tell();
+                Thread.yield();
+            }
+        });
+        try {
+            for (int i = 0; i < 10; i++) {
+                long start = System.nanoTime();
+                assertThat(selector.select(20)).isZero();
+                assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(20));
+            }
+        } finally {
+            enough.set(true);
+            peer.join();
+        }
+    }
+
+    @Test
+    void aWakeUpEndsExactlyOneSelection() throws Exception {
+        selector.wakeup();
+        selector.wakeup();
+        assertThat(selector.select()).isZero();
+
+        long start = System.nanoTime();
+        assertThat(selector.select(30)).isZero();
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(30));
+
+        Thread other = later(() -> selector.wakeup());
+        assertThat(selector.select()).isZero();
+        other.join();
+    }
+
+    @Test
+    void anInterruptEndsASelectionAndIsKept() throws Exception {
+        Thread selecting = Thread.currentThread();
+        Thread other = later(selecting::interrupt);
+
+        assertThat(selector.select()).isZero();
+
+        assertThat(Thread.interrupted()).isTrue(); // and the thread can wait again
+        other.join();
+    }
+
+    @Test
+    void virtualThreadsSleepToo() throws Exception {
+        List<Integer> counts = new ArrayList<>();
+        Thread selecting = Thread.ofVirtual().start(() -> {
+            try {
+                counts.add(selector.select());
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+        later(() -> {
+            stream.ready(OP_READ);
+            ringDoorbell();
+        }).join();
+        selecting.join();
+
+        assertThat(counts).containsExactly(1);
+    }
+
+    @Test
+    void aSelectorThatIsClosedLetsGoOfItsStreams() throws Exception {
+        selector.selectNow();
+        assertThat(stream.listener()).isSameAs(key);
+        Thread other = later(() -> selector.close());
+
+        assertThat(selector.select()).isZero();
+
+        other.join();
+        assertThat(stream.listener()).isNull();
+        assertThat(key.isValid()).isFalse();
+        assertThat(key.channel().isRegistered()).isFalse();
+        assertThatThrownBy(selector::select).isInstanceOf(ClosedSelectorException.class);
+    }
+
+    @Test
+    void aCancelledKeyIsDroppedByTheNextSelection() throws IOException {
+        stream.ready(OP_READ);
+        selector.selectNow();
+        key.cancel();
+        assertThat(selector.keys()).contains(key);
+
+        assertThat(selector.selectNow()).isZero();
+
+        assertThat(selector.keys()).isEmpty();
+        assertThat(selector.selectedKeys()).isEmpty();
+        assertThat(key.channel().isRegistered()).isFalse();
+        assertThat(stream.listener()).isNull();
+        SelectionKey again = key.channel().register(selector, OP_READ);
+        assertThat(selector.selectNow()).isEqualTo(1);
+        assertThat(again.isReadable()).isTrue();
+    }
+
+    @Test
+    void kernelChannelsAreHeardAlthoughARingIsAlwaysReady() throws IOException {
+        stream.ready(OP_READ);
+        Pipe pipe = provider.openPipe();
+        open.add(pipe.source());
+        open.add(pipe.sink());
+        pipe.source().configureBlocking(false);
+        SelectionKey other = pipe.source().register(selector, OP_READ);
+        pipe.sink().write(ByteBuffer.wrap(new byte[1]));
+        boolean heard = false;
+
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (!heard && System.nanoTime() < end) {
+            selector.select();
+            heard = selector.selectedKeys().contains(other);
+            selector.selectedKeys().clear();
+        }
+
+        assertThat(heard).isTrue();
+    }
+
+    @Test
+    void aSelectionCostsNothingForIdleKeys() throws IOException {
+        key.cancel();
+        int idle = 10_000;
+        List<ScriptedStream> streams = new ArrayList<>();
+        try {
+            for (int i = 0; i < idle; i++) {
+                DatagramChannel descriptor = DatagramChannel.open();
+                ScriptedStream s = new ScriptedStream(null, BOTH);
+                ScriptedChannel c = new ScriptedChannel(provider, descriptor, s);
+                open.add(c);
+                c.register(selector, OP_READ);
+                streams.add(s);
+            }
+        } catch (IOException tooManyDescriptors) {
+            idle = streams.size();
+            System.out.println("only " + idle + " idle connections: " + tooManyDescriptors.getMessage());
+        }
+        assertThat(idle).isGreaterThan(100);
+        assertThat(selector.select(10)).isZero(); // arms them all
+        ScriptedStream busy = streams.get(idle / 2);
+        long before = selector.looks();
+
+        int rounds = 1000;
+        for (int i = 0; i < rounds; i++) {
+            busy.ready(OP_READ);
+            busy.tell();
+            assertThat(selector.select()).isEqualTo(1);
+            selector.selectedKeys().clear();
+            busy.ready(0);
+        }
+
+        // one key is ready each time, and looked at once or twice
+        assertThat(selector.looks() - before).isLessThanOrEqualTo(3L * rounds);
+        for (ScriptedStream s : streams) {
+            assertThat(s.arms.get()).isLessThanOrEqualTo(s == busy ? rounds : 1);
+        }
+    }
+}
