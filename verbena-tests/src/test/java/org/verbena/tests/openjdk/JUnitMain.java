@@ -1,6 +1,7 @@
 package org.verbena.tests.openjdk;
 
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
@@ -18,8 +19,8 @@ final class JUnitMain {
                 .build();
         SummaryGeneratingListener listener = new SummaryGeneratingListener();
         LauncherFactory.create().execute(request, listener);
-        listener.getSummary().printFailuresTo(new PrintWriter(System.out, true), 40);
-        listener.getSummary().printTo(new PrintWriter(System.out, true));
+        listener.getSummary().printFailuresTo(new PrintWriter(System.out, true, StandardCharsets.UTF_8), 40);
+        listener.getSummary().printTo(new PrintWriter(System.out, true, StandardCharsets.UTF_8));
         boolean good = listener.getSummary().getTestsFoundCount() > 0 && listener.getSummary()
                 .getTotalFailureCount() == 0;
         System.exit(good ? 0 : 1);
