@@ -46,7 +46,6 @@ final class Programs {
         delete(folder);
         Files.createDirectories(folder);
         Path output = scratch.resolve(folder.getFileName() + ".txt");
-        long start = System.nanoTime();
         Path classes;
         try {
             classes = compiled.of(test);
@@ -54,7 +53,7 @@ final class Programs {
             Files.writeString(output, e.getMessage());
             return new Verdict(false, 0, output);
         }
-        start = System.nanoTime();
+        long start = System.nanoTime();
         List<String> command = command(test, classes);
         Process p = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true)
                 .redirectOutput(output.toFile()).start();
