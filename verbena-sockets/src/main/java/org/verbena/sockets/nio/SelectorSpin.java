@@ -1,22 +1,20 @@
 package org.verbena.sockets.nio;
 
 /**
- * How long a selector polls memory before its thread sleeps. The budget follows what was seen, as {@link Spin} does for one
- * direction of a connection. Belongs to the thread that selects.
+ * How long a selector polls memory before its thread sleeps; see {@link SpinBudget}. Belongs to the thread that selects.
  */
 final class SelectorSpin {
     /** Looks at memory between two looks at the clock. */
     static final int LOOKS = 16;
 
-    private static final long LEAST_NANOS = 500;
     private static final long YIELD_NANOS = 2000;
 
-    private final long limitNanos = Spin.DEFAULT_LIMIT_NANOS;
-    private long budgetNanos = limitNanos;
+    private final long limitNanos = Spin.processLimit();
+    private final SpinBudget budget = new SpinBudget();
     private long yieldedAt;
 
     long budget() {
-        return budgetNanos;
+        return budget.nanos(limitNanos);
     }
 
     /** Lets other virtual threads have the carrier now and then. */
@@ -30,10 +28,6 @@ final class SelectorSpin {
 
     /** Learns from a wait that is over. */
     void waited(long nanos) {
-        if (nanos <= limitNanos) {
-            budgetNanos = Math.min(limitNanos, Math.max(LEAST_NANOS, 2 * nanos));
-        } else {
-            budgetNanos = budgetNanos < LEAST_NANOS ? 0 : budgetNanos / 2;
-        }
+        budget.waited(nanos, limitNanos);
     }
 }

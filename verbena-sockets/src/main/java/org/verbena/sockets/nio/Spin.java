@@ -5,9 +5,7 @@ import java.nio.channels.Channel;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * How long one direction of a connection polls memory before its thread sleeps. The budget follows what was seen: a wait
- * that ended within the limit doubles as the next budget, one that did not halves the budget, down to nothing. So a
- * connection that is idle costs one wait and no polling.
+ * How long one direction of a connection polls memory before its thread sleeps; see {@link SpinBudget}.
  *
  * <p>The limit is the system property {@code verbena.spin}, in microseconds; 0 never spins. Guarded by the lock of its
  * direction.
@@ -16,7 +14,6 @@ final class Spin {
     static final String PROPERTY = "verbena.spin";
     private static final int DEFAULT_MICROS = 20;
     private static final int MOST_MICROS = 1_000_000;
-    private static final long LEAST_NANOS = 500;
 
     /** Looks at memory between two looks at the clock, the channel and the thread's interrupt. */
     private static final int LOOKS = 32;
@@ -24,7 +21,7 @@ final class Spin {
     private static final long YIELD_NANOS = 2000;
 
     private volatile long limitNanos = Default.LIMIT_NANOS;
-    private long budgetNanos;
+    private final SpinBudget budget = new SpinBudget();
 
     /** The limit for channels that say nothing else; read when the first is made, and known to be good by then. */
     private static final class Default {
@@ -69,8 +66,8 @@ final class Spin {
      */
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread gives its carrier away
     boolean poll(Stream stream, int op, Channel channel) {
-        long budget = budget();
-        if (budget == 0) {
+        long most = budget();
+        if (most == 0) {
             return false;
         }
         Thread self = Thread.currentThread();
@@ -85,7 +82,7 @@ final class Spin {
                 Thread.onSpinWait();
             }
             long spun = System.nanoTime() - start;
-            if (spun >= budget || !channel.isOpen() || self.isInterrupted()) {
+            if (spun >= most || !channel.isOpen() || self.isInterrupted()) {
                 return false;
             }
             if (virtual && spun - yielded >= YIELD_NANOS) {
@@ -97,16 +94,16 @@ final class Spin {
 
     /** What the next wait would poll for. */
     long budget() {
-        return Math.min(budgetNanos, limitNanos);
+        return budget.nanos(limitNanos);
     }
 
     /** Learns from a wait that is over. */
     void waited(long nanos) {
-        long limit = limitNanos;
-        if (nanos <= limit) {
-            budgetNanos = Math.min(limit, Math.max(LEAST_NANOS, 2 * nanos));
-        } else {
-            budgetNanos = budgetNanos < LEAST_NANOS ? 0 : budgetNanos / 2;
-        }
+        budget.waited(nanos, limitNanos);
+    }
+
+    /** The limit of this process, in nanoseconds. */
+    static long processLimit() {
+        return Default.LIMIT_NANOS;
     }
 }

@@ -150,4 +150,14 @@ public final class ScriptedStream extends Stream {
     public int available() {
         return 0;
     }
+
+    @Override
+    public boolean keepOutputByTcp() {
+        return false;
+    }
+
+    @Override
+    public String fallbackReason() {
+        return "";
+    }
 }

@@ -1,0 +1,28 @@
+package org.verbena.sockets.nio;
+
+/**
+ * How long to poll memory before sleeping. A wait that was short shows a conversation: the next one polls up to the limit.
+ * Short is what polling would have met if neither end had slept, and sleeping costs either end a wake-up, so it is some
+ * times the limit. After longer waits the budget halves, down to nothing: who is idle does not poll.
+ */
+final class SpinBudget {
+    private static final long LEAST_NANOS = 500;
+    /** Waits of so many times the limit are short. */
+    private static final int SHORT = 5;
+
+    private long budgetNanos;
+
+    /** What the next wait may poll for. */
+    long nanos(long limitNanos) {
+        return Math.min(budgetNanos, limitNanos);
+    }
+
+    /** Learns from a wait that is over. */
+    void waited(long nanos, long limitNanos) {
+        if (nanos <= SHORT * limitNanos) {
+            budgetNanos = limitNanos;
+        } else {
+            budgetNanos = budgetNanos < LEAST_NANOS ? 0 : budgetNanos / 2;
+        }
+    }
+}
