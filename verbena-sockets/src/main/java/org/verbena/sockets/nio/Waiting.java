@@ -66,6 +66,9 @@ final class Waiting {
         }
     }
 
+    /** Between two signals to a thread that is to leave the kernel. */
+    private static final long SIGNAL_NANOS = 200_000;
+
     /** @param blockingLock of the channel, which a caller may hold */
     Waiting(SelChImpl tcp, Object blockingLock) {
         this.tcp = tcp;
@@ -179,13 +182,18 @@ final class Waiting {
     /** Ends the sleep of who waits for {@code op}, now and for good; returns when it is awake. */
     void stop(int op) {
         Sleeper sleeper = op == OP_READ ? reader : writer;
+        long next = System.nanoTime();
         for (;;) {
             synchronized (this) {
                 sleeper.stopped = true;
                 if (sleeper.thread == null) {
                     return;
                 }
-                sleeper.wake();
+                long now = System.nanoTime();
+                if (now - next >= 0) { // not more often: signals queue up, and the kernel refuses the one too many
+                    sleeper.wake();
+                    next = now + SIGNAL_NANOS;
+                }
             }
             // a signal that came just before poll(2) is lost: so again
             DirectionLock.pause();

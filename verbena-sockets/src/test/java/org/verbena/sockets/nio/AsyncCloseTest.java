@@ -12,6 +12,9 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.params.ParameterizedTest;
@@ -181,7 +184,21 @@ class AsyncCloseTest {
             Thread.sleep(20);
             after = descriptors();
         }
-        assertThat(after).as("descriptors after %d races, %d before", RACES, before).isLessThanOrEqualTo(before + 5);
+        assertThat(after).as("descriptors after %d races, %d before: %s", RACES, before, targets()).isLessThanOrEqualTo(
+                before + 5);
+    }
+
+    /** What the descriptors are, for whom has to find the one that stayed. */
+    private static Map<String, Long> targets() throws IOException {
+        try (java.util.stream.Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return all.map(fd -> {
+                try {
+                    return Files.readSymbolicLink(fd).toString().replaceAll("[0-9]+", "N");
+                } catch (IOException closedMeanwhile) {
+                    return "closed";
+                }
+            }).collect(Collectors.groupingBy(target -> target, TreeMap::new, Collectors.counting()));
+        }
     }
 
     private static void racing(Carrier carrier, Threads threads, int races) throws Exception {

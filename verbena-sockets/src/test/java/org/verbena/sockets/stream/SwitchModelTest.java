@@ -25,7 +25,7 @@ import org.verbena.verbs.VerbsException;
 class SwitchModelTest {
     private static final int READ = SelectionKey.OP_READ;
     private static final int WRITE = SelectionKey.OP_WRITE;
-    private static final int SEEDS = Integer.getInteger("verbena.test.seeds", 2000);
+    private static final int SEEDS = Integer.getInteger("verbena.test.seeds", 600);
     private static SessionPair sessions;
 
     @BeforeAll
@@ -99,11 +99,11 @@ class SwitchModelTest {
     @Test
     void memoryOfEndedConnectionsIsUsedAgain() throws Exception {
         long before = sessions.a.arena().total() + sessions.b.arena().total();
-        for (int seed = 0; seed < 3000; seed++) {
+        for (int seed = 0; seed < 500; seed++) {
             new Schedule(seed).run();
         }
         long first = sessions.a.arena().total() + sessions.b.arena().total();
-        for (int seed = 0; seed < 3000; seed++) {
+        for (int seed = 0; seed < 500; seed++) {
             new Schedule(seed).run();
         }
         assertThat(sessions.a.arena().total() + sessions.b.arena().total()).isEqualTo(first)
