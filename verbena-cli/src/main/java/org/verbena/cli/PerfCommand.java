@@ -36,8 +36,8 @@ import picocli.CommandLine.Spec;
 final class PerfCommand implements Callable<Integer> {
     /** perftest's port. */
     private static final String DEFAULT_PORT = "18515";
-    private static final long DURATION = 300_000_000;
-    private static final long WARM_UP = 150_000_000;
+    private static final long DURATION = 250_000_000;
+    private static final long WARM_UP = 120_000_000;
     private static final int MAX_RUNS = 1000;
     private static final long MAX_ITERATIONS = 1_000_000_000_000L;
 
@@ -60,10 +60,10 @@ final class PerfCommand implements Callable<Integer> {
             description = "Operations of each test (default: by time).") private @Nullable Long iterations;
 
     @Option(names = {"-D", "--duration"}, paramLabel = "TIME", converter = PerfUnits.Time.class,
-            description = "Time of each test and size, for instance 2s or 100ms (default: 300ms).") private @Nullable Long duration;
+            description = "Time of each test and size, for instance 2s or 100ms (default: 250ms).") private @Nullable Long duration;
 
     @Option(names = "--warm-up", paramLabel = "TIME", converter = PerfUnits.Time.class,
-            description = "Time to warm up before each (default: 150ms).") private @Nullable Long warmUp;
+            description = "Time to warm up before each (default: 120ms).") private @Nullable Long warmUp;
 
     @Option(names = {"-I", "--inline"}, paramLabel = "BYTES", converter = PerfUnits.Bytes.class, defaultValue = "0",
             description = "Post messages up to this size inline (default: none).") private long inline;

@@ -16,8 +16,9 @@ import java.util.stream.Collectors;
 record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long iterations, long nanos, long warmUpNanos,
         long budgetNanos, int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin,
         int connections) {
-    /** What channels are measured at in a run of everything. */
-    private static final List<Long> NIO_SIZES = List.of(64L, 65536L);
+    /** What channels are measured at in a run of everything, round trips and bandwidth. */
+    private static final long NIO_LATENCY_SIZE = 64;
+    private static final long NIO_BANDWIDTH_SIZE = 65536;
 
     /** The jobs in the order in which they run. An option that a test does not know is left out there. */
     List<PerfJob> jobs() throws PerfException {
@@ -28,7 +29,8 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
                 name = device.isEmpty() ? PerfDevices.first() : device;
             }
             for (long size : t.fixedSize != 0 ? List.of(t.fixedSize) : sizes) {
-                if (t.isNio() && isEverything() && t.fixedSize == 0 && !NIO_SIZES.contains(size)) {
+                if (t.isNio() && isEverything() && t.fixedSize == 0
+                        && size != (t.isBandwidth() ? NIO_BANDWIDTH_SIZE : NIO_LATENCY_SIZE)) {
                     continue;
                 }
                 for (String device : t.isNio()

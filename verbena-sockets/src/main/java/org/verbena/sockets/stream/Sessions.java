@@ -109,7 +109,7 @@ final class Sessions {
             Session made = session;
             engine.submit(() -> ready(key, made));
         } catch (VerbsException | RuntimeException e) {
-            StreamEngine.warn("no session with another process: " + e.getMessage());
+            StreamEngine.debug("no session with another process: " + e.getMessage());
             close(session);
             engine.submit(() -> ready(key, null));
         }
@@ -142,7 +142,7 @@ final class Sessions {
             Session made = session;
             engine.submit(() -> ready(new Key(made.instance(), true), made));
         } catch (VerbsException | RuntimeException e) {
-            StreamEngine.warn("a session was not taken: " + e.getMessage());
+            StreamEngine.debug("a session was not taken: " + e.getMessage()); // the other process may be gone
             close(session);
         }
     }

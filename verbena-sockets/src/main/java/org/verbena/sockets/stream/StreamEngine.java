@@ -103,6 +103,11 @@ final class StreamEngine {
         LOG.log(System.Logger.Level.WARNING, what);
     }
 
+    /** What befalls single connections and is counted there. */
+    static void debug(String what) {
+        LOG.log(System.Logger.Level.DEBUG, what);
+    }
+
     static FallbackReason reason(LinuxException e) {
         return switch (e.errno()) {
             case Errno.EMFILE, Errno.ENFILE -> FallbackReason.NO_DESCRIPTORS;

@@ -1,0 +1,94 @@
+package org.verbena.tests.faults;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+
+import org.verbena.sockets.VerbenaServerSocketChannel;
+import org.verbena.sockets.VerbenaSocketChannel;
+
+/** One end of a stream in a process of its own; says what it sees in lines. */
+final class StreamPeer {
+    private static final int PIECE = 60_001;
+
+    private StreamPeer() {}
+
+    /** {@code reader}, or {@code writer PORT BYTES}. */
+    public static void main(String[] args) throws IOException {
+        if (args[0].equals("reader")) {
+            read();
+        } else {
+            write(Integer.parseInt(args[1]), Long.parseLong(args[2]));
+        }
+    }
+
+    private static byte at(long position) {
+        return (byte) (position * 31 + (position >>> 8) + 1);
+    }
+
+    private static void read() throws IOException {
+        try (ServerSocketChannel listener = VerbenaServerSocketChannel.open()) {
+            listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            System.out.println("port " + ((InetSocketAddress) listener.getLocalAddress()).getPort());
+            try (VerbenaSocketChannel channel = (VerbenaSocketChannel) listener.accept()) {
+                readAll(channel);
+            }
+        }
+    }
+
+    private static void readAll(VerbenaSocketChannel channel) {
+        ByteBuffer in = ByteBuffer.allocateDirect(PIECE);
+        long total = 0;
+        long last = System.nanoTime();
+        boolean said = false;
+        String end = "orderly";
+        try {
+            int n;
+            while ((n = channel.read(in.clear())) >= 0) {
+                for (int i = 0; i < n; i++) {
+                    if (in.get(i) != at(total + i)) {
+                        System.out.println("wrong byte " + (total + i));
+                        return;
+                    }
+                }
+                total += n;
+                last = System.nanoTime();
+                if (!said && channel.isInputByRing()) {
+                    said = true;
+                    System.out.println("ring");
+                }
+            }
+        } catch (IOException e) {
+            end = "broken: " + e.getMessage();
+        }
+        System.out.println("end " + total + " " + (System.nanoTime() - last) / 1_000_000 + " " + end);
+    }
+
+    private static void write(int port, long bytes) throws IOException {
+        try (VerbenaSocketChannel channel = VerbenaSocketChannel.open()) {
+            channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            ByteBuffer out = ByteBuffer.allocateDirect(PIECE);
+            long total = 0;
+            boolean said = false;
+            try {
+                while (total < bytes || !channel.isOutputByRing()) {
+                    for (int i = 0; i < PIECE; i++) {
+                        out.put(i, at(total + i));
+                    }
+                    total += channel.write(out.clear());
+                    if (!said && channel.isOutputByRing()) {
+                        said = true;
+                        System.out.println("ring");
+                    }
+                }
+                channel.shutdownOutput();
+                System.out.println("written " + total);
+                channel.read(out.clear());
+            } catch (IOException e) {
+                System.out.println("failed " + e.getMessage());
+            }
+        }
+    }
+}
