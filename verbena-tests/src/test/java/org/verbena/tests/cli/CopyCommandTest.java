@@ -156,6 +156,7 @@ class CopyCommandTest {
         try (CopyProcess listener = CopyProcess.listen(to);
                 CopyProcess first = CopyProcess.copy(big, listener.address())) {
             CopyFiles.awaitVerified(to, MIB);
+            first.signal("STOP"); // still at it, however long the others take to start
             assertThat(CopyProcess.copy(big, listener.address()).expect(1).err()).contains("written by another copy");
             List<CopyProcess> others = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
@@ -164,6 +165,7 @@ class CopyCommandTest {
             for (CopyProcess o : others) {
                 o.expect(0);
             }
+            first.signal("CONT");
             first.expect(0);
             assertSame();
         }
