@@ -270,7 +270,7 @@ final class PerfCommand implements Callable<Integer> {
                 ? counters ? PerfCounting.tests() : Arrays.asList(PerfTest.values())
                 : tests.stream().distinct().sorted().toList(),
                 sizes == null
-                        ? List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L)
+                        ? PerfOptions.DEFAULT_SIZES
                         : sizes.stream().distinct().sorted().toList(),
                 device, iterations == null ? 0 : iterations, duration == null ? DURATION : duration,
                 warmUp == null ? WARM_UP : warmUp, budget(), (int) inline, qps, events, consume, verify, !noPin,

@@ -16,7 +16,8 @@ import java.util.stream.Collectors;
 record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long iterations, long nanos, long warmUpNanos,
         long budgetNanos, int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin,
         int connections) {
-    /** What channels are measured at in a run of everything, round trips and bandwidth. */
+    static final List<Long> DEFAULT_SIZES = List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L);
+    /** What channels are measured at in a run of everything that names no sizes, round trips and bandwidth. */
     private static final long NIO_LATENCY_SIZE = 64;
     private static final long NIO_BANDWIDTH_SIZE = 65536;
 
@@ -46,7 +47,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
     }
 
     private boolean isEverything() {
-        return tests.size() == PerfTest.values().length;
+        return tests.size() == PerfTest.values().length && sizes.equals(DEFAULT_SIZES);
     }
 
     /** The same options for another process's command line. */

@@ -63,7 +63,9 @@ final class CommandProcess implements AutoCloseable {
             String... arguments) throws IOException {
         List<String> command = new ArrayList<>(before);
         command.addAll(List.of(java(), "-XX:TieredStopAtLevel=1", "--module-path", modulePath,
-                "--enable-native-access=org.verbena.linux"));
+                "--enable-native-access=org.verbena.linux",
+                "--add-exports=java.base/sun.nio.ch=org.verbena.sockets",
+                "--add-exports=java.base/sun.net=org.verbena.sockets"));
         command.addAll(options);
         command.addAll(List.of("--module", "org.verbena.cli/" + MAIN));
         command.addAll(List.of(arguments));

@@ -29,8 +29,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PerfCommandTest {
     private static final String[] QUICK = {"--duration=5ms", "--warm-up=2ms"};
     private static final List<String> LATENCIES = List.of("limit-cacheline", "limit-twoline", "write-lat", "send-lat",
-            "read-lat", "atomic-lat", "tcp-lat-spin", "tcp-lat-block");
-    private static final List<String> BANDWIDTHS = List.of("limit-memcpy", "write-bw", "send-bw", "read-bw", "tcp-bw");
+            "read-lat", "atomic-lat", "tcp-lat-spin", "tcp-lat-block", "nio-lat-spin", "nio-lat-select",
+            "nio-lat-block", "nio-connect");
+    private static final List<String> BANDWIDTHS = List.of("limit-memcpy", "write-bw", "send-bw", "read-bw", "tcp-bw",
+            "nio-bw");
     private static final String[] LONG_WRITE = {"write-lat", "--size=8", "--duration=100s"};
 
     private static String[] quick(String... arguments) {
@@ -56,7 +58,10 @@ class PerfCommandTest {
             seen.add(test + " " + row.get("size").asLong());
             assertThat(row.get("iterations").asLong()).as(test).isPositive();
             assertThat(row.get("allocated_bytes_per_op").asDouble()).as(test).isNotNegative();
-            if (test.startsWith("limit-")) {
+            if (test.startsWith("nio-")) {
+                assertThat(row.get("transport").asText()).isIn("stream", "kernel");
+            }
+            if (test.startsWith("limit-") || test.startsWith("nio-")) {
                 assertThat(row.get("device").isNull()).as(test).isTrue();
             } else {
                 assertThat(row.get("device").asText()).isEqualTo(test.startsWith("tcp-") ? "tcp" : "shm0");
@@ -67,10 +72,12 @@ class PerfCommandTest {
                 bandwidth(row);
             }
         }
-        Set<String> wanted = new TreeSet<>(List.of("limit-cacheline 8", "limit-twoline 64", "atomic-lat 8"));
+        Set<String> wanted = new TreeSet<>(List.of("limit-cacheline 8", "limit-twoline 64", "atomic-lat 8",
+                "nio-connect 1"));
         for (String test : List.of("limit-memcpy", "write-lat", "send-lat", "read-lat", "write-bw", "send-bw",
                 "read-bw",
-                "tcp-lat-spin", "tcp-lat-block", "tcp-bw")) {
+                "tcp-lat-spin", "tcp-lat-block", "tcp-bw", "nio-lat-spin", "nio-lat-select", "nio-lat-block",
+                "nio-bw")) {
             for (int size : new int[] {8, 100, 4096}) {
                 wanted.add(test + " " + size);
             }
@@ -105,7 +112,7 @@ class PerfCommandTest {
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=8,13,64,5000"));
         arguments.addAll(List.of(options.split(" ")));
         JsonNode rows = json(quick(arguments.toArray(String[]::new)));
-        assertThat(rows).hasSize(3 + 10 * 4);
+        assertThat(rows).hasSize(3 + 10 * 4 + 2 + 2 * 4 * 4);
     }
 
     @Test
@@ -231,7 +238,7 @@ class PerfCommandTest {
     void twoTerminals() throws IOException {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0", "--once")) {
             JsonNode rows = json(quick("--json", "--size=64", "--connect=127.0.0.1:" + port(listener)));
-            assertThat(rows).hasSize(13);
+            assertThat(rows).hasSize(13 + 2 * 5);
             CommandProcess.Result r = listener.end();
             assertThat(r.code()).as(r.err()).isZero();
         }
