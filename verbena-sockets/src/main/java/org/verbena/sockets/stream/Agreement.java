@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.SocketChannel;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -201,7 +202,7 @@ final class Agreement {
                 new Greeting.Hello(Greeting.VERSION, 0, sessions.instance(), cookie, sessions.port())));
     }
 
-    private boolean send(java.util.function.Consumer<MemorySegment> fill) {
+    private boolean send(Consumer<MemorySegment> fill) {
         UnixSocket socket = peer;
         if (socket == null) {
             return false;

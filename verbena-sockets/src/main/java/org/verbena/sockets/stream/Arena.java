@@ -8,6 +8,7 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
@@ -86,7 +87,7 @@ final class Arena {
         }
         long bytes = Math.max(size, Math.min(Math.max(FIRST_REGION, total), LARGEST_REGION));
         if (total + bytes > limit) {
-            throw new VerbsException("allocate rings", org.verbena.linux.Errno.ENOMEM,
+            throw new VerbsException("allocate rings", Errno.ENOMEM,
                     "the session has " + total + " bytes of at most " + limit);
         }
         MemoryRegion region = pd.allocate(bytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);

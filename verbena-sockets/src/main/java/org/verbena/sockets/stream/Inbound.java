@@ -59,12 +59,6 @@ final class Inbound {
         return carrier == RING && !shut;
     }
 
-    synchronized void stayWithTcp() {
-        if (carrier == CANDIDATE && link == null) {
-            carrier = KERNEL;
-        }
-    }
-
     /** From now on the peer may change to the ring of this link; false if TCP has carried the end already. */
     synchronized boolean prepare(Link own) {
         if (carrier != CANDIDATE || tcpEnded) {
@@ -74,8 +68,8 @@ final class Inbound {
         return true;
     }
 
-    /** The agreement failed after {@link #prepare}: the peer will never use the ring. */
-    synchronized void abandon() {
+    /** It will be TCP for ever: the peer will never use a ring, not even one that was {@linkplain #prepare prepared}. */
+    synchronized void stayWithTcp() {
         if (carrier == CANDIDATE) {
             link = null;
             carrier = KERNEL;

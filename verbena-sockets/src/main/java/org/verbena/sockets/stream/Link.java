@@ -7,8 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.VerbsException;
 
 /**
- * What one end of a connection has in its session: a control block and a first ring of its own, a number, and, once the
- * peer has made its {@link Offer}, the peer's.
+ * What one end of a connection has in its session: a control block, a ring and a number.
  */
 final class Link {
     /** Size of the first ring; the next ones are {@link #RING_GROWTH} times as large, up to {@link #maxRing}. */
@@ -26,8 +25,6 @@ final class Link {
     /** The ring that was granted and is not read yet. */
     @Nullable Memory nextRing;
 
-    private @Nullable Offer peer;
-
     private Link(Session session, int index, Memory blockMemory, Memory ring) {
         this.session = session;
         this.index = index;
@@ -38,16 +35,20 @@ final class Link {
 
     /** @throws VerbsException {@code ENOMEM} if the session is full */
     static Link create(Session session, RingStream stream) throws VerbsException {
-        Memory block = session.arena().allocate(Arena.SMALLEST);
+        Arena arena = session.arena();
+        Memory block = arena.allocate(Arena.SMALLEST);
         BlockLayout.clear(block.segment());
-        Memory ring;
+        Memory ring = null;
         try {
-            ring = session.arena().allocate(FIRST_RING);
+            ring = arena.allocate(FIRST_RING);
+            return new Link(session, session.add(stream), block, ring);
         } catch (VerbsException e) {
-            session.arena().free(block);
+            arena.free(block);
+            if (ring != null) {
+                arena.free(ring);
+            }
             throw e;
         }
-        return new Link(session, session.add(stream), block, ring);
     }
 
     /** The largest ring that this process grants, {@code -Dverbena.stream.ring} bytes. */
@@ -59,15 +60,6 @@ final class Link {
     /** What the peer needs in order to write. */
     Offer offer() {
         return new Offer(index, blockMemory.rkey(), blockMemory.address(), ring.rkey(), ring.address(), ring.size());
-    }
-
-    /** What the peer offered; null before. */
-    synchronized @Nullable Offer peer() {
-        return peer;
-    }
-
-    synchronized void setPeer(Offer offer) {
-        peer = offer;
     }
 
     /** Gives all memory back: the peer writes to it no more. */

@@ -169,10 +169,7 @@ final class Outbound {
         if (session.isFailed()) {
             throw new IOException("Connection reset by peer");
         }
-        if (BlockLayout.getAcquire(link().block, BlockLayout.CLOSED) != 0) {
-            throw new IOException("Broken pipe");
-        }
-        if (ended) {
+        if (ended || BlockLayout.getAcquire(link().block, BlockLayout.CLOSED) != 0) {
             throw new IOException("Broken pipe");
         }
     }
@@ -201,8 +198,7 @@ final class Outbound {
         ringKey = (int) sizeAndKey;
         ringAddress = BlockLayout.getAcquire(own.block, BlockLayout.GRANT_ADDRESS);
         laneStart = produced;
-        session.postWord(Session.NOTHING, own.index, 0, blockAddress + BlockLayout.LANE, blockKey,
-                BlockLayout.lane(produced, generation));
+        postWord(Session.NOTHING, BlockLayout.LANE, BlockLayout.lane(produced, generation));
     }
 
     /** The ring is full: hints that a larger one would do good, once a ring. */
@@ -210,7 +206,7 @@ final class Outbound {
         stalls++;
         if (wanted <= generation) {
             wanted = generation + 1;
-            session.postWord(Session.NOTHING, link().index, 0, blockAddress + BlockLayout.WANTED, blockKey, wanted);
+            postWord(Session.NOTHING, BlockLayout.WANTED, wanted);
             session.poll();
         }
     }
@@ -234,8 +230,7 @@ final class Outbound {
         }
         Link own = link();
         synchronized (own.session) {
-            own.session.postWord(Session.NOTHING, own.index, 0, blockAddress + BlockLayout.SPACE_ARM, blockKey,
-                    BlockLayout.arm(++armSequence, queue));
+            postWord(Session.NOTHING, BlockLayout.SPACE_ARM, BlockLayout.arm(++armSequence, queue));
             own.session.awaitArrival();
         }
         return isReady();
@@ -267,8 +262,7 @@ final class Outbound {
         if (own != null) {
             synchronized (own.session) {
                 if (carrier == RING) {
-                    ended = true;
-                    postWord(Session.DATA, BlockLayout.END, produced << BlockLayout.END_BITS | kind);
+                    postEnd(kind);
                 }
                 postWord(Session.SPACE, BlockLayout.CLOSED, kind);
                 own.session.poll();
@@ -290,11 +284,15 @@ final class Outbound {
         Session session = link().session;
         synchronized (session) {
             if (!ended) {
-                ended = true;
-                postWord(Session.DATA, BlockLayout.END, produced << BlockLayout.END_BITS | kind);
+                postEnd(kind);
                 session.poll();
             }
         }
+    }
+
+    private void postEnd(int kind) {
+        ended = true;
+        postWord(Session.DATA, BlockLayout.END, produced << BlockLayout.END_BITS | kind);
     }
 
     long bytesByTcp() {

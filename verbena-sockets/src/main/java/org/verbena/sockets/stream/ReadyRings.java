@@ -30,6 +30,7 @@ final class ReadyRings {
     /** Entries of a ring: two for each connection of a session, for each can be armed twice; so it never overflows. */
     static final int ENTRIES = 2 * Session.MAX_STREAMS;
     static final int SLOT = 32;
+    /** A power of two, as arenas have them. */
     static final int HEADER_BYTES = QUEUES * SLOT;
 
     private static final int ADDRESS = 8;

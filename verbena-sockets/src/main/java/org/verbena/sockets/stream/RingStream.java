@@ -76,7 +76,6 @@ final class RingStream extends Stream {
         reason = why;
         agreement = null;
         StreamCounters.count(why);
-        in.abandon();
         in.stayWithTcp();
         out.stayWithTcp();
         changed();

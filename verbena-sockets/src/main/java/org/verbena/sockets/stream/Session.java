@@ -2,6 +2,7 @@ package org.verbena.sockets.stream;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -53,7 +54,7 @@ final class Session {
     private static final int STAGE = 256 << 10;
     private static final int INDEX_BITS = 32;
     private static final int KIND_BITS = 8;
-    private static final VarHandle STREAMS = java.lang.invoke.MethodHandles.arrayElementVarHandle(RingStream[].class);
+    private static final VarHandle STREAMS = MethodHandles.arrayElementVarHandle(RingStream[].class);
 
     private final long instance;
     private final Runnable whenBusy;
@@ -104,7 +105,7 @@ final class Session {
                     .maxInlineData(8).build());
             queue = qp.sendQueue();
             arena = new Arena(pd, memoryLimit);
-            header = arena.allocate(Integer.highestOneBit(2 * ReadyRings.HEADER_BYTES - 1));
+            header = arena.allocate(ReadyRings.HEADER_BYTES);
             header.segment().fill((byte) 0);
             stage = pd.allocate(STAGE, AccessFlags.LOCAL_WRITE);
             stageBytes = stage.segment().asByteBuffer();
@@ -191,9 +192,9 @@ final class Session {
 
     /** Posts a WRITE of one word; the caller holds the lock. */
     void postWord(int kind, int index, int ready, long address, int rkey, long value) {
-        reserve(1);
+        reserve();
         word.set(ValueLayout.JAVA_LONG, 0, value);
-        post(queue.start().write(wrId(kind, index, ready), SendFlags.SIGNALED, rkey, address).inline(word, 0, 8), 1);
+        post(queue.start().write(wrId(kind, index, ready), SendFlags.SIGNALED, rkey, address).inline(word, 0, 8));
     }
 
     /**
@@ -208,28 +209,29 @@ final class Session {
         long start = stage(length);
         int offset = (int) (start & STAGE - 1);
         stageBytes.put(offset, from, position, length);
-        reserve(1);
+        reserve();
         int first = Math.min(length, size - at);
         SendQueue batch = queue.start().write(0, SendFlags.NONE, rkey, address + at).sge(stage, offset, first);
         if (first < length) {
             batch = batch.write(0, SendFlags.NONE, rkey, address).sge(stage, offset + first, length - first);
         }
         word.set(ValueLayout.JAVA_LONG, 0, value);
-        post(batch.write(wrId(DATA, index, 0), SendFlags.SIGNALED, wordKey, wordAddress).inline(word, 0, 8), 1);
+        post(batch.write(wrId(DATA, index, 0), SendFlags.SIGNALED, wordKey, wordAddress).inline(word, 0, 8));
     }
 
     private static long wrId(int kind, int index, int ready) {
         return (long) ready << INDEX_BITS + KIND_BITS | (long) kind << INDEX_BITS | index;
     }
 
-    private void post(SendQueue batch, int signalled) {
+    /** Commits a batch with one signalled request. */
+    private void post(SendQueue batch) {
         int error = batch.complete();
         if (error != 0) {
             fail();
             return;
         }
         stageMarks[(int) (posted % SEND_WR)] = stageHead;
-        posted += signalled;
+        posted++;
     }
 
     /** Staging memory of so many bytes in one piece; waits until earlier WRITEs have left it. */
@@ -247,8 +249,8 @@ final class Session {
     }
 
     /** Room for another signalled batch, which has at most three requests. */
-    private void reserve(int batches) {
-        while (posted + batches - completed > SEND_WR / 4 && !failed) {
+    private void reserve() {
+        while (posted + 1 - completed > SEND_WR / 4 && !failed) {
             poll();
             Thread.onSpinWait();
         }

@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.verbs.CompletionChannel;
+import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
@@ -190,7 +191,7 @@ final class Sessions {
     /** Takes the deaths of sessions that were noticed; on the engine's thread. */
     void takeDeaths() {
         try {
-            org.verbena.verbs.CompletionQueue cq;
+            CompletionQueue cq;
             while ((cq = events.await(Duration.ZERO)) != null) {
                 if (cq.userContext() instanceof Session session) {
                     session.fail();
