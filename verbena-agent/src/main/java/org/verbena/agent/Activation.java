@@ -8,6 +8,7 @@ import java.net.URL;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -41,11 +42,15 @@ public final class Activation {
     public static Supplier<@Nullable SelectorProvider> prepare(String given, Instrumentation instrumentation, URL jar)
             throws IOException, ReflectiveOperationException, URISyntaxException {
         Activation a = new Activation(AgentArguments.parse(given), instrumentation, new File(jar.toURI()));
-        if (!a.arguments.isEmpty() || hasRules()) {
+        if (!a.arguments.isEmpty() || hasSettings()) {
             a.arguments.set(a.carrier()::refusal);
             String mistake = a.carrier().mistake();
             if (mistake != null) {
                 throw new IllegalArgumentException(mistake);
+            }
+            Runnable atExit = a.carrier().atExit();
+            if (atExit != null) {
+                Grants.atExit(instrumentation, atExit);
             }
         }
         ProviderPatch.apply(instrumentation);
@@ -53,8 +58,9 @@ public final class Activation {
         return a::provider;
     }
 
-    private static boolean hasRules() {
-        return System.getProperty("verbena.rules") != null || System.getProperty("verbena.rules.file") != null;
+    /** Whether properties that the program was started with have something to be looked at before it begins. */
+    private static boolean hasSettings() {
+        return Stream.of("rules", "rules.file", "summary").anyMatch(p -> System.getProperty("verbena." + p) != null);
     }
 
     private Carrier carrier() throws IOException, ReflectiveOperationException {

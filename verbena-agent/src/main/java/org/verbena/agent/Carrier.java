@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
     /** What {@code DropIn.level()} says inside the agent's jar. */
-    static final int LEVEL = 1;
+    static final int LEVEL = 2;
 
     private static final String SOCKETS = "org.verbena.sockets";
     private static final String LINUX = "org.verbena.linux";
@@ -95,6 +95,12 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
     @Nullable
     String problem() throws ReflectiveOperationException {
         return (String) dropIn.getMethod("problem").invoke(null);
+    }
+
+    /** What to run when the process ends; null if there is nothing to do. */
+    @Nullable
+    Runnable atExit() throws ReflectiveOperationException {
+        return (Runnable) dropIn.getMethod("atExit").invoke(null);
     }
 
     SelectorProvider provider() throws ReflectiveOperationException {

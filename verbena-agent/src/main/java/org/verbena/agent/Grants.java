@@ -8,6 +8,9 @@ import java.util.Set;
 /** What Verbena's modules need of the JDK and get by the agent, where others need options of the JVM's. */
 final class Grants {
     private static final Module BASE = Object.class.getModule();
+    private static final String ACCESS = "jdk.internal.access.";
+    /** Of those that java.lang.Shutdown has. */
+    private static final int LAST_HOOK = 9;
 
     private Grants() {}
 
@@ -26,15 +29,30 @@ final class Grants {
         if (linux.isNativeAccessEnabled()) {
             return;
         }
-        export(instrumentation, Grants.class.getModule(), "jdk.internal.access");
-        Object access = Class.forName("jdk.internal.access.SharedSecrets").getMethod("getJavaLangAccess").invoke(null);
-        Class<?> type = Class.forName("jdk.internal.access.JavaLangAccess");
+        Object access = access(instrumentation);
+        Class<?> type = Class.forName(ACCESS + "JavaLangAccess");
         if (linux.isNamed()) {
             Method enable = type.getMethod("addEnableNativeAccess", Module.class);
             enable.invoke(access, linux);
         } else {
             type.getMethod("addEnableNativeAccessToAllUnnamed").invoke(access);
         }
+    }
+
+    /**
+     * Has something run when all shutdown hooks of the program have ended, since these may use sockets: among the hooks of the
+     * JDK itself, of which there are ten, run one after the other, and the last one is nobody's.
+     */
+    static void atExit(Instrumentation instrumentation, Runnable task) throws ReflectiveOperationException {
+        Object access = access(instrumentation);
+        Class.forName(ACCESS + "JavaLangAccess")
+                .getMethod("registerShutdownHook", int.class, boolean.class, Runnable.class)
+                .invoke(access, LAST_HOOK, false, task);
+    }
+
+    private static Object access(Instrumentation instrumentation) throws ReflectiveOperationException {
+        export(instrumentation, Grants.class.getModule(), "jdk.internal.access");
+        return Class.forName(ACCESS + "SharedSecrets").getMethod("getJavaLangAccess").invoke(null);
     }
 
     private static void export(Instrumentation instrumentation, Module to, String... packages) {

@@ -16,7 +16,7 @@ import picocli.CommandLine.Spec;
  */
 @Command(name = "run", description = {"Runs a command; every Java program below it gets Verbena's sockets.",
     "Other programs are left alone. What is in JDK_JAVA_OPTIONS is kept."},
-        customSynopsis = "verbena run [--every-jvm] [--quiet] [--set KEY=VALUE]… [--] COMMAND [ARGUMENT…]")
+        customSynopsis = "verbena run [--every-jvm] [--quiet] [--summary[=PATH]] [--set KEY=VALUE]… [--] COMMAND [ARGUMENT…]")
 final class RunCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -29,6 +29,12 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--quiet", description = "The agent prints nothing.")
     @SuppressWarnings("UnusedVariable") // the launcher looks at it
     private boolean quiet;
+
+    @Option(names = "--summary", paramLabel = "PATH", arity = "0..1", description = {
+        "Each Java program writes at its end what its connections have come to, a line of JSON:",
+        "to standard error, or to the end of a file."})
+    @SuppressWarnings("UnusedVariable") // the launcher looks at it
+    private String summary = "";
 
     @Option(names = "--set", paramLabel = "KEY=VALUE", description = "A property verbena.KEY; may be repeated.")
     @SuppressWarnings("UnusedVariable") // the launcher looks at it

@@ -15,7 +15,7 @@ import org.verbena.sockets.rules.Rules;
  */
 public final class DropIn {
     /** Raised when the agent has to know of a change. */
-    private static final int LEVEL = 1;
+    private static final int LEVEL = 2;
 
     /** Memory that a connection needs at least, in bytes. */
     private static final int PROBE = 4096;
@@ -43,6 +43,7 @@ public final class DropIn {
     public static @Nullable String mistake() {
         try {
             Rules.check();
+            Summary.check();
             return null;
         } catch (IllegalArgumentException e) {
             return e.getMessage();
@@ -70,6 +71,14 @@ public final class DropIn {
             t = t.getCause();
         }
         return t.getMessage() == null ? t.toString() : t.getMessage();
+    }
+
+    /**
+     * What to run when this process ends, after all hooks of the program's; null if there is nothing to do, or who asked
+     * before has it.
+     */
+    public static @Nullable Runnable atExit() {
+        return Summary.take();
     }
 
     /** A new provider for all channels of this process; there is one a process. */

@@ -29,6 +29,7 @@ record DropInProperty(String name, Pattern values, String takes) {
             of("stream.memory", "\\d{1,18}", "bytes"),
             of("stream.patience", "\\d{1,6}", "milliseconds"),
             of("stream.ring", "\\d{1,9}", "bytes"),
+            of("summary", ".+", "stderr or a file"),
             of("shm.trusted-uids", "\\d{1,10}(,\\d{1,10})*", "user numbers, with commas between them"));
 
     private static DropInProperty of(String name, String values, String takes) {

@@ -30,6 +30,7 @@ public final class VerbenaSelectorProvider extends SelectorProviderImpl {
      */
     public VerbenaSelectorProvider() {
         NioChannels.checkProperties();
+        Summary.atExit();
     }
 
     /** The provider of the process if it is Verbena's, else one beside it. */

@@ -1,7 +1,9 @@
 package org.verbena.sockets.stream;
 
+import java.util.Locale;
+
 /** Why TCP carries a connection to its end. */
-enum FallbackReason {
+public enum FallbackReason {
     /** Not decided yet, or the rings carry it. */
     NONE("-"),
     /** The kernel knows no socket here for the other end: another machine, namespace, a proxy or translated addresses. */
@@ -33,6 +35,11 @@ enum FallbackReason {
 
     FallbackReason(String sentence) {
         this.sentence = sentence;
+    }
+
+    /** For programs: its name in lower case, as JSON has it. */
+    public String key() {
+        return name().toLowerCase(Locale.ROOT);
     }
 
     /** For people. */

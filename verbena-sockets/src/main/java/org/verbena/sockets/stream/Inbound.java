@@ -49,6 +49,7 @@ final class Inbound {
     /** Written by the reader alone; others may see an earlier value. */
     private long bytesByTcp;
     private long bytesByRing;
+    private long wakeUps;
 
     Inbound(SocketChannel tcp) {
         this.tcp = tcp;
@@ -91,7 +92,12 @@ final class Inbound {
         if (leftover.hasRemaining()) {
             return takeLeftover(into);
         }
-        return carrier == RING ? readRing(into, back) : tcp.read(into);
+        if (carrier == RING) {
+            return readRing(into, back);
+        }
+        int n = tcp.read(into);
+        count(n);
+        return n;
     }
 
     private int readCandidate(ByteBuffer into) throws IOException {
@@ -192,6 +198,7 @@ final class Inbound {
             }
             long known = leftOfTcp(own);
             int data = known >= 0 ? (int) Math.min(n, known) : n; // what is more was the doorbell
+            wakeUps += data < n ? 1 : 0;
             leftover.limit(before + data);
             count(data);
             total += data;
@@ -451,6 +458,7 @@ final class Inbound {
                 int n;
                 do {
                     n = tcp.read(doorbells.clear());
+                    wakeUps += n > 0 ? 1 : 0;
                 } while (n == doorbells.capacity());
                 if (n < 0) {
                     tcpEnded = true;
@@ -483,6 +491,11 @@ final class Inbound {
         if (carrier == RING && !shut) {
             drain();
         }
+    }
+
+    /** Times a doorbell of the peer's was taken. */
+    long wakeUps() {
+        return wakeUps;
     }
 
     long bytesByTcp() {

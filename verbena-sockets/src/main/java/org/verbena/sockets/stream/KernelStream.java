@@ -10,28 +10,40 @@ import org.jspecify.annotations.Nullable;
 final class KernelStream extends Stream {
     private final SocketChannel tcp;
 
+    /** Each is written by the one thread that reads or writes; others may see an earlier value. */
+    private long sent;
+    private long received;
+
     KernelStream(SocketChannel tcp) {
         this.tcp = tcp;
     }
 
     @Override
     public int read(ByteBuffer into) throws IOException {
-        return tcp.read(into);
+        int n = tcp.read(into);
+        received += Math.max(0, n);
+        return n;
     }
 
     @Override
     public long read(ByteBuffer[] into, int offset, int length) throws IOException {
-        return tcp.read(into, offset, length);
+        long n = tcp.read(into, offset, length);
+        received += Math.max(0, n);
+        return n;
     }
 
     @Override
     public int write(ByteBuffer from) throws IOException {
-        return tcp.write(from);
+        int n = tcp.write(from);
+        sent += n;
+        return n;
     }
 
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
-        return tcp.write(from, offset, length);
+        long n = tcp.write(from, offset, length);
+        sent += n;
+        return n;
     }
 
     @Override
@@ -73,7 +85,9 @@ final class KernelStream extends Stream {
     }
 
     @Override
-    public void close(boolean reset) {}
+    public void close(boolean reset) {
+        StreamCounters.closed(this);
+    }
 
     @Override
     public int available() {
@@ -93,5 +107,10 @@ final class KernelStream extends Stream {
     @Override
     public String fallbackReason() {
         return FallbackReason.RULE.toString();
+    }
+
+    @Override
+    public StreamFigures figures() {
+        return new StreamFigures(0, sent, 0, received, 0, 0, 0);
     }
 }

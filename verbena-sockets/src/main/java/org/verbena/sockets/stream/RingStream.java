@@ -22,6 +22,8 @@ final class RingStream extends Stream {
     private boolean closed;
     private boolean taken;
     private volatile boolean offered;
+    /** Written under the session's lock. */
+    private long doorbells;
 
     RingStream(SocketChannel tcp) {
         this.tcp = tcp;
@@ -114,7 +116,7 @@ final class RingStream extends Stream {
         if (out.isByRing()) {
             try {
                 tcp.write(one.clear()); // no room: then the peer has something to read already
-                StreamCounters.doorbell();
+                doorbells++;
             } catch (IOException gone) {
                 // the peer learns of the end by the end
             }
@@ -249,6 +251,7 @@ final class RingStream extends Stream {
         boolean abort = reset || in.isUnread();
         out.close(abort ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
         in.leave();
+        StreamCounters.closed(this);
         StreamEngine.closed(this);
     }
 
@@ -270,6 +273,12 @@ final class RingStream extends Stream {
     @Override
     public String fallbackReason() {
         return reason == FallbackReason.NONE ? "" : reason.toString();
+    }
+
+    @Override
+    public StreamFigures figures() {
+        return new StreamFigures(out.bytesByRing(), out.bytesByTcp(), in.bytesByRing(), in.bytesByTcp(), doorbells,
+                in.wakeUps(), out.stalls());
     }
 
     /** The session broke off, and TCP lives on: whoever waits finds out. */

@@ -45,7 +45,7 @@ public abstract class Stream {
      * @param tcp connected and non-blocking; it stays so, and stays the caller's to close, after {@link #close}
      */
     public static Stream of(SocketChannel tcp, Role role) {
-        return StreamEngine.open(tcp, role);
+        return StreamCounters.opened(StreamEngine.open(tcp, role));
     }
 
     /**
@@ -55,7 +55,7 @@ public abstract class Stream {
      */
     public static Stream byKernel(SocketChannel tcp) {
         StreamCounters.count(FallbackReason.RULE);
-        return new KernelStream(tcp);
+        return StreamCounters.opened(new KernelStream(tcp));
     }
 
     /**
@@ -157,4 +157,7 @@ public abstract class Stream {
 
     /** Why TCP carries the connection to its end, a sentence; empty as long as that is not decided, and if rings carry it. */
     public abstract String fallbackReason();
+
+    /** What it has come to, from any thread. */
+    public abstract StreamFigures figures();
 }

@@ -157,6 +157,11 @@ public final class ScriptedStream extends Stream {
     }
 
     @Override
+    public StreamFigures figures() {
+        return StreamFigures.NONE;
+    }
+
+    @Override
     public String fallbackReason() {
         return "";
     }

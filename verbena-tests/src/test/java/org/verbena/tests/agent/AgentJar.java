@@ -76,10 +76,15 @@ public final class AgentJar {
         }
     }
 
-    /** Compiles the test's program for Java 8 into a folder. */
+    /** Compiles the test's program {@code Report} for Java 8 into a folder. */
     public static Path program(Path folder) throws IOException {
-        Path source = Files.createDirectories(folder.resolve("source")).resolve("Report.java");
-        try (var in = AgentJar.class.getResourceAsStream("/agent/Report.java")) {
+        return program(folder, "Report");
+    }
+
+    /** Compiles one of the tests' programs for Java 8 into a folder. */
+    public static Path program(Path folder, String name) throws IOException {
+        Path source = Files.createDirectories(folder.resolve("source")).resolve(name + ".java");
+        try (var in = AgentJar.class.getResourceAsStream("/agent/" + name + ".java")) {
             Files.copy(in, source);
         }
         Path classes = Files.createDirectories(folder.resolve("classes"));

@@ -61,6 +61,10 @@ class RunTest {
         assertThat(run("--every-jvm", "--quiet", "--set", "counters=off", "--set=shm.trusted-uids=1,2", SH, "-c", show)
                 .out()).containsExactly("-Da=1  -Db='x y'",
                         "-Dc=3 " + ours + "=quiet,counters=off,shm.trusted-uids=1\\,2\"");
+        assertThat(run("--summary", SH, "-c", "echo \"$JDK_JAVA_OPTIONS\"").out()).containsExactly(
+                "-Da=1  -Db='x y' " + ours + "=summary=stderr\"");
+        assertThat(run("--summary=/tmp/a,b", "--summary=c", SH, "-c", "cd /; echo \"$JDK_JAVA_OPTIONS\"").out())
+                .containsExactly("-Da=1  -Db='x y' " + ours + "=summary=/tmp/a\\,b,summary=" + System.getProperty("user.dir") + "/c\"");
     }
 
     @Test
@@ -68,6 +72,8 @@ class RunTest {
         String more = "\nTry 'verbena run --help'.\n";
         assertThat(run()).isEqualTo(new Started(2, List.of(), "verbena: a command is missing" + more));
         assertThat(run("--quite", "ls")).isEqualTo(new Started(2, List.of(), "verbena: unknown option '--quite'"
+                + more));
+        assertThat(run("--summary=", "ls")).isEqualTo(new Started(2, List.of(), "verbena: --summary= needs a file"
                 + more));
         assertThat(run("--set")).isEqualTo(new Started(2, List.of(), "verbena: --set needs KEY=VALUE" + more));
         assertThat(run("no-such")).isEqualTo(new Started(127, List.of(), "verbena: no command no-such on PATH\n"));

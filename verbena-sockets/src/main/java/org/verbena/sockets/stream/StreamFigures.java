@@ -1,0 +1,25 @@
+package org.verbena.sockets.stream;
+
+/**
+ * What one connection has come to, or all of a process. Taken without stopping anybody: of a connection in use each number
+ * is of some moment of the call.
+ *
+ * @param sentByRing bytes written that a ring carried
+ * @param sentByTcp bytes written that TCP carried
+ * @param receivedByRing bytes read that a ring carried
+ * @param receivedByTcp bytes taken from TCP; the program may not have read the last of them
+ * @param doorbells times this end woke the peer
+ * @param wakeUps times this end took a doorbell of the peer's
+ * @param stalls writes that found the ring full
+ */
+public record StreamFigures(long sentByRing, long sentByTcp, long receivedByRing, long receivedByTcp, long doorbells,
+        long wakeUps, long stalls) {
+    /** Of nothing. */
+    static final StreamFigures NONE = new StreamFigures(0, 0, 0, 0, 0, 0, 0);
+
+    StreamFigures plus(StreamFigures other) {
+        return new StreamFigures(sentByRing + other.sentByRing, sentByTcp + other.sentByTcp,
+                receivedByRing + other.receivedByRing, receivedByTcp + other.receivedByTcp,
+                doorbells + other.doorbells, wakeUps + other.wakeUps, stalls + other.stalls);
+    }
+}

@@ -1,0 +1,29 @@
+package org.verbena.sockets.stream;
+
+import java.util.Map;
+
+/**
+ * What all connections of this process have come to, those that have ended too.
+ *
+ * @param opened connections that there were
+ * @param open those that there are
+ * @param agreed those whose ends have agreed upon rings
+ * @param fallbacks those that TCP carries to their ends, by reason; without reasons that never came up
+ */
+public record StreamTotals(long opened, long open, long agreed, Map<FallbackReason, Long> fallbacks,
+        StreamFigures figures) {
+    /** Of now. */
+    public static StreamTotals now() {
+        return StreamCounters.totals();
+    }
+
+    /** Connections that TCP carries to their ends. */
+    public long byKernel() {
+        return fallbacks.values().stream().mapToLong(n -> n).sum();
+    }
+
+    /** Connections whose ends have neither agreed nor given up, or had not when they ended. */
+    public long undecided() {
+        return Math.max(0, opened - agreed - byKernel());
+    }
+}
