@@ -4,6 +4,8 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
 
 /** A program that knows nothing of Verbena: an echo server, or one who talks to it. For Java 8 and up. */
 public class Talk {
@@ -20,6 +22,41 @@ public class Talk {
                     Thread.sleep(Integer.parseInt(words[3]));
                 }
             }
+        } else if (words[0].equals("hold") || words[0].equals("half") || words[0].equals("fill")) { // as talk, and stays
+            SocketChannel channel = connect(n);
+            for (int i = 0; i < Integer.parseInt(words[2]); i++) {
+                say(channel);
+                Thread.sleep(Integer.parseInt(words[3]));
+            }
+            if (words[0].equals("half")) {
+                channel.shutdownOutput();
+            }
+            System.out.println(words[0].equals("fill") ? fill(channel) : 0);
+            stay();
+            channel.close();
+        } else if (words[0].equals("sink")) { // MESSAGES that it echoes; then it reads no more
+            sink(n);
+        } else if (words[0].equals("crowd")) { // PORT CONNECTIONS
+            List<SocketChannel> all = new ArrayList<SocketChannel>();
+            for (int i = 0; i < Integer.parseInt(words[2]); i++) {
+                all.add(connect(n));
+            }
+            System.out.println(all.size());
+            stay();
+        } else if (words[0].equals("crowded")) { // CONNECTIONS
+            List<SocketChannel> all = new ArrayList<SocketChannel>();
+            ServerSocketChannel server = listen();
+            while (all.size() < n) {
+                all.add(server.accept());
+            }
+            System.out.println(all.size());
+            stay();
+        } else if (words[0].equals("pending")) { // PORT of somebody who takes no connection
+            SocketChannel channel = SocketChannel.open();
+            channel.configureBlocking(false);
+            System.out.println(channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), n)));
+            stay();
+            channel.close();
         } else if (words[0].equals("hook")) { // PORT: its shutdown hook talks
             final SocketChannel channel = connect(n);
             Runtime.getRuntime().addShutdownHook(new Thread() {
@@ -52,10 +89,53 @@ public class Talk {
         }
     }
 
+    /** Until standard input ends. */
+    private static void stay() throws IOException {
+        while (System.in.read() >= 0) {
+        }
+    }
+
+    /** Writes until nothing fits in for half a second; how many bytes these were. */
+    private static int fill(SocketChannel channel) throws IOException, InterruptedException {
+        channel.configureBlocking(false);
+        int written = 0;
+        for (int idle = 0; idle < 50;) {
+            int n = channel.write(ByteBuffer.allocate(MESSAGE));
+            written += n;
+            if (n == 0) {
+                idle++;
+                Thread.sleep(10);
+            } else {
+                idle = 0;
+            }
+        }
+        return written;
+    }
+
+    private static void sink(int messages) throws IOException {
+        try (ServerSocketChannel server = listen(); SocketChannel channel = server.accept()) {
+            ByteBuffer buffer = ByteBuffer.allocate(MESSAGE);
+            for (int i = 0; i < messages; i++) {
+                while (buffer.hasRemaining()) {
+                    channel.read(buffer);
+                }
+                buffer.flip();
+                channel.write(buffer);
+                buffer.clear();
+            }
+            stay();
+        }
+    }
+
+    private static ServerSocketChannel listen() throws IOException {
+        ServerSocketChannel server = ServerSocketChannel.open();
+        server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1000);
+        System.out.println(server.socket().getLocalPort());
+        return server;
+    }
+
     private static void serve(int connections) throws IOException {
-        try (ServerSocketChannel server = ServerSocketChannel.open()) {
-            server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-            System.out.println(server.socket().getLocalPort());
+        try (ServerSocketChannel server = listen()) {
             for (int i = 0; i < connections; i++) {
                 try (SocketChannel channel = server.accept()) {
                     ByteBuffer buffer = ByteBuffer.allocateDirect(4096);

@@ -48,7 +48,7 @@ final class MonitorCommand implements Callable<Integer> {
     public Integer call() throws VerbsException, StatFailure, InterruptedException {
         options.check(spec);
         PrintWriter err = spec.commandLine().getErr();
-        try (StatReader reader = new StatReader(options.cached())) {
+        try (StatReader reader = new StatReader(options.cached(), false)) {
             StatPicture before = reader.one(pid);
             StatObject first = StatNames.object(before.processes().getFirst(), object);
             return watch(reader, before, first, StatNames.points(first, point));

@@ -21,7 +21,7 @@ import org.verbena.verbs.ObjectType;
 
 /** {@code verbena stat}: what processes do with verbs. */
 @Command(name = "stat", description = {
-    "Shows the processes that use Verbena, or the objects of one, with what they have counted.",
+    "Shows the processes that use Verbena, the objects of one, or sockets, with what they have counted.",
     "On a terminal like top, h shows the keys; otherwise, or with --once, --count or --json, line by line."})
 final class StatCommand implements Callable<Integer> {
     /** Types that there may ever be: a number this version does not know has no name. */
@@ -29,7 +29,11 @@ final class StatCommand implements Callable<Integer> {
 
     /** What the figures are. */
     enum View {
-        TOTALS, RATES
+        TOTALS, RATES, BASIC, QUEUE, FULL, NETSTAT;
+
+        private boolean isFigures() {
+            return this == TOTALS || this == RATES;
+        }
     }
 
     @Spec
@@ -45,13 +49,16 @@ final class StatCommand implements Callable<Integer> {
 
     @Option(names = {"-1", "--once"}, description = "Look once, print, end.") private boolean once;
 
-    @Option(names = {"-v", "--view"}, paramLabel = "WHAT",
-            description = "totals, or rates (deltas by the time between two looks). Default: rates on the whole screen,"
-                    + " else totals.") private @Nullable View view;
+    @Option(names = {"-v", "--view"}, paramLabel = "WHAT", split = ",",
+            description = {"totals, or rates (deltas by the time between two looks). Default: rates on the whole"
+                    + " screen, else totals.",
+                "Of sockets, line by line: basic, queue, full, netstat; with a comma also rates."}) private List<View> views = List
+                        .of();
 
     @Option(names = {"-t", "--type"}, paramLabel = "TYPE", split = ",",
-            description = "Objects of these types only: qp, cq, srq, mr, port, device, pd, flow.") private List<String> types = List
-                    .of();
+            description = "Objects of these types only: qp, cq, srq, mr, port, device, pd, flow, connection, listener,"
+                    + " rule, rule_counter, sockets.") private List<String> types = List
+                            .of();
 
     @Option(names = {"-f", "--filter"}, paramLabel = "TEXT", defaultValue = "",
             description = "Lines with this text in them only.") private String filter = "";
@@ -67,9 +74,13 @@ final class StatCommand implements Callable<Integer> {
         Long p = pid;
         long process = p == null ? 0 : p;
         StatSelection selection = new StatSelection(types(), filter, sort, reverse);
-        StatTable columns = process == 0
-                ? StatTable.processes(List.of(), false)
-                : StatTable.objects(StatDelta.none(), Set.of(), false);
+        StatSocketView sockets = sockets();
+        boolean rates = views.contains(View.RATES);
+        StatTable columns = sockets != null
+                ? StatSocketTable.of(sockets, List.of(), false)
+                : process == 0
+                        ? StatTable.processes(List.of(), false)
+                        : StatTable.objects(StatDelta.none(), Set.of(), false);
         if (!sort.isEmpty() && columns.column(sort) < 0) {
             throw wrong("there is no column '" + sort + "': " + String.join(", ", columns.columns().stream().map(
                     StatTable.Column::name).toList()));
@@ -77,25 +88,41 @@ final class StatCommand implements Callable<Integer> {
         if (once && options.count() > 0) {
             throw wrong("--once and --count exclude each other");
         }
-        boolean screen = !once && !options.json() && options.count() == 0 && StatScreen.isPossible();
+        boolean screen = sockets == null && !once && !options.json() && options.count() == 0 && StatScreen.isPossible();
+        if (sockets != null && !types.isEmpty()) {
+            throw wrong("--type is for objects, and --view " + name(sockets) + " shows sockets");
+        }
         if (process == 0 && !types.isEmpty() && !screen) {
             throw wrong("--type chooses among the objects of a process: which PID? 'verbena stat' lists them");
         }
-        try (StatReader reader = new StatReader(options.cached())) {
+        try (StatReader reader = new StatReader(options.cached(), sockets != null)) {
             if (screen) {
                 StatView v = new StatView(process, selection.types());
-                v.begin(view != View.TOTALS, sort, reverse, filter);
+                v.begin(!views.contains(View.TOTALS), sort, reverse, filter);
                 if (process != 0) {
                     reader.one(process); // a wrong number is said where it was typed
                 }
                 return new StatScreen(v, reader, options.intervalNanos()).run();
             }
             PrintWriter out = spec.commandLine().getOut();
-            return new StatStream(options, selection, out, spec.commandLine().getErr()).run(reader, process,
-                    once ? 1 : options.count(), view == View.RATES);
+            return new StatStream(options, selection, sockets, out, spec.commandLine().getErr()).run(reader, process,
+                    once ? 1 : options.count(), rates);
         } catch (StatFailure.Ended e) {
             return options.ended(String.valueOf(e.getMessage()), spec.commandLine().getErr());
         }
+    }
+
+    /** The view of sockets that is asked for; null if it is objects. */
+    private @Nullable StatSocketView sockets() {
+        List<View> chosen = views.stream().filter(v -> !v.isFigures()).toList();
+        if (chosen.size() > 1 || views.size() - chosen.size() > 1) {
+            throw wrong("--view takes one of totals and rates, and one of basic, queue, full and netstat");
+        }
+        return chosen.isEmpty() ? null : StatSocketView.valueOf(chosen.getFirst().name());
+    }
+
+    private static String name(StatSocketView view) {
+        return view.name().toLowerCase(Locale.ROOT);
     }
 
     private Set<Integer> types() {
@@ -103,7 +130,8 @@ final class StatCommand implements Callable<Integer> {
         for (String t : types) {
             int type = type(t.strip());
             if (type < 0) {
-                throw wrong("there is no type of objects '" + t + "': qp, cq, srq, mr, port, device, pd, flow");
+                throw wrong("there is no type of objects '" + t + "': qp, cq, srq, mr, port, device, pd, flow,"
+                        + " connection, listener, rule, rule_counter, sockets");
             }
             chosen.add(type);
         }

@@ -14,7 +14,7 @@ import org.verbena.verbs.ObjectType;
 /** All there is to say of one object. */
 final class StatDetail {
     /** Attributes that are ids of other objects. */
-    private static final Set<String> IDS = Set.of("sendCq", "receiveCq", "srq", "pd");
+    private static final Set<String> IDS = Set.of("sendCq", "receiveCq", "srq", "pd", "rule");
     private static final Set<String> HEXADECIMAL = Set.of("address", "rkey", "peerQp");
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT);
 

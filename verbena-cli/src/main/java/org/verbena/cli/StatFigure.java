@@ -17,7 +17,7 @@ enum StatFigure {
     RX_BYTES,
     /** What failed, was refused or was lost. */
     ERRORS,
-    /** Times a request had to wait for the peer. */
+    /** Times a request had to wait for the peer; of a connection, writes that found the ring full. */
     WAITS;
 
     private static final int[] NONE = {};
@@ -66,6 +66,10 @@ enum StatFigure {
             };
             case ObjectType.SRQ -> this == RX ? new int[] {SamplePoint.SRQ_RECEIVES} : NONE;
             case ObjectType.MR -> ofMemory();
+            case ObjectType.CONNECTION -> ofSockets(0);
+            case ObjectType.SOCKETS -> ofSockets(SamplePoint.SOCKETS_TX_RING_BYTES
+                    - SamplePoint.CONNECTION_TX_RING_BYTES);
+            case ObjectType.LISTENER -> this == RX ? new int[] {SamplePoint.LISTENER_ACCEPTED} : NONE;
             case ObjectType.DEVICE -> this == ERRORS
                     ? new int[] {SamplePoint.DEVICE_PEERS_LOST, SamplePoint.DEVICE_REJECTS,
                         SamplePoint.DEVICE_QP_ERRORS}
@@ -87,6 +91,18 @@ enum StatFigure {
             case RX_BYTES -> QP_RX_BYTES;
             case ERRORS -> QP_ERRORS;
             case WAITS -> QP_WAITS;
+        };
+    }
+
+    /** @param more what is to be added to the points of a connection */
+    private int[] ofSockets(int more) {
+        return switch (this) {
+            case TX_BYTES -> new int[] {SamplePoint.CONNECTION_TX_RING_BYTES + more,
+                SamplePoint.CONNECTION_TX_TCP_BYTES + more};
+            case RX_BYTES -> new int[] {SamplePoint.CONNECTION_RX_RING_BYTES + more,
+                SamplePoint.CONNECTION_RX_TCP_BYTES + more};
+            case WAITS -> new int[] {SamplePoint.CONNECTION_STALLS + more};
+            default -> NONE;
         };
     }
 

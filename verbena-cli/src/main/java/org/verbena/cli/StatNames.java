@@ -18,7 +18,7 @@ import org.verbena.verbs.SamplePoint;
  * {@code @} and the object's id tell them apart.
  */
 final class StatNames {
-    private static final Pattern NAME = Pattern.compile("([a-z]+):(0x)?([0-9a-f]+)(@0x[0-9a-f]+)?");
+    private static final Pattern NAME = Pattern.compile("([a-z_]+):(0x)?([0-9a-f]+)(@0x[0-9a-f]+)?");
     private static final int MANY = 12;
 
     private StatNames() {}
@@ -27,7 +27,7 @@ final class StatNames {
     static String plain(int type, int number, String device) {
         String kind = ObjectType.toString(type).toLowerCase(Locale.ROOT);
         return switch (type) {
-            case ObjectType.DEVICE -> device;
+            case ObjectType.DEVICE, ObjectType.SOCKETS -> device;
             case ObjectType.PORT -> kind + ":" + number;
             default -> kind + ":0x" + Integer.toHexString(number);
         };

@@ -15,7 +15,7 @@ import org.verbena.verbs.ObjectType;
  * @param cached true if the values are those at hand
  * @param silent true if it was asked for exact ones and did not answer
  * @param kinds how many objects it has, by type
- * @param objects all of them, or the ports only
+ * @param objects all of them, or the ports, and the sockets if these are wanted
  */
 record StatProcess(long pid, String command, Instant created, long nanos, boolean cached, boolean silent,
         Map<Integer, Integer> kinds, List<StatObject> objects) {
@@ -36,6 +36,10 @@ record StatProcess(long pid, String command, Instant created, long nanos, boolea
             case ObjectType.CQ -> 3;
             case ObjectType.SRQ -> 4;
             case ObjectType.MR -> 5;
+            case ObjectType.SOCKETS -> 7;
+            case ObjectType.LISTENER -> 8;
+            case ObjectType.CONNECTION -> 9;
+            case ObjectType.RULE, ObjectType.RULE_COUNTER -> 10;
             default -> 6;
         };
     }

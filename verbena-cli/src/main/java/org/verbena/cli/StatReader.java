@@ -29,6 +29,7 @@ final class StatReader implements AutoCloseable {
     private static final long[] NO_VALUES = {};
 
     private final boolean cached;
+    private final boolean sockets;
     /** Processes that do not answer hold up no others. */
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
             Thread.ofPlatform().daemon().name("look").factory());
@@ -38,12 +39,14 @@ final class StatReader implements AutoCloseable {
      * Makes a reader.
      *
      * @param cached true to take what is at hand, and ask no process
+     * @param sockets true to have the sockets of all processes too
      */
-    StatReader(boolean cached) {
+    StatReader(boolean cached, boolean sockets) {
         this.cached = cached;
+        this.sockets = sockets;
     }
 
-    /** All processes, with their ports. */
+    /** All processes, with their ports, and with their sockets if these are wanted. */
     StatPicture all() throws VerbsException, InterruptedException {
         Instant time = Instant.now();
         List<String> problems = new ArrayList<>();
@@ -123,14 +126,15 @@ final class StatReader implements AutoCloseable {
         return process(p, !exact, !exact && !cached, objects, all);
     }
 
-    private static StatProcess process(RemoteProcess p, boolean cached, boolean silent, List<RemoteObject> objects,
+    private StatProcess process(RemoteProcess p, boolean cached, boolean silent, List<RemoteObject> objects,
             boolean all) {
         long nanos = System.nanoTime();
         Map<Integer, Integer> kinds = new TreeMap<>();
         objects.forEach(o -> kinds.merge(o.type(), 1, Integer::sum));
         List<RemoteObject> kept = all
                 ? objects
-                : objects.stream().filter(o -> o.type() == ObjectType.PORT).toList();
+                : objects.stream().filter(o -> o.type() == ObjectType.PORT
+                        || sockets && StatSocketTable.TYPES.contains(o.type())).toList();
         List<String> names = StatNames.distinct(
                 kept.stream().map(o -> StatNames.plain(o.type(), o.number(), o.device())).toList(),
                 kept.stream().map(RemoteObject::id).toList());

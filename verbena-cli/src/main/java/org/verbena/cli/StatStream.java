@@ -24,13 +24,17 @@ final class StatStream {
 
     private final StatOptions options;
     private final StatSelection selection;
+    private final @Nullable StatSocketView sockets;
     private final PrintWriter out;
     private final PrintWriter err;
     private final Set<String> complained = new HashSet<>();
 
-    StatStream(StatOptions options, StatSelection selection, PrintWriter out, PrintWriter err) {
+    /** @param sockets how sockets are shown; null for processes and objects */
+    StatStream(StatOptions options, StatSelection selection, @Nullable StatSocketView sockets, PrintWriter out,
+            PrintWriter err) {
         this.options = options;
         this.selection = selection;
+        this.sockets = sockets;
         this.out = out;
         this.err = err;
     }
@@ -84,6 +88,11 @@ final class StatStream {
 
     private void print(StatPicture now, @Nullable StatPicture before, long pid, boolean rates) {
         List<StatDelta> deltas = now.processes().stream().map(p -> StatDelta.of(p, before)).toList();
+        StatSocketView view = sockets;
+        if (view != null) {
+            printSockets(view, now, deltas, rates);
+            return;
+        }
         StatTable table = selection.of(pid == 0
                 ? StatTable.processes(deltas, rates)
                 : StatTable.objects(deltas.getFirst(), selection.types(), rates));
@@ -94,6 +103,37 @@ final class StatStream {
         } else {
             out.println(StatJson.objects(now, deltas.getFirst(), selection.objects(deltas.getFirst(), table)));
         }
+    }
+
+    private void printSockets(StatSocketView view, StatPicture now, List<StatDelta> deltas, boolean rates) {
+        StatTable table = selection.of(StatSocketTable.of(view, deltas, rates));
+        if (options.json()) {
+            Set<Object> wanted = new HashSet<>();
+            table.rows().forEach(r -> wanted.add(r.key()));
+            for (StatDelta d : deltas) {
+                StatProcess p = d.process();
+                List<StatObject> objects = p.objects().stream().filter(o -> StatSocketTable.TYPES.contains(o.type())
+                        && (!StatSocketTable.isSocket(o)
+                                || wanted.contains(new StatSocketTable.Key(p.key(), o.key())))).toList();
+                if (!objects.isEmpty()) {
+                    out.println(StatJson.objects(now, d, objects));
+                }
+            }
+            return;
+        }
+        out.println(TIME.format(now.time().atZone(ZoneId.systemDefault())) + "  sockets  " + (rates
+                ? "rates"
+                : "totals"));
+        if (deltas.isEmpty()) {
+            out.println(NOBODY);
+        } else if (view == StatSocketView.FULL) {
+            deltas.forEach(d -> StatSocketText.full(d, table).forEach(out::println));
+        } else {
+            out.println(table.header(UNLIMITED));
+            table.rows().forEach(r -> out.println(table.line(r, UNLIMITED)));
+            deltas.forEach(d -> StatSocketText.totals(d.process()).forEach(out::println));
+        }
+        deltas.stream().map(d -> d.process().remark()).filter(s -> !s.isEmpty()).forEach(out::println);
     }
 
     private static List<StatDelta> chosen(List<StatDelta> all, StatTable table) {

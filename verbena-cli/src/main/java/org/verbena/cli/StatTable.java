@@ -16,10 +16,13 @@ import org.verbena.verbs.ObjectType;
  */
 record StatTable(List<Column> columns, List<StatRow> rows) {
     private static final int FIGURE_WIDTH = 8;
-    private static final int[] KINDS = {ObjectType.QP, ObjectType.CQ, ObjectType.SRQ, ObjectType.MR};
-    private static final int[] KIND_WIDTHS = {5, 4, 4, 5};
+    private static final int[] KINDS = {ObjectType.QP, ObjectType.CQ, ObjectType.SRQ, ObjectType.MR,
+        ObjectType.CONNECTION};
+    private static final int[] KIND_WIDTHS = {5, 4, 4, 5, 5};
     private static final int NAME_WIDTH = 12;
     private static final int LONGEST_NAME = 24;
+    private static final int STATE_WIDTH = 5;
+    private static final int LONGEST_STATE = 12;
 
     /**
      * A column.
@@ -35,7 +38,8 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
         columns.add(new Column("pid", "PID", 8, false));
         for (int i = 0; i < KINDS.length; i++) {
             String kind = ObjectType.toString(KINDS[i]);
-            columns.add(new Column(kind.toLowerCase(Locale.ROOT), kind, KIND_WIDTHS[i], false));
+            columns.add(new Column(kind.toLowerCase(Locale.ROOT), kind.equals("CONNECTION") ? "CONN" : kind,
+                    KIND_WIDTHS[i], false));
         }
         figures(columns, rates);
         columns.add(new Column("command", "COMMAND", 0, true));
@@ -61,7 +65,8 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
         List<Column> columns = new ArrayList<>();
         int longest = d.process().objects().stream().mapToInt(o -> o.name().length()).max().orElse(0);
         columns.add(new Column("object", "OBJECT", Math.clamp(longest, NAME_WIDTH, LONGEST_NAME), true));
-        columns.add(new Column("state", "STATE", 5, true));
+        int state = d.process().objects().stream().mapToInt(o -> o.state().length()).max().orElse(0);
+        columns.add(new Column("state", "STATE", Math.clamp(state, STATE_WIDTH, LONGEST_STATE), true));
         figures(columns, rates);
         columns.add(new Column("about", "ABOUT", 0, true));
         return new StatTable(columns, d.process().objects().stream()
@@ -116,6 +121,11 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
             case ObjectType.SRQ -> a.getOrDefault("type", "") + (a.containsKey("maxWr")
                     ? ", " + a.get("maxWr") + " receives"
                     : "");
+            case ObjectType.CONNECTION, ObjectType.LISTENER -> StatSocketTable.about(o);
+            case ObjectType.RULE, ObjectType.RULE_COUNTER -> StatSocketText.ruleText(o) + ": " + o.value(
+                    o.points().length == 0 ? 0 : o.points()[0]) + " sockets";
+            case ObjectType.SOCKETS -> o.attributes().get("open") + " open, " + o.attributes().get("listening")
+                    + " listening";
             default -> o.type() == ObjectType.DEVICE ? "" : o.device();
         };
     }

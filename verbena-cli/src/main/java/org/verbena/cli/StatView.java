@@ -19,7 +19,7 @@ import org.verbena.verbs.ObjectType;
  */
 final class StatView {
     /** The least room that it needs. */
-    static final int COLUMNS = 76;
+    static final int COLUMNS = 80;
     static final int ROWS = 8;
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);

@@ -4,10 +4,8 @@ import java.nio.channels.spi.SelectorProvider;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Fd;
-import org.verbena.linux.LinuxException;
-import org.verbena.linux.Memfd;
 import org.verbena.sockets.rules.Rules;
+import org.verbena.sockets.stream.SharedMemory;
 
 /**
  * What the agent asks of the Verbena that it finds, be it the application's own or the one in the agent's jar. Programs
@@ -16,9 +14,6 @@ import org.verbena.sockets.rules.Rules;
 public final class DropIn {
     /** Raised when the agent has to know of a change. */
     private static final int LEVEL = 2;
-
-    /** Memory that a connection needs at least, in bytes. */
-    private static final int PROBE = 4096;
 
     private DropIn() {}
 
@@ -55,22 +50,7 @@ public final class DropIn {
      * and leaves nothing behind.
      */
     public static @Nullable String problem() {
-        try (Fd fd = Memfd.create("verbena-probe", PROBE)) {
-            Memfd.allocate(fd, 0, PROBE);
-            return null;
-        } catch (LinuxException e) {
-            return "there is no shared memory (" + e.getMessage() + ")";
-        } catch (IllegalCallerException | LinkageError e) {
-            return "there is no native access (" + firstWords(e) + ")";
-        }
-    }
-
-    private static String firstWords(Throwable e) {
-        Throwable t = e;
-        while (t.getCause() != null && t.getCause() != t) {
-            t = t.getCause();
-        }
-        return t.getMessage() == null ? t.toString() : t.getMessage();
+        return SharedMemory.problem();
     }
 
     /**

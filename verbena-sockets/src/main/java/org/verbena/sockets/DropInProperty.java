@@ -19,6 +19,7 @@ record DropInProperty(String name, Pattern values, String takes) {
     private static final List<DropInProperty> ALL = List.of(
             of("counters", "on|off", "on or off"),
             of("counters.directory", ".+", "a folder"),
+            of("counters.sockets", "\\d{1,6}", "a number of sockets"),
             of("application", ".+", "a name"),
             of("application.id", ".+", "an id"),
             of("offload", "on|off", "on or off"),

@@ -17,6 +17,9 @@ final class ObjectAttributes {
     private ObjectAttributes() {}
 
     static Map<String, Object> of(EntryView e) {
+        if (SocketAttributes.has(e.type())) {
+            return SocketAttributes.of(e);
+        }
         String[] names = switch (e.type()) {
             case ObjectType.QP -> QP;
             case ObjectType.CQ -> CQ;
@@ -43,13 +46,20 @@ final class ObjectAttributes {
         return name.equals("access") ? AccessFlags.toString((int) v) : v;
     }
 
+    static String device(int type, String name) {
+        return SocketAttributes.has(type) ? "sockets" : name;
+    }
+
     static String state(int type, int state) {
+        if (SocketAttributes.has(type)) {
+            return SocketState.toString(state);
+        }
         return type == ObjectType.QP && state >= 0 && state < STATES.size() ? STATES.get(state).name() : "";
     }
 
     static String describe(int type, int number, String device) {
         return switch (type) {
-            case ObjectType.DEVICE -> device;
+            case ObjectType.DEVICE, ObjectType.SOCKETS -> device;
             case ObjectType.PORT -> "port " + number + " of " + device;
             default -> ObjectType.toString(type) + " 0x" + Integer.toHexString(number) + " of " + device;
         };

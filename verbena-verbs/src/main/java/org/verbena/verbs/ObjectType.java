@@ -1,6 +1,6 @@
 package org.verbena.verbs;
 
-/** Kind of a verbs object that a process shows to others: an open set, later versions may add values. */
+/** Kind of an object that a process shows to others: an open set, later versions may add values. */
 public final class ObjectType {
     /** A flow, {@link Flow}. */
     public static final int FLOW = 0;
@@ -19,6 +19,17 @@ public final class ObjectType {
     /** A protection domain, {@link ProtectionDomain}. */
     public static final int PD = 7;
 
+    /** The sockets of a process, all of them. */
+    public static final int SOCKETS = 8;
+    /** A connected socket, or one that is about to be. */
+    public static final int CONNECTION = 9;
+    /** A socket that listens. */
+    public static final int LISTENER = 10;
+    /** A rule that decides what sockets use. */
+    public static final int RULE = 11;
+    /** A counter that rules name. */
+    public static final int RULE_COUNTER = 12;
+
     private ObjectType() {}
 
     /** The value's name, or its number if this version does not know it. */
@@ -32,6 +43,11 @@ public final class ObjectType {
             case PORT -> "PORT";
             case DEVICE -> "DEVICE";
             case PD -> "PD";
+            case SOCKETS -> "SOCKETS";
+            case CONNECTION -> "CONNECTION";
+            case LISTENER -> "LISTENER";
+            case RULE -> "RULE";
+            case RULE_COUNTER -> "RULE_COUNTER";
             default -> Integer.toString(value);
         };
     }

@@ -48,12 +48,12 @@ public final class RemoteObject implements CounterTarget {
         return view.context();
     }
 
-    /** Name of the device, for instance {@code "shm0"}. */
+    /** Name of the device, for instance {@code "shm0"}; {@code "sockets"} for what belongs to sockets. */
     public String device() {
-        return view.name();
+        return ObjectAttributes.device(view.type(), view.name());
     }
 
-    /** Its state, for instance {@code "RTS"}; empty for objects that have none. */
+    /** Its state, for instance {@code "RTS"} or {@code "LISTEN"}; empty for objects that have none. */
     public String state() {
         return ObjectAttributes.state(view.type(), view.state());
     }
@@ -91,7 +91,7 @@ public final class RemoteObject implements CounterTarget {
 
     @Override
     public String describe() {
-        return ObjectAttributes.describe(view.type(), view.number(), view.name()) + " in process " + process.pid();
+        return ObjectAttributes.describe(view.type(), view.number(), device()) + " in process " + process.pid();
     }
 
     @Override

@@ -4,6 +4,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 
+import org.verbena.sockets.stream.ShownSockets;
+
 /** Makes the channels of this package over channels of the JDK. */
 public final class NioChannels {
     private NioChannels() {}
@@ -22,11 +24,13 @@ public final class NioChannels {
 
     /** Over an internet channel that was just opened. */
     public static SocketChannel over(SelectorProvider provider, SocketChannel inner) {
+        ShownSockets.begin();
         return new StreamSocketChannel(provider, inner);
     }
 
     /** Over an internet channel that was just opened. */
     public static ServerSocketChannel over(SelectorProvider provider, ServerSocketChannel inner) {
+        ShownSockets.begin();
         return new StreamServerSocketChannel(provider, inner);
     }
 }

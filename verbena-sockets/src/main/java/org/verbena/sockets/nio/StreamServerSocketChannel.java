@@ -17,8 +17,10 @@ import sun.nio.ch.SelChImpl;
 import sun.nio.ch.SelectionKeyImpl;
 
 import org.verbena.sockets.VerbenaServerSocketChannel;
+import org.verbena.sockets.rules.Decision;
 import org.verbena.sockets.rules.Role;
 import org.verbena.sockets.rules.Rules;
+import org.verbena.sockets.stream.OpenSocket;
 
 /**
  * A listening channel: all of it is the inner channel's, one of the JDK's, but what it accepts becomes a
@@ -34,7 +36,9 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
     private final boolean offloaded = Rules.isOffloaded();
 
     /** What the rules said when it was bound; accepted connections follow it. */
-    private volatile boolean byKernel;
+    private volatile Decision decision = Decision.DEFAULT;
+
+    private volatile @Nullable OpenSocket shown;
 
     StreamServerSocketChannel(SelectorProvider provider, ServerSocketChannel inner) {
         super(provider);
@@ -76,7 +80,11 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
             return null;
         }
         try {
-            return StreamSocketChannel.accepted(provider(), connection, byKernel);
+            OpenSocket own = shown;
+            if (own != null) {
+                own.accepted();
+            }
+            return StreamSocketChannel.accepted(provider(), connection, decision);
         } catch (Throwable t) {
             connection.close();
             throw t;
@@ -87,8 +95,8 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
     public ServerSocketChannel bind(@Nullable SocketAddress local, int backlog) throws IOException {
         checkOpen();
         inner.bind(local, backlog);
-        byKernel = Rules.decide(Role.TCP_SERVER, (InetSocketAddress) inner.getLocalAddress(), null, offloaded)
-                .isKernel();
+        decision = Rules.decide(Role.TCP_SERVER, (InetSocketAddress) inner.getLocalAddress(), null, offloaded);
+        shown = OpenSocket.listening(inner, decision);
         return this;
     }
 
@@ -132,6 +140,10 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
+        OpenSocket own = shown;
+        if (own != null) {
+            own.end();
+        }
         inner.close(); // which waits for the selectors that know it, and wakes who accepts
     }
 

@@ -22,8 +22,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.SelChImpl;
 
+import org.verbena.sockets.rules.Decision;
 import org.verbena.sockets.rules.Role;
 import org.verbena.sockets.rules.Rules;
+import org.verbena.sockets.stream.OpenSocket;
 import org.verbena.sockets.stream.Stream;
 
 /**
@@ -49,6 +51,7 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     private final Object stateLock = new Object();
 
     private volatile @Nullable Stream stream;
+    private volatile @Nullable OpenSocket connecting;
     private volatile boolean ringing;
     private boolean quiet;
     private boolean released;
@@ -64,12 +67,12 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     /**
      * Over a connection that {@code inner} has, as accepted.
      *
-     * @param byKernel what was decided for the listener
+     * @param decision what the rules said of the listener
      */
-    static StreamSocketChannel accepted(SelectorProvider provider, SocketChannel inner, boolean byKernel)
+    static StreamSocketChannel accepted(SelectorProvider provider, SocketChannel inner, Decision decision)
             throws IOException {
         StreamSocketChannel channel = new StreamSocketChannel(provider, inner);
-        channel.connected(Stream.Role.SERVER, byKernel);
+        channel.connected(Stream.Role.SERVER, decision);
         return channel;
     }
 
@@ -186,9 +189,12 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
                     if (stream != null) {
                         throw new AlreadyConnectedException();
                     }
+                    if (connecting == null) {
+                        connecting = OpenSocket.connecting(inner);
+                    }
                     connected = how.connect();
                     if (connected) {
-                        connected(Stream.Role.CLIENT, isByKernel());
+                        connected(Stream.Role.CLIENT, decision());
                     }
                 } finally {
                     output.lock().unlock();
@@ -197,6 +203,9 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
                 input.lock().unlock();
             }
         } finally {
+            if (connected || !inner.isConnectionPending()) {
+                endConnecting();
+            }
             if (!inner.isOpen()) {
                 close(); // a connection that fails closes the inner channel
             }
@@ -208,18 +217,28 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     }
 
     /** What the rules say of this connection, which is made. */
-    private boolean isByKernel() throws IOException {
+    private Decision decision() throws IOException {
         return Rules.decide(Role.TCP_CLIENT, (InetSocketAddress) inner.getLocalAddress(),
-                (InetSocketAddress) inner.getRemoteAddress(), offloaded).isKernel();
+                (InetSocketAddress) inner.getRemoteAddress(), offloaded);
     }
 
-    private void connected(Stream.Role role, boolean byKernel) throws IOException {
+    private void endConnecting() {
+        OpenSocket pending = connecting;
+        connecting = null;
+        if (pending != null) {
+            pending.end();
+        }
+    }
+
+    private void connected(Stream.Role role, Decision decision) throws IOException {
         synchronized (stateLock) {
             if (!isOpen()) {
                 throw new AsynchronousCloseException();
             }
             inner.configureBlocking(false);
-            stream = byKernel ? Stream.byKernel(inner) : Stream.of(inner, role);
+            Stream made = decision.isKernel() ? Stream.byKernel(inner, role) : Stream.of(inner, role);
+            made.decidedBy(decision);
+            stream = made;
         }
     }
 
@@ -365,6 +384,7 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
             s = stream;
         }
         if (s == null) {
+            endConnecting();
             inner.close(); // wakes who connects
             return;
         }

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 public record Decision(Transport transport, @Nullable Rule rule, String reason) {
     static final Decision NOT_OFFLOADED = new Decision(Transport.OS, null,
             "sockets that this thread, or this process, creates are not offloaded");
-    static final Decision DEFAULT = new Decision(Transport.STREAM, null, "no rule matches");
+    /** No rule was asked, or none matched. */
+    public static final Decision DEFAULT = new Decision(Transport.STREAM, null, "no rule matches");
 
     /** Whether the kernel's TCP is to carry all of it. */
     public boolean isKernel() {

@@ -8,6 +8,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.FlightEvents;
 
 /**
  * The direction of a stream that comes in: TCP up to the byte that the peer has named, then the ring. Behind that byte TCP
@@ -225,6 +226,7 @@ final class Inbound {
         generation = 1;
         told = position;
         carrier = RING;
+        FlightEvents.socketByRing(tcp, "in", position);
     }
 
     private Link link() {
@@ -491,6 +493,29 @@ final class Inbound {
         if (carrier == RING && !shut) {
             drain();
         }
+    }
+
+    /** Bytes in rings that the program has not read; any thread may ask as long as the stream is open. */
+    long unread() {
+        Link own = link;
+        return carrier != RING || own == null
+                ? 0
+                : Math.max(0, BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) - position);
+    }
+
+    /** Size of the ring that is read, with the next one if so much is unread that it is in both; 0 without a ring. */
+    int ringSize(long unread) {
+        Link own = link;
+        if (carrier != RING || own == null) {
+            return 0;
+        }
+        Memory next = own.nextRing;
+        return own.ring.size() + (next != null && unread > own.ring.size() ? next.size() : 0);
+    }
+
+    /** Times the ring was replaced by a larger one. */
+    long growths() {
+        return Math.max(0, generation - 1);
     }
 
     /** Times a doorbell of the peer's was taken. */

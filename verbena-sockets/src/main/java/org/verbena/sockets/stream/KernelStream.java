@@ -14,7 +14,11 @@ final class KernelStream extends Stream {
     private long sent;
     private long received;
 
-    KernelStream(SocketChannel tcp) {
+    private volatile boolean inputEnded;
+    private volatile boolean outputEnded;
+
+    KernelStream(SocketChannel tcp, Role role) {
+        super(role);
         this.tcp = tcp;
     }
 
@@ -76,11 +80,13 @@ final class KernelStream extends Stream {
 
     @Override
     public void shutdownOutput() throws IOException {
+        outputEnded = true;
         tcp.shutdownOutput();
     }
 
     @Override
     public void shutdownInput() throws IOException {
+        inputEnded = true;
         tcp.shutdownInput();
     }
 
@@ -111,6 +117,16 @@ final class KernelStream extends Stream {
 
     @Override
     public StreamFigures figures() {
-        return new StreamFigures(0, sent, 0, received, 0, 0, 0);
+        return new StreamFigures(0, sent, 0, received, 0, 0, 0, 0);
+    }
+
+    @Override
+    StreamState state() {
+        return StreamState.byTcp(StreamState.state(inputEnded, outputEnded), FallbackReason.RULE);
+    }
+
+    @Override
+    SocketChannel tcp() {
+        return tcp;
     }
 }

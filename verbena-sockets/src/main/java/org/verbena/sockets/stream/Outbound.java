@@ -303,13 +303,18 @@ final class Outbound {
         return bytesByRing;
     }
 
+    /** Times the ring was replaced by a larger one. */
+    long growths() {
+        return Math.max(0, generation - 1);
+    }
+
     long stalls() {
         return stalls;
     }
 
     /** Bytes in the peer's ring that are not read, as far as is known; and the ring's size. */
     long occupied() {
-        return carrier == RING ? Math.max(0, ringSize - room()) : 0;
+        return carrier == RING ? Math.clamp(ringSize - room(), 0, ringSize) : 0;
     }
 
     int ringSize() {

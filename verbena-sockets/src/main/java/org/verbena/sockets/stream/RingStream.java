@@ -7,6 +7,9 @@ import java.nio.channels.SocketChannel;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.verbs.SocketState;
+import org.verbena.verbs.spi.FlightEvents;
+
 /** A connection whose ends may agree upon rings, and mostly have. */
 final class RingStream extends Stream {
     private static final int READ = SelectionKey.OP_READ;
@@ -22,10 +25,13 @@ final class RingStream extends Stream {
     private boolean closed;
     private boolean taken;
     private volatile boolean offered;
+    private volatile boolean inputEnded;
+    private volatile boolean outputEnded;
     /** Written under the session's lock. */
     private long doorbells;
 
-    RingStream(SocketChannel tcp) {
+    RingStream(SocketChannel tcp, Role role) {
+        super(role);
         this.tcp = tcp;
         in = new Inbound(tcp);
         out = new Outbound(tcp);
@@ -63,6 +69,9 @@ final class RingStream extends Stream {
         synchronized (this) {
             offered = true;
             out.open(own, peer);
+            if (out.isByRing()) {
+                FlightEvents.socketByRing(tcp, "out", out.bytesByTcp());
+            }
             late = closed;
         }
         if (late) {
@@ -78,6 +87,7 @@ final class RingStream extends Stream {
         reason = why;
         agreement = null;
         StreamCounters.count(why);
+        FlightEvents.socketByTcp(tcp, why.key());
         in.stayWithTcp();
         out.stayWithTcp();
         changed();
@@ -231,11 +241,13 @@ final class RingStream extends Stream {
 
     @Override
     public void shutdownOutput() throws IOException {
+        outputEnded = true;
         out.end(BlockLayout.END_ORDERLY);
     }
 
     @Override
     public void shutdownInput() throws IOException {
+        inputEnded = true;
         in.shutdown();
     }
 
@@ -278,7 +290,26 @@ final class RingStream extends Stream {
     @Override
     public StreamFigures figures() {
         return new StreamFigures(out.bytesByRing(), out.bytesByTcp(), in.bytesByRing(), in.bytesByTcp(), doorbells,
-                in.wakeUps(), out.stalls());
+                in.wakeUps(), out.stalls(), in.growths() + out.growths());
+    }
+
+    @Override
+    synchronized StreamState state() {
+        int state = agreement == null ? StreamState.state(inputEnded, outputEnded) : SocketState.AGREEING;
+        Link own = link;
+        if (closed || !offered || own == null) { // as long as it is open nobody takes the rings away
+            return StreamState.byTcp(state, reason);
+        }
+        synchronized (own.session) {
+            long unread = in.unread();
+            return new StreamState(state, in.isByRing(), out.isByRing(), reason, out.ringSize(), out.occupied(),
+                    in.ringSize(unread), unread);
+        }
+    }
+
+    @Override
+    SocketChannel tcp() {
+        return tcp;
     }
 
     /** The session broke off, and TCP lives on: whoever waits finds out. */

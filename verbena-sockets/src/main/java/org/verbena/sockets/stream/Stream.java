@@ -7,6 +7,9 @@ import java.nio.channels.SocketChannel;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.rules.Decision;
+import org.verbena.verbs.spi.FlightEvents;
+
 /**
  * The bytes of one connected TCP connection, both ways: by the kernel's TCP and, from a byte on that both ends have
  * agreed upon, through rings in registered memory.
@@ -35,8 +38,15 @@ public abstract class Stream {
         SERVER
     }
 
+    private final long number = StreamCounters.nextNumber();
+    private final long created = System.currentTimeMillis();
+    private final Role role;
+    private volatile @Nullable Decision decision;
+
     /** For the transports of this package. */
-    Stream() {}
+    Stream(Role role) {
+        this.role = role;
+    }
 
     /**
      * Takes over a connection that was just made, and starts to find out whether its other end is one of ours; waits for
@@ -53,9 +63,10 @@ public abstract class Stream {
      *
      * @param tcp as for {@link #of}
      */
-    public static Stream byKernel(SocketChannel tcp) {
+    public static Stream byKernel(SocketChannel tcp, Role role) {
         StreamCounters.count(FallbackReason.RULE);
-        return StreamCounters.opened(new KernelStream(tcp));
+        FlightEvents.socketByTcp(tcp, FallbackReason.RULE.key());
+        return StreamCounters.opened(new KernelStream(tcp, role));
     }
 
     /**
@@ -160,4 +171,34 @@ public abstract class Stream {
 
     /** What it has come to, from any thread. */
     public abstract StreamFigures figures();
+
+    /** How it stands, from any thread. */
+    abstract StreamState state();
+
+    /** The TCP connection under it. */
+    abstract SocketChannel tcp();
+
+    /** Says what the rules said of it, for those who look at it. */
+    public final void decidedBy(Decision rules) {
+        decision = rules;
+    }
+
+    /** What the rules said of it; null if they were not asked. */
+    final @Nullable Decision decision() {
+        return decision;
+    }
+
+    final Role role() {
+        return role;
+    }
+
+    /** Tells the sockets of this process apart. */
+    final long number() {
+        return number;
+    }
+
+    /** When it was connected, in milliseconds since 1970. */
+    final long created() {
+        return created;
+    }
 }

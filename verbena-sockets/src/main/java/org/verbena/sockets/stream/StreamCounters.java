@@ -3,9 +3,13 @@ package org.verbena.sockets.stream;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+
+import org.verbena.verbs.spi.FlightEvents;
 
 /**
  * What the streams of this process have come to. A stream counts in fields of its own, which cost nothing to speak of; they
@@ -14,6 +18,7 @@ import java.util.concurrent.atomic.LongAdder;
 final class StreamCounters {
     private static final LongAdder[] FALLBACKS = new LongAdder[FallbackReason.values().length];
     private static final LongAdder AGREED = new LongAdder();
+    private static final AtomicLong NUMBERS = new AtomicLong();
 
     private static final Set<Stream> OPEN = new HashSet<>(); // and the lock of what follows
     private static long opened;
@@ -43,6 +48,18 @@ final class StreamCounters {
         return AGREED.sum();
     }
 
+    /** For a socket of this process, from 1 on. */
+    static long nextNumber() {
+        return NUMBERS.incrementAndGet();
+    }
+
+    /** The connections that there are. */
+    static List<Stream> open() {
+        synchronized (OPEN) {
+            return List.copyOf(OPEN);
+        }
+    }
+
     /** A connection begins. */
     static <S extends Stream> S opened(S stream) {
         synchronized (OPEN) {
@@ -59,6 +76,8 @@ final class StreamCounters {
                 closed = closed.plus(stream.figures());
             }
         }
+        FlightEvents.socketClosed(stream.tcp(), System.currentTimeMillis() - stream.created(),
+                () -> stream.figures().carried());
     }
 
     /** All that has been counted. */

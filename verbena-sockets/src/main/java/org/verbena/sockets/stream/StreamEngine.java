@@ -71,7 +71,7 @@ final class StreamEngine {
 
     /** Sets out to find the other end of a connection; waits for nobody. */
     static RingStream open(SocketChannel tcp, Stream.Role role) {
-        RingStream stream = new RingStream(tcp);
+        RingStream stream = new RingStream(tcp, role);
         StreamEngine engine = Holder.ENGINE;
         if (engine == null) {
             stream.fallBack(FallbackReason.UNAVAILABLE);

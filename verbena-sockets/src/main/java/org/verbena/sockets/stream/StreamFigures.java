@@ -1,5 +1,7 @@
 package org.verbena.sockets.stream;
 
+import org.verbena.verbs.spi.FlightEvents;
+
 /**
  * What one connection has come to, or all of a process. Taken without stopping anybody: of a connection in use each number
  * is of some moment of the call.
@@ -11,15 +13,23 @@ package org.verbena.sockets.stream;
  * @param doorbells times this end woke the peer
  * @param wakeUps times this end took a doorbell of the peer's
  * @param stalls writes that found the ring full
+ * @param growths times a ring was replaced by a larger one, in either direction
  */
 public record StreamFigures(long sentByRing, long sentByTcp, long receivedByRing, long receivedByTcp, long doorbells,
-        long wakeUps, long stalls) {
+        long wakeUps, long stalls, long growths) {
     /** Of nothing. */
-    static final StreamFigures NONE = new StreamFigures(0, 0, 0, 0, 0, 0, 0);
+    static final StreamFigures NONE = new StreamFigures(0, 0, 0, 0, 0, 0, 0, 0);
+
+    /** For the flight recorder. */
+    FlightEvents.Carried carried() {
+        return new FlightEvents.Carried(sentByRing, sentByTcp, receivedByRing, receivedByTcp, doorbells, wakeUps,
+                stalls);
+    }
 
     StreamFigures plus(StreamFigures other) {
         return new StreamFigures(sentByRing + other.sentByRing, sentByTcp + other.sentByTcp,
                 receivedByRing + other.receivedByRing, receivedByTcp + other.receivedByTcp,
-                doorbells + other.doorbells, wakeUps + other.wakeUps, stalls + other.stalls);
+                doorbells + other.doorbells, wakeUps + other.wakeUps, stalls + other.stalls,
+                growths + other.growths);
     }
 }

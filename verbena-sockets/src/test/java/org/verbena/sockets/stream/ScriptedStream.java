@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,7 @@ public final class ScriptedStream extends Stream {
      * @param byRing the directions that a ring carries
      */
     public ScriptedStream(@Nullable ReadableByteChannel tcp, int byRing) {
+        super(Role.CLIENT);
         this.tcp = tcp;
         this.byRing = byRing;
     }
@@ -159,6 +161,16 @@ public final class ScriptedStream extends Stream {
     @Override
     public StreamFigures figures() {
         return StreamFigures.NONE;
+    }
+
+    @Override
+    StreamState state() {
+        return StreamState.byTcp(0, FallbackReason.NONE);
+    }
+
+    @Override
+    SocketChannel tcp() {
+        throw new UnsupportedOperationException();
     }
 
     @Override

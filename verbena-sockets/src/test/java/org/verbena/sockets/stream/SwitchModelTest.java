@@ -64,7 +64,7 @@ class SwitchModelTest {
         End(FakeTcp tcp, Session session) {
             this.tcp = tcp;
             this.session = session;
-            stream = new RingStream(tcp);
+            stream = new RingStream(tcp, Stream.Role.CLIENT);
         }
 
         boolean isGone() {
@@ -418,7 +418,7 @@ class SwitchModelTest {
     @Test
     void aReadGivesClosedChannelOnlyWhenClosed() throws Exception {
         FakeTcp[] tcp = FakeTcp.pair(10);
-        RingStream stream = new RingStream(tcp[0]);
+        RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);
         tcp[0].close();
         try {
             stream.read(ByteBuffer.allocate(1));

@@ -2,14 +2,11 @@ package org.verbena.tests.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -21,52 +18,33 @@ import org.junit.jupiter.api.io.TempDir;
 /** The summary that the agent has programs write at their end, of bytes that are known. */
 class SummaryTest {
     private static final int MESSAGE = 1000;
-    private static final int LONGEST_SECONDS = 60;
+    /** On a machine that is busy the two ends take long to find each other. */
+    private static final String PATIENT = "stream.patience=60000,summary=";
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     @TempDir static Path dir;
-    private static Path jar;
-    private static Path classes;
+    private static TalkProcess.Program talk;
 
-    private final List<Process> started = new ArrayList<>();
+    private final List<TalkProcess> started = new ArrayList<>();
 
     @BeforeAll
     static void prepare() throws Exception {
-        jar = AgentJar.in(dir);
-        classes = AgentJar.program(dir, "Talk");
+        talk = new TalkProcess.Program(dir);
     }
 
     @AfterEach
     void endAll() {
-        started.forEach(Process::destroyForcibly);
+        started.forEach(TalkProcess::close);
     }
 
-    private Process start(String arguments, String... words) throws IOException {
-        List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC"));
-        if (!arguments.isEmpty()) {
-            c.add("-javaagent:" + jar + "=quiet," + arguments);
-        }
-        c.addAll(List.of("-cp", classes.toString(), "Talk"));
-        c.addAll(List.of(words));
-        Process p = new ProcessBuilder(c).redirectError(Files.createTempFile(dir, "err", "").toFile()).start();
+    private TalkProcess start(String arguments, String... words) throws IOException {
+        TalkProcess p = arguments.isEmpty() ? talk.start(List.of(), words) : talk.start(arguments, words);
         started.add(p);
         return p;
     }
 
-    private static String port(Process server) throws IOException {
-        try (BufferedReader r = server.inputReader(StandardCharsets.US_ASCII)) {
-            return r.readLine();
-        }
-    }
-
-    private static void end(Process p) throws InterruptedException {
-        assertThat(p.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)).isTrue();
-        assertThat(p.exitValue()).isZero();
-    }
-
     /** The line of the process in a file that many may share. */
-    private static JsonNode line(Path file, Process p) throws IOException {
+    private static JsonNode line(Path file, TalkProcess p) throws IOException {
         List<JsonNode> all = new ArrayList<>();
         for (String line : Files.readAllLines(file)) {
             JsonNode n = MAPPER.readTree(line);
@@ -90,32 +68,32 @@ class SummaryTest {
     @Test
     void bothEndsCountTheSameBytes() throws Exception {
         Path file = dir.resolve("both");
-        Process server = start("summary=" + file, "serve", "3");
-        String port = port(server);
-        List<Process> clients = new ArrayList<>();
-        for (int i = 0; i < 3; i++) {
-            clients.add(start("summary=" + file, "talk", port, "300", "5"));
-            end(clients.get(i));
+        TalkProcess server = start(PATIENT + file, "serve", "2");
+        String port = server.line();
+        List<TalkProcess> clients = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            clients.add(start(PATIENT + file, "talk", port, "600", "5"));
+            clients.get(i).end();
         }
-        end(server);
+        server.end();
         long ring = 0;
         long tcp = 0;
-        for (Process client : clients) {
+        for (TalkProcess client : clients) {
             JsonNode l = line(file, client);
             assertThat(l.get("main").textValue()).isEqualTo("Talk");
-            assertThat(l.get("command").textValue()).isEqualTo("Talk talk " + port + " 300 5");
+            assertThat(l.get("command").textValue()).isEqualTo("Talk talk " + port + " 600 5");
             assertThat(l.get("connections").toString()).isEqualTo(connections(1, 1, 0, 0));
             assertThat(l.get("fallbacks").toString()).isEqualTo("{}");
-            assertThat(bytes(l, "sent_by_ring") + bytes(l, "sent_by_tcp")).isEqualTo(300L * MESSAGE);
-            assertThat(bytes(l, "received_by_ring") + bytes(l, "received_by_tcp")).isEqualTo(300L * MESSAGE);
-            assertThat(l.get("doorbells").longValue()).isBetween(1L, 302L);
-            assertThat(l.get("wake_ups").longValue()).isBetween(1L, 302L);
+            assertThat(bytes(l, "sent_by_ring") + bytes(l, "sent_by_tcp")).isEqualTo(600L * MESSAGE);
+            assertThat(bytes(l, "received_by_ring") + bytes(l, "received_by_tcp")).isEqualTo(600L * MESSAGE);
+            assertThat(l.get("doorbells").longValue()).isBetween(1L, 602L);
+            assertThat(l.get("wake_ups").longValue()).isBetween(1L, 602L);
             assertThat(l.get("stalls").longValue()).isZero();
             ring += bytes(l, "sent_by_ring");
             tcp += bytes(l, "sent_by_tcp");
         }
         JsonNode s = line(file, server);
-        assertThat(s.get("connections").toString()).isEqualTo(connections(3, 3, 0, 0));
+        assertThat(s.get("connections").toString()).isEqualTo(connections(2, 2, 0, 0));
         assertThat(bytes(s, "received_by_ring")).isEqualTo(ring).isPositive();
         assertThat(bytes(s, "received_by_tcp")).isEqualTo(tcp);
     }
@@ -123,9 +101,9 @@ class SummaryTest {
     @Test
     void towardsAPlainPeerAllIsTcpWithItsReason() throws Exception {
         Path file = dir.resolve("plain");
-        Process server = start("", "serve", "1");
-        Process client = start("stream.patience=100,summary=" + file, "talk", port(server), "50", "5");
-        end(client);
+        TalkProcess server = start("", "serve", "1");
+        TalkProcess client = start("stream.patience=100,summary=" + file, "talk", server.line(), "50", "5");
+        client.end();
         JsonNode l = line(file, client);
         assertThat(l.get("connections").toString()).isEqualTo(connections(1, 0, 1, 0));
         assertThat(l.get("fallbacks").toString()).isEqualTo("{\"plain_peer\":1}");
@@ -137,9 +115,9 @@ class SummaryTest {
     @Test
     void whatARuleGivesToTheKernelIsCountedToo() throws Exception {
         Path file = dir.resolve("rule");
-        Process server = start("rules=use os tcp_server *:*,summary=" + file, "serve", "1");
-        end(start("stream.patience=100", "talk", port(server), "20", "0"));
-        end(server);
+        TalkProcess server = start("rules=use os tcp_server *:*,summary=" + file, "serve", "1");
+        start("stream.patience=100", "talk", server.line(), "20", "0").end();
+        server.end();
         JsonNode l = line(file, server);
         assertThat(l.get("fallbacks").toString()).isEqualTo("{\"rule\":1}");
         assertThat(bytes(l, "received_by_tcp")).isEqualTo(20L * MESSAGE);
@@ -149,9 +127,9 @@ class SummaryTest {
     @Test
     void whatShutdownHooksSendIsInIt() throws Exception {
         Path file = dir.resolve("hook");
-        Process server = start("", "serve", "1");
-        Process client = start("summary=" + file, "hook", port(server));
-        end(client);
+        TalkProcess server = start("", "serve", "1");
+        TalkProcess client = start("summary=" + file, "hook", server.line());
+        client.end();
         JsonNode l = line(file, client);
         assertThat(bytes(l, "sent_by_tcp")).isEqualTo(MESSAGE);
         assertThat(bytes(l, "received_by_tcp")).isEqualTo(MESSAGE);
@@ -160,7 +138,8 @@ class SummaryTest {
 
     @Test
     void aProgramWithoutSocketsHasALineOnStandardError() throws Exception {
-        List<String> command = List.of(AgentRun.java().toString(), "-Dverbena.summary=stderr", "-javaagent:" + jar,
+        List<String> command = List.of(AgentRun.java().toString(), "-Dverbena.summary=stderr", "-javaagent:" + talk
+                .agent(),
                 "-cp", AgentJar.program(dir).toString(), "Report", "exit3");
         AgentRun r = AgentRun.of(command, dir);
         assertThat(r.code()).isEqualTo(3);
@@ -170,8 +149,9 @@ class SummaryTest {
 
     @Test
     void aFileThatCannotBeWrittenIsRefused() throws Exception {
-        List<String> command = List.of(AgentRun.java().toString(), "-javaagent:" + jar + "=summary=/no/such/file",
-                "-cp", classes.toString(), "Talk", "serve", "1");
+        List<String> command = List.of(AgentRun.java().toString(), "-javaagent:" + talk.agent()
+                + "=summary=/no/such/file",
+                "-cp", talk.classes().toString(), "Talk", "serve", "1");
         AgentRun r = AgentRun.of(command, dir);
         assertThat(r.code()).isEqualTo(1);
         assertThat(r.err()).startsWith("verbena: the summary cannot be written (/no/such/file");

@@ -64,7 +64,8 @@ class RunTest {
         assertThat(run("--summary", SH, "-c", "echo \"$JDK_JAVA_OPTIONS\"").out()).containsExactly(
                 "-Da=1  -Db='x y' " + ours + "=summary=stderr\"");
         assertThat(run("--summary=/tmp/a,b", "--summary=c", SH, "-c", "cd /; echo \"$JDK_JAVA_OPTIONS\"").out())
-                .containsExactly("-Da=1  -Db='x y' " + ours + "=summary=/tmp/a\\,b,summary=" + System.getProperty("user.dir") + "/c\"");
+                .containsExactly("-Da=1  -Db='x y' " + ours + "=summary=/tmp/a\\,b,summary=" + System.getProperty(
+                        "user.dir") + "/c\"");
     }
 
     @Test

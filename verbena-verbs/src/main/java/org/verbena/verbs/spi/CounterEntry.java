@@ -39,6 +39,11 @@ public final class CounterEntry {
         return type;
     }
 
+    /** Whether other processes can see it. */
+    public boolean isVisible() {
+        return id < CounterFile.PRIVATE;
+    }
+
     /** The entry of the object's context; its own if it is a context. */
     public long context() {
         return context;

@@ -48,7 +48,7 @@ public final class CounterFile {
     /** How long others are not listened to after a look for them. */
     private static final int PAUSE_MILLIS = 1;
     /** Ids of entries that are in no file lie behind all that can be in one. */
-    private static final long PRIVATE = 1L << 48;
+    static final long PRIVATE = 1L << 48;
 
     private final @Nullable Fd fd;
     private final @Nullable Path path;
@@ -121,11 +121,19 @@ public final class CounterFile {
     private static CounterFile create() {
         try {
             CounterFile f = createShown(CounterFolder.own());
-            Runtime.getRuntime().addShutdownHook(new Thread(f::remove, "verbena-counters-end"));
+            f.removeAtEnd();
             return f;
         } catch (IOException | RuntimeException e) { // whatever it is, the device is to work
             LOG.log(Level.WARNING, "other processes cannot see the counters of this one: {0}", e.getMessage());
             return createHidden();
+        }
+    }
+
+    private void removeAtEnd() {
+        try {
+            Runtime.getRuntime().addShutdownHook(new Thread(this::remove, "verbena-counters-end"));
+        } catch (IllegalStateException e) { // the end has begun
+            remove();
         }
     }
 
@@ -203,11 +211,21 @@ public final class CounterFile {
      * @param cells how many there are to be, at most {@link CounterLayout#LARGE_CELLS}
      * @param counted those that are counted, a bit each
      */
-    public synchronized CounterEntry take(int type, int number, String name, long context, int cells, long counted) {
+    public CounterEntry take(int type, int number, String name, long context, int cells, long counted) {
+        return take(type, number, name, context, cells, counted, now());
+    }
+
+    /**
+     * As the other, for an object that is older than its entry.
+     *
+     * @param created when it was made, ns since 1970
+     */
+    public synchronized CounterEntry take(int type, int number, String name, long context, int cells, long counted,
+            long created) {
         Free free = cells <= CounterLayout.SMALL_CELLS ? small : large;
         Place p = free.take();
         CounterEntry e = new CounterEntry(this, p.id, p.address, free.cells, type, context);
-        e.begin(number, name, counted, now());
+        e.begin(number, name, counted, created);
         open.put(e.id(), e);
         if (type == ObjectType.PORT) {
             ports.put(context, e);

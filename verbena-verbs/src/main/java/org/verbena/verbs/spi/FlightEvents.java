@@ -1,10 +1,14 @@
 package org.verbena.verbs.spi;
 
+import java.io.IOException;
+import java.nio.channels.SocketChannel;
+import java.util.function.Supplier;
+
 import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What providers tell the Java Flight Recorder: connections, errors, waits, sleeps; and, by itself, the counters. See
+ * What providers tell the Java Flight Recorder: connections, errors, waits, sleeps, sockets; and, by itself, the counters. See
  * {@code docs/jfr.md}.
  *
  * <p>To be called where something seldom happens. While nobody records, or where the Java runtime has no recorder, a call
@@ -74,6 +78,58 @@ public final class FlightEvents {
     public static void retries(String device, int queuePair, String reason) {
         if (isOn()) {
             RetryEvent.commit(device, queuePair, reason);
+        }
+    }
+
+    /** What a connection has come to: bytes by what carried them, and how often. */
+    public record Carried(long sentByRing, long sentByTcp, long receivedByRing, long receivedByTcp, long doorbells,
+            long wakeUps, long stalls) {}
+
+    /**
+     * A ring carries one direction of a connection from here on.
+     *
+     * @param tcp the connection; of one that is closed nobody knows the addresses
+     * @param direction {@code in} or {@code out}
+     * @param bytesByTcp that TCP has carried in this direction
+     */
+    public static void socketByRing(SocketChannel tcp, String direction, long bytesByTcp) {
+        if (isOn()) {
+            SocketByRingEvent.commit(local(tcp), remote(tcp), direction, bytesByTcp);
+        }
+    }
+
+    /** TCP carries a connection to its end, for this reason. */
+    public static void socketByTcp(SocketChannel tcp, String reason) {
+        if (isOn()) {
+            SocketByTcpEvent.commit(local(tcp), remote(tcp), reason);
+        }
+    }
+
+    /**
+     * A program has closed a connection.
+     *
+     * @param lifetimeMillis since it was connected
+     * @param carried what it has come to, asked for if somebody records
+     */
+    public static void socketClosed(SocketChannel tcp, long lifetimeMillis, Supplier<Carried> carried) {
+        if (isOn()) {
+            SocketClosedEvent.commit(local(tcp), remote(tcp), lifetimeMillis, carried.get());
+        }
+    }
+
+    private static String local(SocketChannel tcp) {
+        try {
+            return String.valueOf(tcp.getLocalAddress());
+        } catch (IOException closed) {
+            return "";
+        }
+    }
+
+    private static String remote(SocketChannel tcp) {
+        try {
+            return String.valueOf(tcp.getRemoteAddress());
+        } catch (IOException closed) {
+            return "";
         }
     }
 

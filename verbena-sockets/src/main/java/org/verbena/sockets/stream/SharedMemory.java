@@ -1,0 +1,35 @@
+package org.verbena.sockets.stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Memfd;
+
+/** Whether this process can share memory. */
+public final class SharedMemory {
+    /** Memory that a connection needs at least, in bytes. */
+    private static final int PROBE = 4096;
+
+    private SharedMemory() {}
+
+    /** Why it cannot, as the end of a sentence; null if it can. Tries it, and leaves nothing behind. */
+    public static @Nullable String problem() {
+        try (Fd fd = Memfd.create("verbena-probe", PROBE)) {
+            Memfd.allocate(fd, 0, PROBE);
+            return null;
+        } catch (LinuxException e) {
+            return "there is no shared memory (" + e.getMessage() + ")";
+        } catch (IllegalCallerException | LinkageError e) {
+            return "there is no native access (" + firstWords(e) + ")";
+        }
+    }
+
+    private static String firstWords(Throwable e) {
+        Throwable t = e;
+        while (t.getCause() != null && t.getCause() != t) {
+            t = t.getCause();
+        }
+        return t.getMessage() == null ? t.toString() : t.getMessage();
+    }
+}

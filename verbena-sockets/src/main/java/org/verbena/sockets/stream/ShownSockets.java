@@ -1,0 +1,220 @@
+package org.verbena.sockets.stream;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.NetworkChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.sockets.rules.Decision;
+import org.verbena.sockets.rules.Rule;
+import org.verbena.verbs.ObjectType;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.SocketState;
+import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.CounterFile;
+import org.verbena.verbs.spi.CounterLayout;
+import org.verbena.verbs.spi.SocketLayout;
+
+/**
+ * What this process shows of its sockets in its {@link CounterFile}. All of it is brought up to date when somebody looks, by
+ * the thread that looks or the file's own: a socket has no entry before the first look, and costs nothing for being shown.
+ */
+public final class ShownSockets {
+    private static final String NAME = "sockets";
+    /** Sockets that have an entry; others are counted. */
+    private static final int MOST = Math.clamp(Integer.getInteger("verbena.counters.sockets", 1 << 14), 0, 1 << 18);
+    private static final long NANOS_OF_MILLI = 1_000_000;
+    private static final int CLIENT = 1;
+    private static final int SERVER = 2;
+    private static final int TCP = 1;
+    private static final int RING = 2;
+
+    private final CounterEntry all;
+    private final ShownRules rules;
+    /** By the {@link Stream} or {@link OpenSocket} that each shows. */
+    private final Map<Object, CounterEntry> shown = new HashMap<>();
+
+    private ShownSockets(CounterFile file) {
+        int cells = FallbackReason.values().length - 1 + SamplePoint.SOCKETS_GROWTHS - SamplePoint.SOCKETS_OPENED + 1;
+        all = file.take(ObjectType.SOCKETS, 0, NAME, 0, CounterLayout.SMALL_CELLS, (1L << cells) - 1);
+        rules = new ShownRules(file, all);
+        file.onLook(this::look);
+    }
+
+    /** Begins to show the sockets of this process. */
+    private static final class Holder {
+        static {
+            if (!"off".equals(System.getProperty("verbena.counters"))) {
+                Thread.ofPlatform().daemon().name("verbena-sockets-shown").start(Holder::make);
+            }
+        }
+
+        private Holder() {}
+
+        /** Makes the file, which takes a while, if this process can: what it cannot, others say. */
+        private static void make() {
+            try {
+                if (SharedMemory.problem() == null) {
+                    new ShownSockets(CounterFile.own());
+                }
+            } catch (RuntimeException | LinkageError e) {
+                StreamEngine.debug("nobody sees the sockets of this process: " + e);
+            }
+        }
+
+        static void begin() {}
+    }
+
+    /** Shows the sockets of this process from now on, unless that is turned off. Idempotent; waits for nothing. */
+    public static void begin() {
+        Holder.begin();
+    }
+
+    private synchronized void look() {
+        List<Stream> streams = StreamCounters.open();
+        List<OpenSocket> others = OpenSocket.all();
+        Set<Object> open = new HashSet<>(streams);
+        open.addAll(others);
+        shown.entrySet().removeIf(e -> {
+            boolean gone = !open.contains(e.getKey());
+            if (gone) {
+                e.getValue().close();
+            }
+            return gone;
+        });
+        rules.look();
+        int notShown = 0;
+        int listening = 0;
+        for (OpenSocket s : others) {
+            listening += s.listening() == null ? 0 : 1;
+            notShown += show(s) ? 0 : 1;
+        }
+        for (Stream s : streams) {
+            notShown += show(s) ? 0 : 1;
+        }
+        StreamTotals totals = StreamTotals.now();
+        all.setAttribute(SocketLayout.OPEN, totals.open());
+        all.setAttribute(SocketLayout.LISTENING, listening);
+        all.setAttribute(SocketLayout.NOT_SHOWN, notShown);
+        raise(totals);
+    }
+
+    @SuppressWarnings("EnumOrdinal") // the points are in the order of the reasons
+    private void raise(StreamTotals totals) {
+        raise(all, SamplePoint.SOCKETS_OPENED, totals.opened());
+        raise(all, SamplePoint.SOCKETS_AGREED, totals.agreed());
+        figures(all, SamplePoint.SOCKETS_TX_RING_BYTES, totals.figures());
+        totals.fallbacks().forEach((reason, n) -> raise(all, SocketLayout.FIRST_REASON + reason.ordinal(), n));
+    }
+
+    private static void figures(CounterEntry e, int first, StreamFigures f) {
+        raise(e, first, f.sentByRing());
+        raise(e, first + 1, f.sentByTcp());
+        raise(e, first + 2, f.receivedByRing());
+        raise(e, first + 3, f.receivedByTcp());
+        raise(e, first + 4, f.doorbells());
+        raise(e, first + 5, f.wakeUps());
+        raise(e, first + 6, f.stalls());
+        raise(e, first + 7, f.growths());
+    }
+
+    private static void raise(CounterEntry e, int point, long value) {
+        e.raise(point & 0xff, value);
+    }
+
+    private @Nullable CounterEntry entry(Object socket, int type, long number, long created, int cells) {
+        CounterEntry e = shown.get(socket);
+        if (e == null && shown.size() < MOST) {
+            e = CounterFile.own().take(type, (int) number, NAME, all.id(), CounterLayout.SMALL_CELLS,
+                    (1L << cells) - 1, created * NANOS_OF_MILLI);
+            shown.put(socket, e);
+        }
+        return e;
+    }
+
+    // ---- one socket; true if others can see it
+
+    private boolean show(OpenSocket s) {
+        ServerSocketChannel listening = s.listening();
+        SocketChannel connecting = s.connecting();
+        CounterEntry e = listening == null
+                ? entry(s, ObjectType.CONNECTION, s.number(), s.created(), 0)
+                : entry(s, ObjectType.LISTENER, s.number(), s.created(), 1);
+        if (e == null) {
+            return false;
+        }
+        if (listening != null) {
+            e.setState(SocketState.LISTEN);
+            addresses(e, listening, null, 0);
+            raise(e, SamplePoint.LISTENER_ACCEPTED, s.connectionsAccepted());
+        } else if (connecting != null) {
+            e.setState(SocketState.CONNECTING);
+            addresses(e, connecting, connecting, CLIENT << SocketLayout.ROLE);
+        }
+        rule(e, s.decision());
+        return e.isVisible();
+    }
+
+    @SuppressWarnings("EnumOrdinal")
+    private boolean show(Stream s) {
+        CounterEntry e = entry(s, ObjectType.CONNECTION, s.number(), s.created(),
+                SamplePoint.CONNECTION_GROWTHS - SamplePoint.CONNECTION_TX_RING_BYTES + 1);
+        if (e == null) {
+            return false;
+        }
+        StreamState state = s.state();
+        e.setState(state.state());
+        addresses(e, s.tcp(), s.tcp(),
+                (s.role() == Stream.Role.CLIENT ? CLIENT : SERVER) << SocketLayout.ROLE
+                        | (state.inputByRing() ? RING : TCP) << SocketLayout.IN_BY
+                        | (state.outputByRing() ? RING : TCP) << SocketLayout.OUT_BY
+                        | state.reason().ordinal() << SocketLayout.REASON);
+        e.setAttribute(SocketLayout.OUT_RING, (long) state.outRing() << 32 | state.outOccupied());
+        e.setAttribute(SocketLayout.IN_RING, (long) state.inRing() << 32 | state.inOccupied());
+        rule(e, s.decision());
+        figures(e, SamplePoint.CONNECTION_TX_RING_BYTES, s.figures());
+        return e.isVisible();
+    }
+
+    private void rule(CounterEntry e, @Nullable Decision d) {
+        Rule by = d == null ? null : d.rule();
+        e.setAttribute(SocketLayout.RULE, by == null ? 0 : rules.entry(by));
+    }
+
+    /** Addresses and bits; of a channel that is closed meanwhile they stay as they were. */
+    private static void addresses(CounterEntry e, NetworkChannel local, @Nullable SocketChannel remote, int bits) {
+        try {
+            long ports = bits;
+            if (local.getLocalAddress() instanceof InetSocketAddress a) {
+                ports |= (long) a.getPort() << 48 | address(e, SocketLayout.LOCAL, a, SocketLayout.LOCAL_IPV4);
+            }
+            SocketAddress other = remote == null ? null : remote.getRemoteAddress();
+            if (other instanceof InetSocketAddress a) {
+                ports |= (long) a.getPort() << 32 | address(e, SocketLayout.REMOTE, a, SocketLayout.REMOTE_IPV4);
+            }
+            e.setAttribute(SocketLayout.PORTS, ports);
+        } catch (IOException closed) {
+            // the next look finds it gone
+        }
+    }
+
+    private static int address(CounterEntry e, int at, InetSocketAddress socket, int ipv4) {
+        InetAddress a = socket.getAddress();
+        byte[] bytes = a.getAddress();
+        ByteBuffer whole = ByteBuffer.allocate(2 * Long.BYTES).put(0, bytes);
+        e.setAttribute(at, whole.getLong(0));
+        e.setAttribute(at + 1, whole.getLong(Long.BYTES));
+        return bytes.length == 4 ? ipv4 : 0;
+    }
+}

@@ -1,0 +1,93 @@
+package org.verbena.tests.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** The program {@code Talk}, which knows nothing of Verbena, in processes of its own, with the agent and without. */
+public final class TalkProcess implements AutoCloseable {
+    private static final int LONGEST_SECONDS = 60;
+
+    private final Process process;
+    private final BufferedReader out;
+
+    private TalkProcess(Process process) {
+        this.process = process;
+        out = process.inputReader(StandardCharsets.US_ASCII);
+    }
+
+    /** What the processes of a test are made from. */
+    public static final class Program {
+        private final Path folder;
+        private final Path jar;
+        private final Path classes;
+
+        /** Makes it, in a folder of the test's. */
+        public Program(Path folder) throws IOException {
+            this.folder = folder;
+            jar = AgentJar.in(folder);
+            classes = AgentJar.program(folder, "Talk");
+        }
+
+        /** Starts it with the agent. */
+        public TalkProcess start(String arguments, String... words) throws IOException {
+            return start(List.of("-javaagent:" + jar + "=quiet," + arguments), words);
+        }
+
+        /** Starts it with options of the JVM's. */
+        public TalkProcess start(List<String> options, String... words) throws IOException {
+            List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
+                    "-XX:+UseSerialGC"));
+            c.addAll(options);
+            c.addAll(List.of("-cp", classes.toString(), "Talk"));
+            c.addAll(List.of(words));
+            return new TalkProcess(new ProcessBuilder(c).redirectError(Files.createTempFile(folder, "err", "")
+                    .toFile()).start());
+        }
+
+        /** The agent's jar. */
+        public Path agent() {
+            return jar;
+        }
+
+        /** Where the program's class is. */
+        public Path classes() {
+            return classes;
+        }
+    }
+
+    public long pid() {
+        return process.pid();
+    }
+
+    /** The next line that it prints. */
+    public String line() throws IOException {
+        String line = out.readLine();
+        assertThat(line).as("a line of process " + pid()).isNotNull();
+        return line;
+    }
+
+    /** Lets it go, and waits for its end. */
+    public void end() throws IOException, InterruptedException {
+        process.getOutputStream().close();
+        assertThat(process.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isZero();
+    }
+
+    /** By SIGKILL; returns when it is gone. */
+    public void kill() throws InterruptedException {
+        assertThat(process.destroyForcibly().waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,297 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.tests.agent.TalkProcess;
+import org.verbena.verbs.spi.CounterFolder;
+
+/** What {@code verbena stat} shows of the sockets of programs that know nothing of Verbena, down to the byte. */
+class StatSocketsTest {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int MESSAGE = 1000;
+    private static final int FIRST_RING = 4096;
+    private static final long LONGEST_NANOS = 20_000_000_000L;
+
+    @TempDir static Path dir;
+    private static TalkProcess.Program talk;
+
+    private final List<TalkProcess> started = new ArrayList<>();
+    private Path folder;
+
+    @BeforeAll
+    static void prepare() throws Exception {
+        talk = new TalkProcess.Program(dir);
+    }
+
+    @BeforeEach
+    void chooseFolder() throws Exception {
+        folder = Files.createTempDirectory(dir, "counters");
+    }
+
+    @AfterEach
+    void endAll() {
+        started.forEach(TalkProcess::close);
+    }
+
+    private TalkProcess start(String more, String... words) throws IOException {
+        TalkProcess p = talk.start("counters.directory=" + folder + ",stream.patience=60000" + (more.isEmpty() ? "" : "," + more), words);
+        started.add(p);
+        return p;
+    }
+
+    private TalkProcess plain(String... words) throws IOException {
+        TalkProcess p = talk.start(List.of(), words);
+        started.add(p);
+        return p;
+    }
+
+    private CommandProcess.Result run(String... arguments) throws IOException {
+        try (CommandProcess p = CommandProcess.startWith(List.of("-D" + CounterFolder.PROPERTY + "=" + folder),
+                List.of(), arguments)) {
+            return p.end();
+        }
+    }
+
+    private String text(String... arguments) throws IOException {
+        CommandProcess.Result r = run(arguments);
+        assertThat(r.code()).as(r.err()).isZero();
+        assertThat(r.err()).isEmpty();
+        return r.out();
+    }
+
+    private JsonNode look(TalkProcess p) throws IOException {
+        return JSON.readTree(text("stat", String.valueOf(p.pid()), "--once", "--json", "--view", "full"));
+    }
+
+    private static List<JsonNode> of(JsonNode picture, String type) {
+        List<JsonNode> found = new ArrayList<>();
+        for (JsonNode o : picture.get("objects")) {
+            if (o.get("type").asText().equals(type)) {
+                found.add(o);
+            }
+        }
+        return found;
+    }
+
+    private static JsonNode one(JsonNode picture, String type) {
+        assertThat(of(picture, type)).as(type + " in " + picture).hasSize(1);
+        return of(picture, type).getFirst();
+    }
+
+    private static String attribute(JsonNode object, String name) {
+        return object.get("attributes").path(name).asText();
+    }
+
+    private static long total(JsonNode object, String point) {
+        return object.get("totals").get(object.get("type").asText() + "_" + point).asLong();
+    }
+
+    /** Looks until it sees that: for what another process does in its own time. */
+    private JsonNode until(TalkProcess p, Predicate<JsonNode> wanted) throws Exception {
+        long end = System.nanoTime() + LONGEST_NANOS;
+        while (true) {
+            JsonNode picture = look(p);
+            if (wanted.test(picture)) {
+                return picture;
+            }
+            assertThat(System.nanoTime() - end).as("too late: " + picture).isNegative();
+        }
+    }
+
+    @Test
+    void bothEndsOfAConnectionShowTheSameBytes() throws Exception {
+        TalkProcess server = start("rules=use stream tcp_server *:* counter mine", "serve", "1");
+        String port = server.line();
+        TalkProcess client = start("", "hold", port, "300", "5");
+        assertThat(client.line()).isEqualTo("0");
+        JsonNode mine = one(look(client), "CONNECTION");
+        JsonNode picture = look(server);
+        JsonNode theirs = one(picture, "CONNECTION");
+        assertThat(mine.get("state").asText()).isEqualTo("OPEN");
+        assertThat(attribute(mine, "remote")).isEqualTo("127.0.0.1:" + port);
+        assertThat(attribute(mine, "local")).isEqualTo(attribute(theirs, "remote"));
+        assertThat(attribute(theirs, "local")).isEqualTo("127.0.0.1:" + port);
+        assertThat(attribute(mine, "role") + attribute(theirs, "role")).isEqualTo("clientserver");
+        for (JsonNode end : List.of(mine, theirs)) {
+            assertThat(attribute(end, "inBy") + attribute(end, "outBy")).isEqualTo("ringring");
+            assertThat(attribute(end, "byTcpFor")).isEmpty();
+            assertThat(attribute(end, "outRing") + attribute(end, "inRing")).isEqualTo("40964096");
+            assertThat(total(end, "STALLS") + total(end, "GROWTHS")).isZero();
+        }
+        assertThat(total(mine, "TX_RING_BYTES")).isPositive().isEqualTo(total(theirs, "RX_RING_BYTES"));
+        assertThat(total(mine, "TX_TCP_BYTES")).isEqualTo(total(theirs, "RX_TCP_BYTES"));
+        assertThat(total(mine, "TX_RING_BYTES") + total(mine, "TX_TCP_BYTES")).isEqualTo(300L * MESSAGE);
+        assertThat(total(theirs, "TX_RING_BYTES") + total(theirs, "TX_TCP_BYTES")).isEqualTo(300L * MESSAGE);
+        // the rule, its counter, the listener
+        JsonNode rule = one(picture, "RULE");
+        assertThat(attribute(rule, "text")).isEqualTo("use stream tcp_server *:* counter mine");
+        assertThat(total(rule, "SOCKETS")).isEqualTo(1);
+        assertThat(attribute(theirs, "rule")).isEqualTo(rule.get("id").asText());
+        assertThat(attribute(one(picture, "RULE_COUNTER"), "name")).isEqualTo("mine");
+        assertThat(total(one(picture, "RULE_COUNTER"), "SOCKETS")).isEqualTo(1);
+        assertThat(one(picture, "LISTENER").get("state").asText()).isEqualTo("LISTEN");
+        assertThat(attribute(one(picture, "LISTENER"), "local")).isEqualTo("127.0.0.1:" + port);
+        assertThat(total(one(picture, "LISTENER"), "ACCEPTED")).isEqualTo(1);
+        // monitor sees a counter of it
+        JsonNode monitored = JSON.readTree(text("monitor", String.valueOf(client.pid()), mine.get("object").asText(),
+                "tx-bytes", "-n", "1", "-i", "10ms", "--json"));
+        assertThat(monitored.get("total").asLong()).isEqualTo(300L * MESSAGE);
+        // what has ended leaves its bytes with the process
+        client.end();
+        server.end();
+    }
+
+    @Test
+    void whatHasEndedStaysInTheTotals() throws Exception {
+        TalkProcess server = start("", "crowded", "2");
+        String port = server.line();
+        start("", "talk", port, "0", "0").end();
+        TalkProcess client = start("", "hold", port, "0", "0");
+        assertThat(server.line()).isEqualTo("2");
+        client.end();
+        JsonNode all = one(until(server, p -> total(one(p, "SOCKETS"), "OPENED") == 2), "SOCKETS");
+        assertThat(attribute(all, "open")).isEqualTo("2"); // the program has closed neither
+        assertThat(attribute(all, "listening")).isEqualTo("1");
+    }
+
+    @Test
+    void aReaderThatStopsLeavesAFullRing() throws Exception {
+        TalkProcess server = start("", "sink", "300");
+        TalkProcess client = start("", "fill", server.line(), "300", "5");
+        assertThat(client.line()).isEqualTo(String.valueOf(FIRST_RING));
+        JsonNode writer = one(look(client), "CONNECTION");
+        assertThat(attribute(writer, "outOccupied")).isEqualTo(String.valueOf(FIRST_RING));
+        assertThat(attribute(writer, "outRing")).isEqualTo(String.valueOf(FIRST_RING));
+        assertThat(total(writer, "STALLS")).isGreaterThanOrEqualTo(50);
+        assertThat(total(writer, "TX_RING_BYTES") + total(writer, "TX_TCP_BYTES"))
+                .isEqualTo(300L * MESSAGE + FIRST_RING);
+        JsonNode reader = one(look(server), "CONNECTION");
+        assertThat(attribute(reader, "inOccupied")).isEqualTo(String.valueOf(FIRST_RING));
+        assertThat(total(reader, "RX_RING_BYTES") + total(reader, "RX_TCP_BYTES")).isEqualTo(300L * MESSAGE);
+        String queue = text("stat", "--view", "queue", "--once");
+        assertThat(queue.lines().filter(l -> l.contains("4096/4096"))).hasSize(2);
+        assertThat(text("stat", "--view", "netstat", "--once").lines().filter(l -> l.matches("ring +4096 +0 .*")
+                || l.matches("ring +0 +4096 .*"))).hasSize(2);
+    }
+
+    @Test
+    void aPlainPeerIsSaidToBeOne() throws Exception {
+        TalkProcess server = plain("serve", "1");
+        TalkProcess client = start("stream.patience=100", "half", server.line(), "20", "0");
+        assertThat(client.line()).isEqualTo("0");
+        JsonNode picture = until(client, p -> !attribute(one(p, "CONNECTION"), "byTcpFor").isEmpty());
+        JsonNode c = one(picture, "CONNECTION");
+        assertThat(attribute(c, "byTcpFor")).isEqualTo("plain_peer");
+        assertThat(attribute(c, "inBy") + attribute(c, "outBy")).isEqualTo("tcptcp");
+        assertThat(c.get("state").asText()).isEqualTo("OUTPUT_ENDED");
+        assertThat(total(c, "TX_TCP_BYTES")).isEqualTo(20L * MESSAGE);
+        assertThat(total(c, "RX_TCP_BYTES")).isEqualTo(20L * MESSAGE);
+        assertThat(total(one(picture, "SOCKETS"), "BY_TCP_PLAIN_PEER")).isEqualTo(1);
+        assertThat(text("stat", "--view", "netstat", "--once")).containsPattern(
+                "\ntcp +- +- +127\\.0\\.0\\.1:\\d+ +127\\.0\\.0\\.1:\\d+ +OUTPUT_ENDED +plain_peer +" + client.pid());
+        assertThat(text("stat", "--view", "basic", "--once")).contains("1 by TCP: plain_peer");
+        client.end();
+    }
+
+    @Test
+    void oneThatWaitsForItsPeerIsConnecting() throws Exception {
+        try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            List<Socket> queued = new ArrayList<>();
+            try {
+                for (int i = 0; i < 2; i++) { // as many as a queue of 1 takes
+                    queued.add(new Socket(InetAddress.getLoopbackAddress(), full.getLocalPort()));
+                }
+                TalkProcess client = start("", "pending", String.valueOf(full.getLocalPort()));
+                assertThat(client.line()).isEqualTo("false");
+                JsonNode c = one(look(client), "CONNECTION");
+                assertThat(c.get("state").asText()).isEqualTo("CONNECTING");
+                assertThat(attribute(c, "remote")).isEqualTo("127.0.0.1:" + full.getLocalPort());
+            } finally {
+                for (Socket s : queued) {
+                    s.close();
+                }
+            }
+        }
+    }
+
+    @Test
+    void manyAreShownAndWhatHasNoPlaceIsCounted() throws Exception {
+        int connections = 2000;
+        TalkProcess server = start("", "crowded", String.valueOf(connections));
+        TalkProcess client = start("counters.sockets=100", "crowd", server.line(), String.valueOf(connections));
+        assertThat(client.line()).isEqualTo(String.valueOf(connections));
+        assertThat(server.line()).isEqualTo(String.valueOf(connections));
+        JsonNode shown = until(server, p -> of(p, "CONNECTION").stream().allMatch(c -> attribute(c, "outBy").equals(
+                "ring")));
+        assertThat(of(shown, "CONNECTION")).hasSize(connections);
+        assertThat(of(shown, "CONNECTION").stream().map(c -> attribute(c, "remote")).distinct()).hasSize(connections);
+        assertThat(total(one(shown, "SOCKETS"), "AGREED")).isEqualTo(connections);
+        assertThat(attribute(one(shown, "SOCKETS"), "notShown")).isEqualTo("0");
+        JsonNode cut = look(client);
+        assertThat(of(cut, "CONNECTION")).hasSize(100);
+        assertThat(attribute(one(cut, "SOCKETS"), "notShown")).isEqualTo(String.valueOf(connections - 100));
+        assertThat(attribute(one(cut, "SOCKETS"), "open")).isEqualTo(String.valueOf(connections));
+        assertThat(text("stat", "--view", "basic", "--once"))
+                .contains("process " + client.pid() + ": " + (connections - 100) + " of its sockets are not shown");
+    }
+
+    @Test
+    void aKilledProcessIsGone() throws Exception {
+        TalkProcess server = start("", "crowded", "2");
+        String port = server.line();
+        TalkProcess client = start("", "hold", port, "0", "0");
+        assertThat(client.line()).isEqualTo("0");
+        until(client, p -> attribute(one(p, "CONNECTION"), "outBy").equals("ring"));
+        client.kill();
+        TalkProcess next = start("", "hold", port, "0", "0");
+        assertThat(next.line()).isEqualTo("0");
+        String all = text("stat", "--view", "netstat", "--once");
+        assertThat(all).contains(" " + next.pid() + " ").doesNotContain(" " + client.pid() + " ");
+        assertThat(run("stat", String.valueOf(client.pid()), "--view", "basic", "--once").code()).isEqualTo(1);
+        assertThat(attribute(one(look(server), "SOCKETS"), "open")).isEqualTo("2");
+    }
+
+    @Test
+    void nothingIsShownWhereCountersAreOff() throws Exception {
+        TalkProcess server = start("counters=off,rules=use os tcp_server *:*", "crowded", "1");
+        server.line();
+        assertThat(run("stat", String.valueOf(server.pid()), "--view", "basic", "--once").code()).isEqualTo(1);
+    }
+
+    @Test
+    void wrongViewsAreRefused() throws Exception {
+        assertThat(run("stat", "--view", "basic,full").err()).contains("--view takes one of totals and rates");
+        assertThat(run("stat", "--view", "totals,rates").code()).isEqualTo(2);
+        assertThat(run("stat", "--view", "netstat", "--type", "qp").err()).contains("--view netstat shows sockets");
+        assertThat(run("stat", "--view", "basic", "--sort", "nothing", "--once").err()).contains("rx-ring");
+    }
+
+    @Test
+    void ratesAreOfTheTimeBetweenTwoLooks() throws Exception {
+        TalkProcess server = start("", "serve", "1");
+        TalkProcess client = start("", "talk", server.line(), "100000", "1");
+        until(client, p -> attribute(one(p, "CONNECTION"), "outBy").equals("ring"));
+        String view = text("stat", String.valueOf(client.pid()), "--view", "basic,rates", "-n", "1", "-i", "500ms",
+                "--json");
+        assertThat(one(JSON.readTree(view), "CONNECTION").get("rates").get("CONNECTION_TX_RING_BYTES").asDouble())
+                .isBetween(1000.0, 1e6); // a message a millisecond at most
+    }
+}

@@ -1,0 +1,94 @@
+package org.verbena.verbs;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+import org.verbena.verbs.spi.SocketLayout;
+
+/** What the numbers in an entry of a socket, or of what belongs to sockets, mean. */
+final class SocketAttributes {
+    private static final String[] ROLES = {"", "client", "server"};
+    private static final String[] CARRIERS = {"", "tcp", "ring"};
+    private static final int IPV4_BYTES = 4;
+
+    private SocketAttributes() {}
+
+    static boolean has(int type) {
+        return type >= ObjectType.SOCKETS && type <= ObjectType.RULE_COUNTER;
+    }
+
+    static Map<String, Object> of(EntryView e) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        long[] a = e.attributes();
+        switch (e.type()) {
+            case ObjectType.SOCKETS -> {
+                all.put("open", a[SocketLayout.OPEN]);
+                all.put("listening", a[SocketLayout.LISTENING]);
+                all.put("notShown", a[SocketLayout.NOT_SHOWN]);
+            }
+            case ObjectType.CONNECTION, ObjectType.LISTENER -> socket(all, e.type(), a);
+            case ObjectType.RULE -> {
+                all.put("text", e.name());
+                all.put("line", a[SocketLayout.LINE]);
+            }
+            default -> all.put("name", e.name());
+        }
+        return all;
+    }
+
+    private static void socket(Map<String, Object> all, int type, long[] a) {
+        long ports = a[SocketLayout.PORTS];
+        int bits = (int) ports;
+        all.put("local", address(a, SocketLayout.LOCAL, (int) (ports >>> 48), bits & SocketLayout.LOCAL_IPV4));
+        if (type == ObjectType.CONNECTION) {
+            all.put("remote", address(a, SocketLayout.REMOTE, (int) (ports >>> 32) & 0xffff,
+                    bits & SocketLayout.REMOTE_IPV4));
+            put(all, "role", ROLES, bits >>> SocketLayout.ROLE & 3);
+        }
+        put(all, "inBy", CARRIERS, bits >>> SocketLayout.IN_BY & 3);
+        put(all, "outBy", CARRIERS, bits >>> SocketLayout.OUT_BY & 3);
+        int reason = bits >>> SocketLayout.REASON & 0xff;
+        if (reason != 0) { // a sample point for each: so its name is the point's
+            all.put("byTcpFor", SamplePoint.toString(SocketLayout.FIRST_REASON + reason)
+                    .replace("SOCKETS_BY_TCP_", "").toLowerCase(Locale.ROOT));
+        }
+        if (a[SocketLayout.RULE] != 0) {
+            all.put("rule", a[SocketLayout.RULE]);
+        }
+        ring(all, "out", a[SocketLayout.OUT_RING]);
+        ring(all, "in", a[SocketLayout.IN_RING]);
+    }
+
+    private static void ring(Map<String, Object> all, String direction, long sizeAndOccupied) {
+        if (sizeAndOccupied >>> 32 != 0) {
+            all.put(direction + "Ring", sizeAndOccupied >>> 32);
+            all.put(direction + "Occupied", sizeAndOccupied & 0xffff_ffffL);
+        }
+    }
+
+    private static void put(Map<String, Object> all, String name, String[] words, int i) {
+        if (i < words.length && !words[i].isEmpty()) {
+            all.put(name, words[i]);
+        }
+    }
+
+    /** As {@code 10.0.0.1:80} or {@code [::1]:80}; anything may stand there, and gives some address. */
+    private static String address(long[] a, int at, int port, int ipv4) {
+        byte[] bytes = ByteBuffer.allocate(2 * Long.BYTES).putLong(a[at]).putLong(a[at + 1]).array();
+        try {
+            if (ipv4 != 0) {
+                return InetAddress.getByAddress(Arrays.copyOf(bytes, IPV4_BYTES)).getHostAddress() + ":"
+                        + port;
+            }
+            return "[" + Inet6Address.getByAddress(null, bytes, -1).getHostAddress() + "]:" + port;
+        } catch (UnknownHostException e) {
+            throw new AssertionError(e); // of another length
+        }
+    }
+}

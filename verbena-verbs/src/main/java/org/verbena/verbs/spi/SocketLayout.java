@@ -1,0 +1,51 @@
+package org.verbena.verbs.spi;
+
+import org.verbena.verbs.SamplePoint;
+
+/** What the attributes of an entry of a {@link CounterFile} mean that belongs to sockets. */
+public final class SocketLayout {
+    // ---- of the sockets of a process
+
+    /** Connections that there are. */
+    public static final int OPEN = 0;
+    /** Sockets that listen. */
+    public static final int LISTENING = 1;
+    /** Of both, those that have no entry. */
+    public static final int NOT_SHOWN = 2;
+
+    // ---- of a connection or a listener
+
+    /** Two longs: the local address, from its first byte on. */
+    public static final int LOCAL = 0;
+    /** Two longs: the remote address. */
+    public static final int REMOTE = 2;
+    /** Local port, 48; remote port, 32; bits, as follows. */
+    public static final int PORTS = 4;
+    /** A bit: the local address is one of IPv4. */
+    public static final int LOCAL_IPV4 = 1;
+    /** A bit: the remote address is one of IPv4. */
+    public static final int REMOTE_IPV4 = 2;
+    /** Where two bits begin: 1 client, 2 server. */
+    public static final int ROLE = 2;
+    /** Where two bits begin: 1 TCP, 2 a ring carries what comes in. */
+    public static final int IN_BY = 4;
+    /** Where two bits begin: the same of what goes out. */
+    public static final int OUT_BY = 6;
+    /** Where eight bits begin: why TCP carries it to the end, added to {@link #FIRST_REASON}; 0 if that is not so. */
+    public static final int REASON = 8;
+    /** The sample point before that of the first reason. */
+    public static final int FIRST_REASON = SamplePoint.SOCKETS_BY_TCP_REMOTE_PEER - 1;
+    /** Entry of the rule that has decided. */
+    public static final int RULE = 5;
+    /** Bytes of the ring that goes out, 32; bytes in it that are not read. */
+    public static final int OUT_RING = 6;
+    /** The same of the ring that comes in. */
+    public static final int IN_RING = 7;
+
+    // ---- of a rule
+
+    /** Line in which it was written. */
+    public static final int LINE = 0;
+
+    private SocketLayout() {}
+}
