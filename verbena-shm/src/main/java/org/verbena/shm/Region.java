@@ -102,7 +102,7 @@ final class Region {
             return true;
         }
         try {
-            MemorySegment.copy(segment, at - iova, RawMemory.segment(to, bytes), 0, bytes);
+            RawMemory.copyOut(segment, at - iova, to, bytes);
             return true;
         } catch (IllegalStateException | WrongThreadException | InternalError e) {
             return false;
@@ -119,7 +119,7 @@ final class Region {
             return true;
         }
         try {
-            MemorySegment.copy(RawMemory.segment(from, bytes), 0, segment, at - iova, bytes);
+            RawMemory.copyIn(from, segment, at - iova, bytes);
             return true;
         } catch (IllegalStateException | WrongThreadException | InternalError | UnsupportedOperationException
                 | IllegalArgumentException e) {

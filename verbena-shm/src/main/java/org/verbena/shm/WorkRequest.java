@@ -163,7 +163,7 @@ final class WorkRequest {
             return Errno.EINVAL;
         }
         try {
-            MemorySegment.copy(data, offset, RawMemory.segment(inlineBuffer, bytes), 0, bytes);
+            RawMemory.copyOut(data, offset, inlineBuffer, bytes);
         } catch (IllegalStateException | WrongThreadException e) {
             return Errno.EFAULT;
         }

@@ -272,6 +272,27 @@ public final class RawMemory {
         MemorySegment.copy(ALL, src, ALL, dst, bytes);
     }
 
+    /**
+     * Copies out of a segment, which may be on the heap, and makes no view for it: eight bytes, such as a word that is told
+     * of, in one access.
+     *
+     * @throws IndexOutOfBoundsException if the segment does not have the bytes
+     * @throws IllegalStateException if its scope has ended
+     * @throws WrongThreadException if another thread owns it
+     */
+    public static void copyOut(MemorySegment src, long offset, long dst, long bytes) {
+        if (bytes == Long.BYTES) {
+            LONG_UNALIGNED.set(ALL, dst & ANY, src.get(ValueLayout.JAVA_LONG_UNALIGNED, offset));
+        } else {
+            MemorySegment.copy(src, offset, ALL, dst, bytes);
+        }
+    }
+
+    /** Copies into a segment; as {@link #copyOut}, and a read-only one is refused by IllegalArgumentException. */
+    public static void copyIn(long src, MemorySegment dst, long offset, long bytes) {
+        MemorySegment.copy(ALL, src, dst, offset, bytes);
+    }
+
     /** Writes {@code v} to each of {@code bytes} bytes from {@code a}. */
     public static void fill(long a, long bytes, byte v) {
         ALL.asSlice(a, bytes).fill(v);
