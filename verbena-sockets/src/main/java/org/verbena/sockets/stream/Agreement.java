@@ -48,6 +48,7 @@ final class Agreement {
     private boolean helloSent;
     private boolean offerSent;
     private boolean over;
+    private volatile boolean begun;
 
     Agreement(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role) {
         this.engine = engine;
@@ -57,6 +58,7 @@ final class Agreement {
     }
 
     void start() {
+        begun = true; // before the look: who closes the stream later tells
         if (stream.isClosed()) {
             end(FallbackReason.CLOSED_EARLY);
             return;
@@ -88,6 +90,11 @@ final class Agreement {
         } catch (IOException e) { // the channel was closed meanwhile
             end(FallbackReason.CLOSED_EARLY);
         }
+    }
+
+    /** Whether it has to be told that the stream was closed: before, it sees that by itself. */
+    boolean hasBegun() {
+        return begun;
     }
 
     private String name() {

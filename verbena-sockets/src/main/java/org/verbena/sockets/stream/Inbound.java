@@ -25,11 +25,13 @@ final class Inbound {
     /** How long TCP may take to tell of a death that the session knows of. */
     private static final long PATIENCE_NANOS = 500_000_000L;
 
+    private static final ByteBuffer NONE = ByteBuffer.allocate(0);
+
     private final SocketChannel tcp;
     private volatile int carrier;
 
     // TCP's phase, under this object's lock
-    private ByteBuffer leftover = ByteBuffer.allocate(0);
+    private ByteBuffer leftover = NONE;
     private volatile @Nullable Link link;
     /** Position of the next byte that the program gets from the ring; in TCP's phase, bytes taken from TCP. */
     private long position;
@@ -41,7 +43,8 @@ final class Inbound {
     private volatile boolean shut;
     private volatile boolean tcpEnded;
     private volatile @Nullable IOException tcpError;
-    private final ByteBuffer doorbells = ByteBuffer.allocateDirect(64);
+    private final Object drainLock = new Object();
+    private @Nullable ByteBuffer doorbells;
 
     private long armSequence;
     private int emptyReads;
@@ -219,6 +222,23 @@ final class Inbound {
             ByteBuffer larger = ByteBuffer.allocate(Math.max(2 * leftover.capacity(), leftover.remaining() + piece));
             larger.put(leftover).flip();
             leftover = larger;
+        }
+    }
+
+    /**
+     * Enters the ring if TCP has brought all that it is to bring. Who only writes never reads its way there, and hears no
+     * doorbell as long as TCP may carry data. It takes nothing off TCP: a reader may be asleep there.
+     */
+    void enterIfDue() {
+        if (carrier != CANDIDATE) {
+            return;
+        }
+        synchronized (this) {
+            Link own = link;
+            if (carrier == CANDIDATE && own != null && !leftover.hasRemaining()
+                    && BlockLayout.getAcquire(own.block, BlockLayout.LANE) == BlockLayout.lane(position, 1)) {
+                enterRing();
+            }
         }
     }
 
@@ -452,16 +472,21 @@ final class Inbound {
 
     /** Takes the doorbells off TCP, and learns of its end. */
     private void drain() {
-        synchronized (doorbells) {
+        synchronized (drainLock) {
             if (tcpEnded || tcpError != null) {
                 return;
+            }
+            ByteBuffer bells = doorbells;
+            if (bells == null) {
+                bells = ByteBuffer.allocateDirect(64);
+                doorbells = bells;
             }
             try {
                 int n;
                 do {
-                    n = tcp.read(doorbells.clear());
+                    n = tcp.read(bells.clear());
                     wakeUps += n > 0 ? 1 : 0;
-                } while (n == doorbells.capacity());
+                } while (n == bells.capacity());
                 if (n < 0) {
                     tcpEnded = true;
                 }

@@ -222,8 +222,11 @@ final class RingStream extends Stream {
         if ((ops & READ) != 0 && in.arm(id, out)) {
             ready |= READ;
         }
-        if ((ops & WRITE) != 0 && out.arm(id)) {
-            ready |= WRITE;
+        if ((ops & WRITE) != 0) {
+            in.enterIfDue();
+            if (out.arm(id)) {
+                ready |= WRITE;
+            }
         }
         return ready;
     }

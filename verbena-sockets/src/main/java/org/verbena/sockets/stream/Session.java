@@ -236,6 +236,10 @@ final class Session {
 
     /** Staging memory of so many bytes in one piece; waits until earlier WRITEs have left it. */
     private long stage(int length) {
+        if (completed == posted) { // as with providers that copy at once: the memory of the last time is still in the cache
+            stageHead = 0;
+            stageTail = 0;
+        }
         int offset = (int) (stageHead & STAGE - 1);
         if (offset + length > STAGE) {
             stageHead += STAGE - offset;

@@ -29,6 +29,8 @@ final class StreamEngine {
     private static final System.Logger LOG = System.getLogger("org.verbena.sockets");
     private static final long FIRST_TICK_NANOS = 10_000_000L;
     private static final long LAST_TICK_NANOS = 1_000_000_000L;
+    /** A connection that lives no longer than this is spared the agreement, and the engine its wake-up. */
+    private static final long BEGINNING_NANOS = 3_000_000L;
 
     private record Timer(long at, Runnable task) {}
 
@@ -44,6 +46,8 @@ final class StreamEngine {
     private final SockDiag diag;
     private final Queue<Runnable> jobs = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean awake = new AtomicBoolean(true);
+    private final Queue<Agreement> beginning = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean beginningDue = new AtomicBoolean();
     private final Map<Integer, Runnable> watched = new HashMap<>();
     private final PriorityQueue<Timer> timers = new PriorityQueue<>(Comparator.comparingLong(Timer::at));
     private final List<Link> lingering = new ArrayList<>();
@@ -78,7 +82,7 @@ final class StreamEngine {
         } else {
             Agreement agreement = new Agreement(engine, stream, tcp, role);
             stream.agreement(agreement);
-            engine.submit(agreement::start);
+            engine.begin(agreement);
         }
         return stream;
     }
@@ -93,7 +97,7 @@ final class StreamEngine {
             engine.submit(() -> engine.linger(stream));
         } else {
             Agreement agreement = stream.agreement();
-            if (agreement != null) {
+            if (agreement != null && agreement.hasBegun()) {
                 engine.submit(agreement::streamClosed);
             }
         }
@@ -114,6 +118,22 @@ final class StreamEngine {
             case Errno.ENOMEM, Errno.ENOBUFS -> FallbackReason.NO_MEMORY;
             default -> FallbackReason.UNAVAILABLE;
         };
+    }
+
+    /** Starts an agreement in a moment, together with others of that moment. */
+    private void begin(Agreement agreement) {
+        beginning.add(agreement);
+        if (beginningDue.compareAndSet(false, true)) {
+            submit(() -> at(System.nanoTime() + BEGINNING_NANOS, this::startAgreements));
+        }
+    }
+
+    private void startAgreements() {
+        beginningDue.set(false);
+        Agreement agreement;
+        while ((agreement = beginning.poll()) != null) {
+            agreement.start();
+        }
     }
 
     /** Has the engine's thread do something. */

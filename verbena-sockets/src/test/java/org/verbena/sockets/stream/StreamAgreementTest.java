@@ -8,6 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -128,6 +130,49 @@ class StreamAgreementTest {
         tcp.server.close();
         await("the end", () -> endOf(client));
         client.close(false);
+    }
+
+    /** Doorbells for room come on TCP too, and only who has read what TCP was to bring can tell them from data. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 100, 16_384})
+    void whoOnlyWritesIsWokenByTheReader(int first) throws Exception {
+        Tcp tcp = connect();
+        Stream client = Stream.of(tcp.client, Stream.Role.CLIENT);
+        Stream server = Stream.of(tcp.server, Stream.Role.SERVER);
+        assertThat(server.write(ByteBuffer.allocate(first))).isEqualTo(first);
+        await("rings", () -> client.isOutputByRing() && server.isOutputByRing());
+        ByteBuffer early = ByteBuffer.allocate(first);
+        while (early.hasRemaining()) {
+            assertThat(client.read(early)).isNotNegative();
+        }
+        long written = fill(client);
+        assertThat(client.isInputByRing()).isFalse();
+        assertThat(client.arm(SelectionKey.OP_WRITE, null)).isZero();
+        assertThat(client.isInputByRing()).isTrue();
+        assertThat(client.kernelOps(SelectionKey.OP_WRITE)).isEqualTo(SelectionKey.OP_READ);
+        try (Selector selector = Selector.open()) {
+            tcp.client.register(selector, SelectionKey.OP_READ);
+            assertThat(selector.selectNow()).isZero();
+            ByteBuffer all = ByteBuffer.allocate((int) written);
+            while (all.hasRemaining()) {
+                assertThat(server.read(all)).isNotNegative();
+            }
+            assertThat(selector.select(30_000)).isEqualTo(1);
+        }
+        assertThat(client.kernelReady(SelectionKey.OP_READ, SelectionKey.OP_WRITE)).isEqualTo(SelectionKey.OP_WRITE);
+        client.close(false);
+        server.close(false);
+    }
+
+    /** Until there is no room any more, and no larger ring comes. */
+    private static long fill(Stream stream) throws IOException {
+        ByteBuffer some = ByteBuffer.allocate(1000);
+        long written = 0;
+        int n;
+        while ((n = stream.write(some.clear())) > 0) {
+            written += n;
+        }
+        return written;
     }
 
     private static boolean endOf(Stream stream) {
