@@ -3,6 +3,7 @@ package org.verbena.bench.jmh;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 import org.openjdk.jmh.profile.GCProfiler;
@@ -17,9 +18,10 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Proves that no call of the data path allocates: runs {@link DataPath}, {@link QueuePairKinds} and
- * {@link ManyQueuePairs} for a short time with JMH's GC profiler and fails if a benchmark allocates more than {@value #LIMIT} bytes per operation. What fails, for instance because the
- * machine was too busy to compile in time, gets a second and longer chance.
+ * Proves that no call of the data path allocates: runs {@link DataPath}, {@link QueuePairKinds},
+ * {@link ManyQueuePairs} and {@link ChannelPath} for a short time with JMH's GC profiler and fails if a benchmark
+ * allocates more than {@value #LIMIT} bytes per operation. What fails, for instance because the machine was too busy to
+ * compile in time, gets a second and longer chance.
  *
  * <pre>
  * java --enable-native-access=ALL-UNNAMED -cp 'verbena-bench/target/lib/*' org.verbena.bench.jmh.AllocationCheck
@@ -34,7 +36,7 @@ public final class AllocationCheck {
     /** Exit code 0: nothing allocates. */
     public static void main(String[] args) throws RunnerException {
         Collection<RunResult> results = run(List.of(DataPath.class.getName() + "\\..*", ManyQueuePairs.class.getName()
-                + "\\..*", QueuePairKinds.class.getName() + "\\..*"),
+                + "\\..*", QueuePairKinds.class.getName() + "\\..*", ChannelPath.class.getName() + "\\..*"),
                 200, 100);
         List<String> suspects = results.stream().filter(r -> !(bytes(r) <= LIMIT)).map(AllocationCheck::pattern)
                 .distinct()
@@ -87,9 +89,8 @@ public final class AllocationCheck {
     private static String name(RunResult r) {
         String b = r.getParams().getBenchmark();
         String queuePairs = r.getParams().getParam("queuePairs");
-        String kind = r.getParams().getParam("kind");
-        return b.substring(b.lastIndexOf('.') + 1) + (queuePairs == null ? "" : " of " + queuePairs) + (kind == null
-                ? ""
-                : " " + kind);
+        String variant = Optional.ofNullable(r.getParams().getParam("kind")).or(() -> Optional.ofNullable(r.getParams()
+                .getParam("memory"))).map(v -> " " + v).orElse("");
+        return b.substring(b.lastIndexOf('.') + 1) + (queuePairs == null ? "" : " of " + queuePairs) + variant;
     }
 }
