@@ -33,6 +33,8 @@ final class Agreement {
     /** How long an end waits for the other to appear. */
     private static final long PATIENCE_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.patience", 5000), 1,
             600_000);
+    /** How long the ends may take to agree once they have met: the other one is ours, and may be slow. */
+    private static final long TALK_NANOS = 3 * PATIENCE_NANOS;
     private static final long FIRST_RETRY_NANOS = 1_000_000L;
 
     private final StreamEngine engine;
@@ -182,7 +184,7 @@ final class Agreement {
         peer = socket;
         socket.setNonBlocking(true);
         engine.watch(socket.fd(), Epoll.IN, this::heard);
-        engine.at(System.nanoTime() + PATIENCE_NANOS, this::giveUpTalking);
+        engine.at(System.nanoTime() + TALK_NANOS, this::giveUpTalking);
         if (role == Stream.Role.SERVER) {
             sayHello();
         }

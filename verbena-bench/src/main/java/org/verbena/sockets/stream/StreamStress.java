@@ -1,0 +1,136 @@
+package org.verbena.sockets.stream;
+
+import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+import org.verbena.sockets.stream.StreamPairs.Pair;
+
+/** The ring between two threads: bytes are whole and in order, and nobody sleeps for what is there. */
+public class StreamStress {
+    private static final int PAIRS = 150;
+    private static final int SOME = 100;
+
+    private StreamStress() {}
+
+    /** A reader looks twice while a writer writes twice. */
+    @JCStressTest
+    @Outcome(id = {"0, 200", "100, 100", "200, 0"}, expect = Expect.ACCEPTABLE, desc = "whole writes, in order")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "torn, lost or out of order")
+    @State
+    public static class Bytes {
+        private static final StreamPairs POOL = new StreamPairs(PAIRS);
+        private final Pair pair = POOL.take();
+        private int first;
+        private int second;
+
+        /** For jcstress. */
+        public Bytes() {}
+
+        /** Writes. */
+        @Actor
+        public void writer() {
+            Pair.write(pair.a, 0, SOME);
+            Pair.write(pair.a, SOME, SOME);
+        }
+
+        /** Looks. */
+        @Actor
+        public void reader() {
+            first = Pair.read(pair.b, 0, 4 * SOME);
+            second = first < 0 ? first : Pair.read(pair.b, first, 4 * SOME);
+        }
+
+        /** What both looks found, and the rest that came later. */
+        @Arbiter
+        public void end(II_Result r) {
+            int early = first + second;
+            int rest = early < 0 ? early : Pair.read(pair.b, early, 4 * SOME);
+            r.r1 = early;
+            r.r2 = Math.max(rest, 0);
+            POOL.give(pair);
+        }
+    }
+
+    /** A reader that finds nothing goes to sleep while a writer writes. */
+    @JCStressTest
+    @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "read at once")
+    @Outcome(id = "2, 0", expect = Expect.ACCEPTABLE, desc = "seen before going to sleep")
+    @Outcome(id = "3, 1", expect = Expect.ACCEPTABLE, desc = "asleep, and woken")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "asleep for ever")
+    @State
+    public static class Data {
+        private static final StreamPairs POOL = new StreamPairs(PAIRS);
+        private final Pair pair = POOL.take();
+        private int how;
+
+        /** For jcstress. */
+        public Data() {}
+
+        /** Writes. */
+        @Actor
+        public void writer() {
+            Pair.write(pair.a, 0, SOME);
+        }
+
+        /** Reads, or sleeps. */
+        @Actor
+        public void reader() {
+            how = Pair.read(pair.b, 0, SOME) == SOME ? 1 : pair.b.arm(OP_READ, null) != 0 ? 2 : 3;
+        }
+
+        /** How the reader came to the data. */
+        @Arbiter
+        public void end(II_Result r) {
+            r.r1 = how;
+            r.r2 = how == 3 && Pair.hearsBell(pair.b, pair.tcpB, OP_READ) ? 1 : 0;
+            POOL.give(pair);
+        }
+    }
+
+    /** A writer that finds the ring full goes to sleep while a reader reads. */
+    @JCStressTest
+    @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "room at once")
+    @Outcome(id = "2, 0", expect = Expect.ACCEPTABLE, desc = "seen before going to sleep")
+    @Outcome(id = "3, 1", expect = Expect.ACCEPTABLE, desc = "asleep, and woken")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "asleep for ever")
+    @State
+    public static class Space {
+        private static final StreamPairs POOL = new StreamPairs(PAIRS);
+        private final Pair pair = POOL.take();
+        private int how;
+
+        /** The ring is full. */
+        public Space() {
+            while (Pair.write(pair.a, 0, SOME) > 0) { // what fits
+            }
+        }
+
+        /** Writes, or sleeps. */
+        @Actor
+        public void writer() {
+            how = Pair.write(pair.a, 0, SOME) > 0 ? 1 : pair.a.arm(OP_WRITE, null) != 0 ? 2 : 3;
+        }
+
+        /** Reads all that is there at first. */
+        @Actor
+        public void reader() {
+            Pair.read(pair.b, 0, Link.FIRST_RING);
+        }
+
+        /** How the writer came to room. */
+        @Arbiter
+        public void end(II_Result r) {
+            r.r1 = how;
+            r.r2 = how == 3 && Pair.hearsBell(pair.a, pair.tcpA, OP_WRITE) ? 1 : 0;
+            POOL.give(pair);
+        }
+    }
+}
