@@ -169,7 +169,7 @@ class StatModelTest {
         StatTable p = StatTable.processes(List.of(StatDelta.of(StatSamples.process(4711, 0, StatSamples.port(3, 4)),
                 null)), true);
         assertThat(p.line(p.rows().getFirst(), 200)).isEqualTo(
-                "    4711    0   0   0    0       -       -       -       -       -       -  org.example.Main4711 x y");
+                "    4711    0   0   0    0    0       -       -       -       -       -       -  org.example.Main4711 x y");
     }
 
     @Test

@@ -44,4 +44,7 @@ public abstract class VerbenaSocketChannel extends SocketChannel {
 
     /** Why TCP carries the connection to its end, a sentence; empty as long as that is not decided, and if rings carry it. */
     public abstract String fallbackReason();
+
+    /** What the connection has come to, and how it stands; all zero before it is made. For any thread; makes garbage. */
+    public abstract SocketStatistics statistics();
 }

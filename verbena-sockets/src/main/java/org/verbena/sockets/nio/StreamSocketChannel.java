@@ -22,11 +22,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.SelChImpl;
 
+import org.verbena.sockets.SocketStatistics;
 import org.verbena.sockets.rules.Decision;
 import org.verbena.sockets.rules.Role;
 import org.verbena.sockets.rules.Rules;
 import org.verbena.sockets.stream.OpenSocket;
 import org.verbena.sockets.stream.Stream;
+import org.verbena.sockets.stream.StreamFigures;
+import org.verbena.sockets.stream.StreamState;
 
 /**
  * A TCP channel over one of the JDK's, the inner channel. Until it is connected the inner channel has the same blocking mode
@@ -338,6 +341,19 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     public String fallbackReason() {
         Stream s = stream;
         return s == null ? "" : s.fallbackReason();
+    }
+
+    @Override
+    public SocketStatistics statistics() {
+        Stream s = stream;
+        if (s == null) {
+            return new SocketStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        }
+        StreamFigures f = s.figures();
+        StreamState now = s.state();
+        return new SocketStatistics(f.sentByRing(), f.sentByTcp(), f.receivedByRing(), f.receivedByTcp(),
+                f.doorbells(), f.wakeUps(), f.stalls(), f.growths(), now.outRing(), now.outOccupied(), now.inRing(),
+                now.inOccupied());
     }
 
     @Override

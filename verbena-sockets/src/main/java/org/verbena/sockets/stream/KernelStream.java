@@ -121,7 +121,7 @@ final class KernelStream extends Stream {
     }
 
     @Override
-    StreamState state() {
+    public StreamState state() {
         return StreamState.byTcp(StreamState.state(inputEnded, outputEnded), FallbackReason.RULE);
     }
 

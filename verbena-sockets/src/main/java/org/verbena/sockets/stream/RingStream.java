@@ -297,7 +297,7 @@ final class RingStream extends Stream {
     }
 
     @Override
-    synchronized StreamState state() {
+    public synchronized StreamState state() {
         int state = agreement == null ? StreamState.state(inputEnded, outputEnded) : SocketState.AGREEING;
         Link own = link;
         if (closed || !offered || own == null) { // as long as it is open nobody takes the rings away

@@ -173,7 +173,7 @@ public abstract class Stream {
     public abstract StreamFigures figures();
 
     /** How it stands, from any thread. */
-    abstract StreamState state();
+    public abstract StreamState state();
 
     /** The TCP connection under it. */
     abstract SocketChannel tcp();

@@ -164,7 +164,7 @@ public final class ScriptedStream extends Stream {
     }
 
     @Override
-    StreamState state() {
+    public StreamState state() {
         return StreamState.byTcp(0, FallbackReason.NONE);
     }
 

@@ -153,7 +153,8 @@ class StatCommandTest {
         send(4, 10);
         CommandProcess.Result r = run("stat", "--once");
         assertThat(r.code()).isZero();
-        assertThat(r.out()).contains("  totals\n").contains("     PID   QP  CQ SRQ   MR      TX    TX-B").contains(pid)
+        assertThat(r.out()).contains("  totals\n").contains("     PID   QP  CQ SRQ   MR CONN      TX    TX-B").contains(
+                pid)
                 .contains("StatPeer").doesNotContain("\033");
         r = run("stat", pid, "--once", "--type", "QP", "--sort", "tx", "--reverse");
         List<String> lines = r.out().lines().toList();

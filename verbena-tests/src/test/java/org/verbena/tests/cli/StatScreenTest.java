@@ -125,7 +125,7 @@ class StatScreenTest {
         try (ScreenProcess p = stat(pid)) {
             String tty = p.await("process " + pid, sender).isEmpty() ? "" : tty(p);
             TestUser.run("stty", "-F", tty, "rows", "5", "cols", "50");
-            p.await("The terminal is too small: 76 columns");
+            p.await("The terminal is too small: 80 columns");
             TestUser.run("stty", "-F", tty, "rows", "30", "cols", "120");
             p.await(s -> s.contains(sender) && !s.contains("too small"), "objects again");
             p.type("q");

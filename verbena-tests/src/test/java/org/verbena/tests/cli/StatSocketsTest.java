@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.agent.TalkProcess;
+import org.verbena.tests.faults.Child;
 import org.verbena.verbs.spi.CounterFolder;
 
 /** What {@code verbena stat} shows of the sockets of programs that know nothing of Verbena, down to the byte. */
@@ -52,7 +53,9 @@ class StatSocketsTest {
     }
 
     private TalkProcess start(String more, String... words) throws IOException {
-        TalkProcess p = talk.start("counters.directory=" + folder + ",stream.patience=60000" + (more.isEmpty() ? "" : "," + more), words);
+        TalkProcess p = talk.start("counters.directory=" + folder + ",stream.patience=60000" + (more.isEmpty()
+                ? ""
+                : "," + more), words);
         started.add(p);
         return p;
     }
@@ -282,6 +285,14 @@ class StatSocketsTest {
         assertThat(run("stat", "--view", "totals,rates").code()).isEqualTo(2);
         assertThat(run("stat", "--view", "netstat", "--type", "qp").err()).contains("--view netstat shows sockets");
         assertThat(run("stat", "--view", "basic", "--sort", "nothing", "--once").err()).contains("rx-ring");
+    }
+
+    @Test
+    void toBeLookedAtMakesNoGarbage() throws Exception {
+        try (Child peer = Child.of(LookedAtPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED",
+                "--add-exports", "java.base/sun.net=ALL-UNNAMED").start()) {
+            assertThat(Long.parseLong(peer.await("GARBAGE"))).as("bytes").isLessThan(LookedAtPeer.MESSAGES / 10);
+        }
     }
 
     @Test

@@ -1,0 +1,77 @@
+package org.verbena.tests.cli;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import com.sun.management.ThreadMXBean;
+
+import org.verbena.sockets.VerbenaServerSocketChannel;
+import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.verbs.spi.CounterFile;
+
+/**
+ * Sends itself messages through a ring, without end, while another thread looks at its sockets; says how many bytes of
+ * garbage so many of them made at least.
+ */
+final class LookedAtPeer {
+    static final int MESSAGES = 100_000;
+
+    private static final int MESSAGE = 64;
+    private static final int TIMES = 8;
+
+    private LookedAtPeer() {}
+
+    public static void main(String[] args) throws Exception {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        AtomicBoolean over = new AtomicBoolean();
+        try (VerbenaServerSocketChannel server = VerbenaServerSocketChannel.open();
+                VerbenaSocketChannel client = VerbenaSocketChannel.open()) {
+            server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            client.connect(server.getLocalAddress());
+            try (VerbenaSocketChannel peer = (VerbenaSocketChannel) server.accept()) {
+                client.configureBlocking(false);
+                peer.configureBlocking(false);
+                ByteBuffer out = ByteBuffer.allocateDirect(MESSAGE);
+                ByteBuffer in = ByteBuffer.allocateDirect(MESSAGE);
+                while (!client.isOutputByRing() || !peer.isInputByRing()) {
+                    pass(client, out, peer, in, 1);
+                    Thread.sleep(1);
+                }
+                Thread looks = Thread.ofPlatform().start(() -> look(over));
+                long least = Long.MAX_VALUE;
+                for (int i = 0; i < TIMES; i++) { // the first ones are for the compiler
+                    long before = threads.getCurrentThreadAllocatedBytes();
+                    pass(client, out, peer, in, MESSAGES);
+                    least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+                }
+                over.set(true);
+                looks.join();
+                System.out.println("GARBAGE " + least);
+            }
+        }
+    }
+
+    private static void look(AtomicBoolean over) {
+        while (!over.get()) {
+            CounterFile.own().look();
+        }
+    }
+
+    private static void pass(VerbenaSocketChannel from, ByteBuffer out, VerbenaSocketChannel to, ByteBuffer in,
+            int messages) throws IOException {
+        for (int i = 0; i < messages; i++) {
+            out.clear();
+            while (out.hasRemaining()) {
+                from.write(out);
+            }
+            in.clear();
+            while (in.hasRemaining()) {
+                to.read(in);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package org.verbena.tests.flight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+
+import jdk.jfr.consumer.RecordedEvent;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.tests.agent.TalkProcess;
+
+/** What recordings of programs that know nothing of Verbena say of their sockets. */
+class SocketEventsTest {
+    private static final long MESSAGE = 1000;
+    private static final int MESSAGES = 600;
+
+    @TempDir private Path dir;
+
+    private TalkProcess start(TalkProcess.Program talk, Path recording, String arguments, String... words)
+            throws Exception {
+        return talk.start(List.of("-XX:StartFlightRecording:filename=" + recording, "-Xlog:disable",
+                "-javaagent:" + talk.agent() + "=quiet," + arguments), words);
+    }
+
+    private static List<RecordedEvent> events(Path recording, String name) throws Exception {
+        return Recorded.of(recording).stream().filter(e -> e.getEventType().getName().equals("org.verbena." + name))
+                .toList();
+    }
+
+    @Test
+    void ringsAndEndsAreRecorded() throws Exception {
+        TalkProcess.Program talk = new TalkProcess.Program(dir);
+        Path file = dir.resolve("ring.jfr");
+        try (TalkProcess server = talk.start("stream.patience=60000", "serve", "1")) {
+            String port = server.line();
+            try (TalkProcess client = start(talk, file, "stream.patience=60000", "talk", port, "" + MESSAGES, "5")) {
+                client.end();
+            }
+            List<RecordedEvent> rings = events(file, "SocketByRing");
+            assertThat(rings.stream().map(e -> e.getString("direction"))).containsExactlyInAnyOrder("in", "out");
+            List<RecordedEvent> ends = events(file, "SocketClosed");
+            assertThat(ends).hasSize(1);
+            RecordedEvent end = ends.getFirst();
+            for (RecordedEvent e : rings) {
+                assertThat(e.getString("remote")).endsWith(":" + port);
+                assertThat(e.getString("local")).isEqualTo(end.getString("local"));
+                assertThat(e.getLong("bytesByTcp")).isEqualTo(end.getLong(e.getString("direction").equals("in")
+                        ? "receivedByTcp"
+                        : "sentByTcp"));
+            }
+            assertThat(end.getLong("sentByRing")).isPositive();
+            assertThat(end.getLong("sentByRing") + end.getLong("sentByTcp")).isEqualTo(MESSAGES * MESSAGE);
+            assertThat(end.getLong("receivedByRing") + end.getLong("receivedByTcp")).isEqualTo(MESSAGES * MESSAGE);
+            assertThat(end.getDuration("lifetime").toMillis()).isGreaterThanOrEqualTo(5 * MESSAGES);
+            assertThat(events(file, "SocketByTcp")).isEmpty();
+        }
+    }
+
+    @Test
+    void aFallBackIsRecordedWithItsReason() throws Exception {
+        TalkProcess.Program talk = new TalkProcess.Program(dir);
+        Path file = dir.resolve("tcp.jfr");
+        try (TalkProcess server = talk.start(List.of(), "serve", "1");
+                TalkProcess client = start(talk, file, "stream.patience=50", "talk", server.line(), "40", "5")) {
+            client.end();
+        }
+        List<RecordedEvent> falls = events(file, "SocketByTcp");
+        assertThat(falls.stream().map(e -> e.getString("reason"))).containsExactly("plain_peer");
+        assertThat(falls.getFirst().getString("local")).matches("/127\\.0\\.0\\.1:\\d+");
+        assertThat(events(file, "SocketByRing")).isEmpty();
+        assertThat(events(file, "SocketClosed").stream().map(e -> e.getLong("sentByTcp"))).containsExactly(40_000L);
+    }
+}
