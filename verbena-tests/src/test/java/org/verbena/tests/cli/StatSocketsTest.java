@@ -191,8 +191,8 @@ class StatSocketsTest {
         assertThat(total(reader, "RX_RING_BYTES") + total(reader, "RX_TCP_BYTES")).isEqualTo(300L * MESSAGE);
         String queue = text("stat", "--view", "queue", "--once");
         assertThat(queue.lines().filter(l -> l.contains("4096/4096"))).hasSize(2);
-        assertThat(text("stat", "--view", "netstat", "--once").lines().filter(l -> l.matches("ring +4096 +0 .*")
-                || l.matches("ring +0 +4096 .*"))).hasSize(2);
+        assertThat(text("stat", "--view", "netstat", "--once").lines().filter(l -> l.matches("ring +4096 +\\d+ .*")
+                || l.matches("ring +0 +4096 .*"))).hasSize(2); // of what the writer has read not all is said
     }
 
     @Test
@@ -289,8 +289,8 @@ class StatSocketsTest {
 
     @Test
     void toBeLookedAtMakesNoGarbage() throws Exception {
-        try (Child peer = Child.of(LookedAtPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED",
-                "--add-exports", "java.base/sun.net=ALL-UNNAMED").start()) {
+        try (Child peer = Child.of(LookedAtPeer.class).option("-XX:TieredStopAtLevel=4", "--add-exports",
+                "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports", "java.base/sun.net=ALL-UNNAMED").start()) {
             assertThat(Long.parseLong(peer.await("GARBAGE"))).as("bytes").isLessThan(LookedAtPeer.MESSAGES / 10);
         }
     }
