@@ -84,7 +84,8 @@ final class PerfCommand implements Callable<Integer> {
             description = "Compare the contents of every message; the figures then mean little.") private boolean verify;
 
     @Option(names = "--counters",
-            description = "Show what counting costs: each test of verbs with it and without, in turn.") private boolean counters;
+            description = "Show what counting costs: each test of verbs, or of channels by rings, with"
+                    + " it and without, in turn.") private boolean counters;
 
     @Option(names = "--runs", paramLabel = "N", defaultValue = "1",
             description = "Fresh pairs of processes; medians are reported (default: ${DEFAULT-VALUE}).") private int runs;
@@ -246,8 +247,8 @@ final class PerfCommand implements Callable<Integer> {
         if (counters && connect != null) {
             throw usage("--counters starts processes itself and does not go with --connect");
         }
-        if (counters && !tests.stream().allMatch(PerfTest::isVerbs)) {
-            throw usage("--counters is for tests of verbs: nothing is counted in the others");
+        if (counters && !tests.stream().allMatch(PerfTest::isCounted)) {
+            throw usage("--counters is for tests of verbs and channels: nothing is counted in the others");
         }
         range("--runs", runs, 1, MAX_RUNS);
         range("--qps", qps, 1, PerfJob.MAX_QPS);

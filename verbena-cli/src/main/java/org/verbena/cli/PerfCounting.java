@@ -53,8 +53,10 @@ final class PerfCounting {
             boolean off = (i & 1) == (i >> 1 & 1); // off, on, on, off, off, …
             progress.run(i + 1, 2 * runs);
             for (PerfResult r : PerfPair.run(options, off ? OFF : List.of(), progress)) {
-                all.computeIfAbsent(r.test() + " " + r.size(), k -> List.of(new ArrayList<>(), new ArrayList<>()))
-                        .get(off ? 1 : 0).add(r);
+                if (!r.device().equals(PerfJob.KERNEL)) {
+                    all.computeIfAbsent(r.test() + " " + r.size(), k -> List.of(new ArrayList<>(), new ArrayList<>()))
+                            .get(off ? 1 : 0).add(r);
+                }
             }
         }
         return all.values().stream().map(r -> row(r.get(0), r.get(1))).toList();

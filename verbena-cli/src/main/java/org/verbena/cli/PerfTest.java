@@ -52,6 +52,11 @@ enum PerfTest {
         return !isLimit() && !isTcp() && !isNio();
     }
 
+    /** Whether something is counted in it: of channels by rings only. */
+    boolean isCounted() {
+        return isVerbs() || isNio();
+    }
+
     boolean isBandwidth() {
         return this == LIMIT_MEMCPY || this == WRITE_BW || this == SEND_BW || this == READ_BW || this == TCP_BW
                 || this == NIO_BW;
