@@ -6,6 +6,8 @@ import java.lang.instrument.Instrumentation;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -14,16 +16,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Brings Verbena's sockets into this JVM, or says why not, in one line: what is wrong with the arguments at start, the
- * rest when the program opens its first channel. So a program that opens none pays for no more than the change to one
- * method of the JDK. In the class loader of the agent alone.
+ * rest when the program opens its first channel or socket. So a program that opens none pays for no more than the change
+ * to three methods of the JDK. In the class loader of the agent alone.
  */
 public final class Activation {
     private static final String PROPERTY = "java.nio.channels.spi.SelectorProvider";
+
+    /** Whether classic sockets are Verbena's, too. */
+    private static final String CLASSIC = "verbena.classic";
 
     private final AgentArguments arguments;
     private final Instrumentation instrumentation;
     private final File jar;
     private @Nullable Carrier carrier;
+
+    /** What stays the JDK's since it could not be changed, as the end of a sentence; empty if nothing. */
+    private String missing = "";
 
     private Activation(AgentArguments arguments, Instrumentation instrumentation, File jar) {
         this.arguments = arguments;
@@ -36,10 +44,11 @@ public final class Activation {
      *
      * @param given the agent's arguments
      * @param jar the agent's
-     * @return makes Verbena's provider, or null if the program is to have the JDK's; throws nothing
+     * @return makes what {@link SocketHook} gives the JDK, nothing if the program is to have all from there; throws
+     *     nothing
      * @throws IllegalArgumentException if the arguments are wrong
      */
-    public static Supplier<@Nullable SelectorProvider> prepare(String given, Instrumentation instrumentation, URL jar)
+    public static Supplier<Map<String, Object>> prepare(String given, Instrumentation instrumentation, URL jar)
             throws IOException, ReflectiveOperationException, URISyntaxException {
         Activation a = new Activation(AgentArguments.parse(given), instrumentation, new File(jar.toURI()));
         if (!a.arguments.isEmpty() || hasSettings()) {
@@ -53,14 +62,42 @@ public final class Activation {
                 Grants.atExit(instrumentation, atExit);
             }
         }
-        ProviderPatch.apply(instrumentation);
+        a.patch();
         System.setProperty(Premain.STATE, "active when the first channel is opened");
-        return a::provider;
+        return a::sockets;
     }
 
     /** Whether properties that the program was started with have something to be looked at before it begins. */
     private static boolean hasSettings() {
-        return Stream.of("rules", "rules.file", "summary").anyMatch(p -> System.getProperty("verbena." + p) != null);
+        return Stream.of("rules", "rules.file", "summary", "classic")
+                .anyMatch(p -> System.getProperty("verbena." + p) != null);
+    }
+
+    private static boolean isClassicOff() {
+        return "off".equals(System.getProperty(CLASSIC));
+    }
+
+    /** @throws IllegalStateException if nothing at all can be changed */
+    private void patch() throws ClassNotFoundException {
+        try {
+            ProviderPatch.apply(instrumentation);
+        } catch (IllegalStateException e) {
+            missing = "; channels stay the JDK's: " + e.getMessage();
+        }
+        if (isClassicOff()) {
+            if (!missing.isEmpty()) {
+                throw new IllegalStateException(missing.substring(2));
+            }
+            return;
+        }
+        try {
+            SocketPatch.apply(instrumentation);
+        } catch (IllegalStateException e) {
+            if (!missing.isEmpty()) {
+                throw e;
+            }
+            missing = "; Socket and ServerSocket stay the JDK's: " + e.getMessage();
+        }
     }
 
     private Carrier carrier() throws IOException, ReflectiveOperationException {
@@ -70,22 +107,26 @@ public final class Activation {
         return carrier;
     }
 
-    private @Nullable SelectorProvider provider() {
+    private Map<String, Object> sockets() {
         try {
             String other = otherProvider();
             if (other != null) {
                 say("not active: this program has a selector provider of its own, " + other);
-                return null;
+                return Map.of();
             }
             Carrier c = carrier();
             c.grantNativeAccess(instrumentation);
-            SelectorProvider p = c.provider();
+            Map<String, Object> all = new HashMap<>(Map.of(SocketHook.PROVIDER, c.provider()));
+            if (!isClassicOff()) {
+                all.put(SocketHook.SOCKETS, c.classicSockets());
+                all.put(SocketHook.ACCEPTING, c.classicAccepting());
+            }
             // the first call of native code takes a tenth of a second: the program need not wait for it
             Thread.ofPlatform().daemon().name("verbena-start").start(() -> report(c));
-            return p;
+            return all;
         } catch (IOException | ReflectiveOperationException | RuntimeException | LinkageError e) {
             say("not active, all sockets are the kernel's: " + e);
-            return null;
+            return Map.of();
         }
     }
 
@@ -93,7 +134,7 @@ public final class Activation {
         try {
             String problem = c.problem();
             say(problem == null
-                    ? "active: sockets are those of " + c.whose()
+                    ? "active: sockets are those of " + c.whose() + missing
                     : "all connections are the kernel's: " + problem);
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             say("all connections are the kernel's: " + e);

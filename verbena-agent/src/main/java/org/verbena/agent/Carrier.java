@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
     /** What {@code DropIn.level()} says inside the agent's jar. */
-    static final int LEVEL = 2;
+    static final int LEVEL = 3;
 
     private static final String SOCKETS = "org.verbena.sockets";
     private static final String LINUX = "org.verbena.linux";
@@ -104,10 +104,24 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
     }
 
     SelectorProvider provider() throws ReflectiveOperationException {
+        return (SelectorProvider) made("provider");
+    }
+
+    /** What makes implementations of classic sockets, see {@link SocketHook#SOCKETS}. */
+    Object classicSockets() throws ReflectiveOperationException {
+        return made("sockets");
+    }
+
+    /** What they are accepted into, see {@link SocketHook#ACCEPTING}. */
+    Object classicAccepting() throws ReflectiveOperationException {
+        return made("accepting");
+    }
+
+    private Object made(String what) throws ReflectiveOperationException {
         try {
-            return (SelectorProvider) dropIn.getMethod("provider").invoke(null);
+            return dropIn.getMethod(what).invoke(null);
         } catch (InvocationTargetException e) {
-            throw new IllegalStateException("the selector provider cannot be made: " + e.getCause(), e.getCause());
+            throw new IllegalStateException("Verbena's sockets cannot be made: " + e.getCause(), e.getCause());
         }
     }
 }

@@ -4,6 +4,7 @@ import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -57,10 +58,11 @@ public final class Premain {
         URL jar = Premain.class.getProtectionDomain().getCodeSource().getLocation();
         // stays open: it is where the agent's classes are
         ClassLoader own = new URLClassLoader(new URL[] {jar}, null);
-        Supplier<Object> provider = (Supplier<Object>) Class.forName("org.verbena.agent.Activation", true, own)
+        Supplier<Map<String, Object>> sockets = (Supplier<Map<String, Object>>) Class.forName(
+                "org.verbena.agent.Activation", true, own)
                 .getMethod("prepare", String.class, Instrumentation.class, URL.class)
                 .invoke(null, given, instrumentation, jar);
-        SocketHook.set(provider);
+        SocketHook.set(sockets);
         if (attached) {
             SocketHook.provider(); // now, so that who attached learns how it went
         }

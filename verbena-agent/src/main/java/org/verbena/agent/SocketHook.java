@@ -1,30 +1,70 @@
 package org.verbena.agent;
 
+import java.net.SocketImpl;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Where the JDK's {@code SelectorProvider}, as {@code ProviderPatch} has changed it, finds Verbena's
- * provider. On the class path, where the JDK looks.
+ * Where methods of the JDK, as {@link MethodPatch} has changed them, find what is Verbena's. On the class path, where the
+ * JDK looks. Null in each case means: as without Verbena.
  */
 public final class SocketHook {
-    private static Supplier<?> activation;
-    private static Object provider;
+    /** What the activation gives: a {@link SelectorProvider}. */
+    static final String PROVIDER = "provider";
+
+    /** A function from whether it is to listen to a new implementation of a socket; missing if classic sockets are off. */
+    static final String SOCKETS = "sockets";
+
+    /** A function from an implementation that listens to one that it can accept into. */
+    static final String ACCEPTING = "accepting";
+
+    private static Supplier<Map<String, Object>> activation;
+    private static volatile Map<String, Object> given;
 
     private SocketHook() {}
 
-    /** Verbena's, or null for the one that the JDK takes without Verbena. Called at the first use of a channel. */
-    public static synchronized SelectorProvider provider() {
-        if (activation != null) {
-            Supplier<?> a = activation;
-            activation = null;
-            provider = a.get();
-        }
-        return (SelectorProvider) provider;
+    /** Verbena's provider. Called at the first use of a channel. */
+    public static SelectorProvider provider() {
+        Map<String, Object> g = given();
+        return g == null ? null : (SelectorProvider) g.get(PROVIDER);
     }
 
-    /** Says who makes the provider; it throws nothing. Called once. */
-    static synchronized void set(Supplier<?> maker) {
+    /** A new implementation of a classic socket. */
+    public static SocketImpl socketImpl(Boolean server) {
+        return ask(SOCKETS, server);
+    }
+
+    /** What a classic socket that listens accepts into. */
+    public static SocketImpl accepting(SocketImpl listener) {
+        return ask(ACCEPTING, listener);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T> SocketImpl ask(String what, T argument) {
+        Map<String, Object> g = given();
+        Function<T, SocketImpl> function = g == null ? null : (Function<T, SocketImpl>) g.get(what);
+        return function == null ? null : function.apply(argument);
+    }
+
+    private static Map<String, Object> given() {
+        Map<String, Object> g = given;
+        return g == null ? activate() : g;
+    }
+
+    /** Null to a thread that is just activating, and opens sockets on the way. */
+    private static synchronized Map<String, Object> activate() {
+        Supplier<Map<String, Object>> a = activation;
+        if (a != null) {
+            activation = null;
+            given = a.get();
+        }
+        return given;
+    }
+
+    /** Says who makes it all; it throws nothing. Called once. */
+    static synchronized void set(Supplier<Map<String, Object>> maker) {
         activation = maker;
     }
 }

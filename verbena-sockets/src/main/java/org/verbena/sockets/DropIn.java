@@ -1,9 +1,12 @@
 package org.verbena.sockets;
 
+import java.net.SocketImpl;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.nio.NioChannels;
 import org.verbena.sockets.rules.Rules;
 import org.verbena.sockets.stream.SharedMemory;
 
@@ -13,7 +16,7 @@ import org.verbena.sockets.stream.SharedMemory;
  */
 public final class DropIn {
     /** Raised when the agent has to know of a change. */
-    private static final int LEVEL = 2;
+    private static final int LEVEL = 3;
 
     private DropIn() {}
 
@@ -39,7 +42,7 @@ public final class DropIn {
         try {
             Rules.check();
             Summary.check();
-            return null;
+            return DropInProperty.mistake("classic");
         } catch (IllegalArgumentException e) {
             return e.getMessage();
         }
@@ -66,10 +69,34 @@ public final class DropIn {
         return Maker.make();
     }
 
+    /**
+     * What makes the implementations of classic sockets: from whether it is for a {@link java.net.ServerSocket} to a new
+     * one. The JDK takes it for its own platform's.
+     */
+    public static Function<Boolean, SocketImpl> sockets() {
+        return Maker.sockets();
+    }
+
+    /**
+     * What the implementation behind a {@link java.net.ServerSocket} accepts into: a new one of the JDK's if it is the
+     * JDK's, opened before the agent came; null if it is Verbena's, and takes what {@link #sockets} makes.
+     */
+    public static Function<SocketImpl, @Nullable SocketImpl> accepting() {
+        return Maker.accepting();
+    }
+
     /** Apart, so that the rest of this class can be used before the agent has given the provider what it extends. */
     private static final class Maker {
         static SelectorProvider make() {
             return new VerbenaSelectorProvider();
+        }
+
+        static Function<Boolean, SocketImpl> sockets() {
+            return NioChannels::socketImpl;
+        }
+
+        static Function<SocketImpl, @Nullable SocketImpl> accepting() {
+            return NioChannels::accepting;
         }
     }
 }

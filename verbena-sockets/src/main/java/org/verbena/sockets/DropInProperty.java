@@ -17,6 +17,7 @@ record DropInProperty(String name, Pattern values, String takes) {
     private static final String PREFIX = "verbena.";
 
     private static final List<DropInProperty> ALL = List.of(
+            of("classic", "on|off", "on or off"),
             of("counters", "on|off", "on or off"),
             of("counters.directory", ".+", "a folder"),
             of("counters.sockets", "\\d{1,6}", "a number of sockets"),
@@ -35,6 +36,13 @@ record DropInProperty(String name, Pattern values, String takes) {
 
     private static DropInProperty of(String name, String values, String takes) {
         return new DropInProperty(name, Pattern.compile(values), takes);
+    }
+
+    /** What is wrong with the property as it is set, as a sentence; null if nothing is. */
+    static @Nullable String mistake(String name) {
+        String value = System.getProperty(PREFIX + name);
+        String why = value == null ? null : refusal(PREFIX + name, value);
+        return why == null ? null : "the system property " + PREFIX + name + " " + why;
     }
 
     static @Nullable String refusal(String name, String value) {

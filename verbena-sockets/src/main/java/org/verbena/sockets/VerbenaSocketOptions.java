@@ -21,6 +21,13 @@ public final class VerbenaSocketOptions {
      */
     public static final SocketOption<String> BIND_TO_DEVICE = new Named<>("SO_BINDTODEVICE", String.class);
 
+    /**
+     * What carries a connection from here on, to be read only: {@code stream} if rings carry both directions, {@code kernel}
+     * if TCP carries it to its end, and {@code undecided} as long as that can still change. Of connections, also of a
+     * classic {@link java.net.Socket} that the agent has made Verbena's.
+     */
+    public static final SocketOption<String> TRANSPORT = new Named<>("VERBENA_TRANSPORT", String.class);
+
     private VerbenaSocketOptions() {}
 
     private record Named<T>(String name, Class<T> type) implements SocketOption<T> {

@@ -57,7 +57,7 @@ final class ChannelOptions {
         static Set<SocketOption<?>> connection(NetworkChannel inner) {
             Set<SocketOption<?>> known = connection;
             if (known == null) {
-                known = with(inner, VerbenaSocketOptions.SPIN);
+                known = with(inner, VerbenaSocketOptions.SPIN, VerbenaSocketOptions.TRANSPORT);
                 connection = known;
             }
             return known;
@@ -91,6 +91,9 @@ final class ChannelOptions {
             checkOpen();
             userData = value;
             return;
+        }
+        if (name == VerbenaSocketOptions.TRANSPORT) {
+            throw new UnsupportedOperationException("'" + name + "' can only be read: rules choose the transport");
         }
         if (!name.type().isInstance(value)) {
             throw new IllegalArgumentException("Invalid value '" + value + "' for " + name);
@@ -138,6 +141,9 @@ final class ChannelOptions {
         if (name == VerbenaSocketOptions.SPIN && c != null) {
             return (T) Duration.ofNanos(c.input().spin().limit());
         }
+        if (name == VerbenaSocketOptions.TRANSPORT && c != null) {
+            return (T) transport(c);
+        }
         if (name == VerbenaSocketOptions.BIND_TO_DEVICE) {
             return (T) BoundDevice.get(descriptor());
         }
@@ -145,6 +151,13 @@ final class ChannelOptions {
             return (T) (Boolean) noDelay();
         }
         return inner.getOption(name);
+    }
+
+    private static String transport(StreamSocketChannel c) {
+        if (c.isInputByRing() && c.isOutputByRing()) {
+            return "stream";
+        }
+        return c.fallbackReason().isEmpty() ? "undecided" : "kernel";
     }
 
     private void spin(Duration limit) {

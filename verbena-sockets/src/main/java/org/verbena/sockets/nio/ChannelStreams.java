@@ -9,8 +9,11 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.function.IntSupplier;
 
-/** The streams of a socket adaptor. Several threads may use one; reads are one after the other, and so are writes. */
+/** The streams of a socket. Several threads may use one; reads are one after the other, and so are writes. */
 final class ChannelStreams {
+    /** Bytes at a time, as with the JDK's: TCP copies them to memory outside the heap, which each thread keeps. */
+    static final int MOST = 128 << 10;
+
     private ChannelStreams() {}
 
     /** Reads with the adaptor's time-out. */
@@ -35,8 +38,8 @@ final class ChannelStreams {
             if (length == 0) {
                 return 0;
             }
-            return channel.input()
-                    .read(ByteBuffer.wrap(into, offset, length), MILLISECONDS.toNanos(timeoutMillis.getAsInt()));
+            return channel.input().read(ByteBuffer.wrap(into, offset, Math.min(length, MOST)),
+                    MILLISECONDS.toNanos(timeoutMillis.getAsInt()));
         }
 
         @Override
@@ -50,7 +53,7 @@ final class ChannelStreams {
         }
     }
 
-    /** Writes whole arrays. */
+    /** Writes whole arrays, and nothing of another thread's in between. */
     static final class Out extends OutputStream {
         private final StreamSocketChannel channel;
 
@@ -66,8 +69,19 @@ final class ChannelStreams {
         @Override
         public void write(byte[] from, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, from.length);
-            if (length > 0) {
-                channel.output().writeFully(ByteBuffer.wrap(from, offset, length));
+            if (length == 0) {
+                return;
+            }
+            Output output = channel.output();
+            ByteBuffer part = ByteBuffer.wrap(from, offset, length);
+            output.lock().lock();
+            try {
+                for (int end = offset + length; part.position() < end;) {
+                    part.limit(Math.min(part.position() + MOST, end));
+                    output.writeFully(part);
+                }
+            } finally {
+                output.lock().unlock();
             }
         }
 

@@ -1,5 +1,7 @@
 package org.verbena.sockets.nio;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -16,6 +18,36 @@ final class DirectionLock {
 
     void lock() {
         lock.lock();
+    }
+
+    /**
+     * Takes the lock, if it can be had in time; an interrupt changes nothing.
+     *
+     * @param nanos 0 waits without end
+     * @return whether the caller holds it
+     */
+    boolean lock(long nanos) {
+        if (nanos == 0) {
+            lock.lock();
+            return true;
+        }
+        if (lock.tryLock()) {
+            return true;
+        }
+        boolean interrupted = false;
+        boolean mine = false;
+        long end = System.nanoTime() + nanos;
+        for (long left = nanos; !mine && left > 0; left = end - System.nanoTime()) {
+            try {
+                mine = lock.tryLock(left, NANOSECONDS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return mine;
     }
 
     void unlock() {

@@ -13,32 +13,11 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.sockets.stream.Stream;
 
 /** The direction of a channel that comes in: one reader at a time, which waits or not. */
-final class Input {
+final class Input extends Direction {
     private static final int END = -1;
 
-    private final StreamSocketChannel channel;
-    private final DirectionLock lock = new DirectionLock();
-    private final Spin spin = new Spin();
-
-    private volatile boolean shut;
-
-    /** An interrupt that a sleep took away; guarded by the lock. */
-    private boolean interrupted;
-
     Input(StreamSocketChannel channel) {
-        this.channel = channel;
-    }
-
-    DirectionLock lock() {
-        return lock;
-    }
-
-    Spin spin() {
-        return spin;
-    }
-
-    boolean isShut() {
-        return shut;
+        super(channel, OP_READ);
     }
 
     int read(ByteBuffer into) throws IOException {
@@ -53,11 +32,11 @@ final class Input {
 
     private long read(@Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length)
             throws IOException {
-        lock.lock();
+        lock().lock();
         try {
             Stream stream = channel.connectedStream();
             channel.beforeBytes(stream);
-            if (shut) {
+            if (isShut()) {
                 return END;
             }
             boolean waits = channel.isBlocking();
@@ -69,26 +48,29 @@ final class Input {
             }
             return await(stream, one, many, offset, length, 0);
         } finally {
-            lock.unlock();
+            lock().unlock();
         }
     }
 
     /**
-     * Reads for the socket adaptor.
+     * Reads for a socket.
      *
      * @param timeoutNanos 0 waits without end
      * @throws SocketTimeoutException if nothing came in time
      * @throws IllegalBlockingModeException if the channel does not block
      */
     int read(ByteBuffer into, long timeoutNanos) throws IOException {
-        lock.lock();
+        long start = timeoutNanos == 0 ? 0 : System.nanoTime();
+        if (!lock().lock(timeoutNanos)) {
+            throw timedOut();
+        }
         try {
             Stream stream = channel.connectedStream();
             channel.beforeBytes(stream);
             if (!channel.isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
-            if (shut) {
+            if (isShut()) {
                 return END;
             }
             if (!Thread.currentThread().isInterrupted()) {
@@ -97,10 +79,15 @@ final class Input {
                     return (int) n;
                 }
             }
-            return (int) await(stream, into, null, 0, 0, timeoutNanos);
+            long left = timeoutNanos == 0 ? 0 : Math.max(1, timeoutNanos - (System.nanoTime() - start));
+            return (int) await(stream, into, null, 0, 0, left);
         } finally {
-            lock.unlock();
+            lock().unlock();
         }
+    }
+
+    private static SocketTimeoutException timedOut() {
+        return new SocketTimeoutException("Read timed out");
     }
 
     private static long attempt(
@@ -129,40 +116,25 @@ final class Input {
             long timeoutNanos)
             throws IOException {
         long start = System.nanoTime();
-        if (stream.isInputByRing() && spin.poll(stream, OP_READ, channel)) {
+        if (stream.isInputByRing() && spin().poll(stream, OP_READ, channel)) {
             long n = attempt(stream, one, many, offset, length);
             if (n != 0) {
-                spin.waited(System.nanoTime() - start);
+                spin().waited(System.nanoTime() - start);
                 return n;
             }
         }
         long n = 0;
-        lock.stepAside();
-        channel.beginBlocking();
+        begin();
         try {
-            lock.stepBack();
-            n = sleep(stream, one, many, offset, length, start, timeoutNanos);
+            n = awaitSome(stream, one, many, offset, length, start, timeoutNanos);
         } finally {
-            lock.stepAside();
-            giveInterruptBack();
-            try {
-                channel.endBlocking(n > 0);
-            } finally {
-                lock.stepBack();
-            }
+            end(n > 0);
         }
-        return n == 0 && shut ? END : n;
-    }
-
-    private void giveInterruptBack() {
-        if (interrupted) {
-            interrupted = false;
-            Thread.currentThread().interrupt();
-        }
+        return n == 0 && isShut() ? END : n;
     }
 
     /** Until something came, the end, or the channel or its input is closed: 0. */
-    private long sleep(
+    private long awaitSome(
             Stream stream,
             @Nullable ByteBuffer one,
             ByteBuffer @Nullable [] many,
@@ -171,10 +143,10 @@ final class Input {
             long start,
             long timeoutNanos)
             throws IOException {
-        while (channel.isOpen() && !shut) {
+        while (channel.isOpen() && !isShut()) {
             long n = attempt(stream, one, many, offset, length);
             if (n != 0) {
-                spin.waited(System.nanoTime() - start);
+                spin().waited(System.nanoTime() - start);
                 return n;
             }
             if (Buffers.remaining(one, many, offset, length) == 0) {
@@ -184,27 +156,16 @@ final class Input {
             if (timeoutNanos != 0) {
                 left = timeoutNanos - (System.nanoTime() - start);
                 if (left <= 0) {
-                    throw new SocketTimeoutException("Read timed out");
+                    throw timedOut();
                 }
             }
-            if (stream.arm(OP_READ, null) == 0) {
-                interrupted |= channel.waiting().await(stream, OP_READ, left);
-            }
+            sleep(stream, left);
         }
         return 0;
     }
 
-    /** Ends the direction: a reader that waits finds the end. */
-    void shutdown(Stream stream) throws IOException {
-        shut = true;
-        channel.waiting().stop(OP_READ);
-        lock.lock();
-        try {
-            if (channel.isOpen()) {
-                stream.shutdownInput();
-            }
-        } finally {
-            lock.unlock();
-        }
+    @Override
+    void endStream(Stream stream) throws IOException {
+        stream.shutdownInput();
     }
 }

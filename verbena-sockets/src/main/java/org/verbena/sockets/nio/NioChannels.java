@@ -1,8 +1,12 @@
 package org.verbena.sockets.nio;
 
+import java.net.SocketImpl;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
+
+import org.jspecify.annotations.Nullable;
+import sun.nio.ch.NioSocketImpl;
 
 import org.verbena.sockets.stream.ShownSockets;
 
@@ -32,5 +36,16 @@ public final class NioChannels {
     public static ServerSocketChannel over(SelectorProvider provider, ServerSocketChannel inner) {
         ShownSockets.begin();
         return new StreamServerSocketChannel(provider, inner);
+    }
+
+    /** A new implementation of a classic socket, one that listens or one that connects. */
+    public static SocketImpl socketImpl(boolean server) {
+        ShownSockets.begin();
+        return server ? new StreamServerSocketImpl() : new StreamSocketImpl();
+    }
+
+    /** What {@code listener} accepts into; null if that is what {@link #socketImpl} makes. */
+    public static @Nullable SocketImpl accepting(SocketImpl listener) {
+        return listener instanceof StreamServerSocketImpl ? null : new NioSocketImpl(false);
     }
 }

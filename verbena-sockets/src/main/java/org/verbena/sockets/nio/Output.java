@@ -14,30 +14,9 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.sockets.stream.Stream;
 
 /** The direction of a channel that goes out: one writer at a time, which waits until all is written, or not. */
-final class Output {
-    private final StreamSocketChannel channel;
-    private final DirectionLock lock = new DirectionLock();
-    private final Spin spin = new Spin();
-
-    private volatile boolean shut;
-
-    /** An interrupt that a sleep took away; guarded by the lock. */
-    private boolean interrupted;
-
+final class Output extends Direction {
     Output(StreamSocketChannel channel) {
-        this.channel = channel;
-    }
-
-    DirectionLock lock() {
-        return lock;
-    }
-
-    Spin spin() {
-        return spin;
-    }
-
-    boolean isShut() {
-        return shut;
+        super(channel, OP_WRITE);
     }
 
     int write(ByteBuffer from) throws IOException {
@@ -58,7 +37,7 @@ final class Output {
     private long write(
             @Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length, boolean mustBlock)
             throws IOException {
-        lock.lock();
+        lock().lock();
         try {
             Stream stream = channel.connectedStream();
             channel.beforeBytes(stream);
@@ -66,7 +45,7 @@ final class Output {
             if (mustBlock && !waits) {
                 throw new IllegalBlockingModeException();
             }
-            if (shut) {
+            if (isShut()) {
                 throw waits ? new ClosedChannelException() : new AsynchronousCloseException();
             }
             if (!waits) {
@@ -81,7 +60,7 @@ final class Output {
             }
             return written + await(stream, one, many, offset, length);
         } finally {
-            lock.unlock();
+            lock().unlock();
         }
     }
 
@@ -117,20 +96,12 @@ final class Output {
             throws IOException {
         long written = 0;
         boolean all = false;
-        lock.stepAside();
-        channel.beginBlocking();
+        begin();
         try {
-            lock.stepBack();
-            written = sleep(stream, one, many, offset, length);
+            written = awaitAll(stream, one, many, offset, length);
             all = Buffers.remaining(one, many, offset, length) == 0;
         } finally {
-            lock.stepAside();
-            giveInterruptBack();
-            try {
-                channel.endBlocking(all);
-            } finally {
-                lock.stepBack();
-            }
+            end(all);
         }
         if (!all) {
             throw new AsynchronousCloseException(); // the output was shut down meanwhile
@@ -138,43 +109,27 @@ final class Output {
         return written;
     }
 
-    private void giveInterruptBack() {
-        if (interrupted) {
-            interrupted = false;
-            Thread.currentThread().interrupt();
-        }
-    }
-
     /** Until all is written, or the channel or its output is closed. */
-    private long sleep(Stream stream, @Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length)
+    private long awaitAll(Stream stream, @Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length)
             throws IOException {
         long written = 0;
-        while (channel.isOpen() && !shut) {
+        while (channel.isOpen() && !isShut()) {
             written += writeSome(stream, one, many, offset, length);
             if (Buffers.remaining(one, many, offset, length) == 0) {
                 break;
             }
             long start = System.nanoTime();
-            boolean room = stream.isOutputByRing() && spin.poll(stream, OP_WRITE, channel);
-            if (!room && stream.arm(OP_WRITE, null) == 0) {
-                interrupted |= channel.waiting().await(stream, OP_WRITE, 0);
+            boolean room = stream.isOutputByRing() && spin().poll(stream, OP_WRITE, channel);
+            if (!room) {
+                sleep(stream, 0);
             }
-            spin.waited(System.nanoTime() - start);
+            spin().waited(System.nanoTime() - start);
         }
         return written;
     }
 
-    /** Ends the direction after what was written: a writer that waits learns that it was closed. */
-    void shutdown(Stream stream) throws IOException {
-        shut = true;
-        channel.waiting().stop(OP_WRITE);
-        lock.lock();
-        try {
-            if (channel.isOpen()) {
-                stream.shutdownOutput();
-            }
-        } finally {
-            lock.unlock();
-        }
+    @Override
+    void endStream(Stream stream) throws IOException {
+        stream.shutdownOutput();
     }
 }

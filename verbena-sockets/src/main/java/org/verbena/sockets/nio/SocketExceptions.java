@@ -1,6 +1,7 @@
 package org.verbena.sockets.nio;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.SocketException;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
@@ -12,7 +13,7 @@ import java.nio.channels.UnsupportedAddressTypeException;
 
 import org.jspecify.annotations.Nullable;
 
-/** The exceptions of channels as those that sockets throw. */
+/** The exceptions of channels as those that sockets throw: those of channels, and classic ones, in their own words. */
 final class SocketExceptions {
     private SocketExceptions() {}
 
@@ -26,6 +27,19 @@ final class SocketExceptions {
             throw (RuntimeException) e;
         }
         return withCause(message, e);
+    }
+
+    /** What the JDK's implementation of a classic socket would have thrown. */
+    static IOException classic(Exception e) {
+        return switch (e) {
+            case SocketException s -> s;
+            case InterruptedIOException i -> i; // time-outs, too
+            case ClosedChannelException _ -> withCause("Socket closed", e);
+            case NotYetConnectedException _ -> withCause("Not connected", e);
+            case NotYetBoundException _ -> withCause("Not bound", e);
+            case IOException io -> withCause(io.getMessage(), e);
+            default -> of(e);
+        };
     }
 
     /** For methods that throw {@link SocketException} alone. */

@@ -32,8 +32,10 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
     private final ChannelOptions options;
     private final ServerSocket adaptor;
 
+    private final Interrupts interrupts;
+
     /** What holds for the thread that made this channel; another may bind it. */
-    private final boolean offloaded = Rules.isOffloaded();
+    private final boolean offloaded;
 
     /** What the rules said when it was bound; accepted connections follow it. */
     private volatile Decision decision = Decision.DEFAULT;
@@ -41,8 +43,19 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
     private volatile @Nullable OpenSocket shown;
 
     StreamServerSocketChannel(SelectorProvider provider, ServerSocketChannel inner) {
+        this(provider, inner, Interrupts.CLOSE_CHANNEL, Rules.isOffloaded());
+    }
+
+    /**
+     * @param interrupts for what it accepts
+     * @param offloaded what {@link Rules#isOffloaded} said when the program made its socket
+     */
+    StreamServerSocketChannel(
+            SelectorProvider provider, ServerSocketChannel inner, Interrupts interrupts, boolean offloaded) {
         super(provider);
         this.inner = inner;
+        this.interrupts = interrupts;
+        this.offloaded = offloaded;
         this.socket = (SelChImpl) inner;
         this.options = new ChannelOptions(this, inner);
         this.adaptor = ChannelServerSocket.of(this);
@@ -84,7 +97,7 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
             if (own != null) {
                 own.accepted();
             }
-            return StreamSocketChannel.accepted(provider(), connection, decision);
+            return StreamSocketChannel.accepted(provider(), connection, interrupts, decision);
         } catch (Throwable t) {
             connection.close();
             throw t;

@@ -40,6 +40,7 @@ import org.verbena.sockets.stream.StreamState;
  */
 final class StreamSocketChannel extends JdkBackedChannel implements StreamCarried {
     private final SocketChannel inner;
+    private final Interrupts interrupts;
     private final Waiting waiting;
     private final Input input = new Input(this);
     private final Output output = new Output(this);
@@ -48,7 +49,7 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     private final ChannelOptions options;
 
     /** What holds for the thread that made this channel; another may connect it. */
-    private final boolean offloaded = Rules.isOffloaded();
+    private final boolean offloaded;
 
     /** Guards the change to connected and the end; nobody waits for anything while holding it. */
     private final Object stateLock = new Object();
@@ -61,9 +62,16 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     private @Nullable Socket adaptor;
 
     StreamSocketChannel(SelectorProvider provider, SocketChannel inner) {
+        this(provider, inner, Interrupts.CLOSE_CHANNEL, Rules.isOffloaded());
+    }
+
+    /** @param offloaded what {@link Rules#isOffloaded} said when the program made its socket */
+    StreamSocketChannel(SelectorProvider provider, SocketChannel inner, Interrupts interrupts, boolean offloaded) {
         super(provider, inner);
         this.inner = inner;
-        this.waiting = new Waiting((SelChImpl) inner, blockingLock());
+        this.interrupts = interrupts;
+        this.offloaded = offloaded;
+        this.waiting = new Waiting((SelChImpl) inner, blockingLock(), interrupts);
         this.options = new ChannelOptions(this);
     }
 
@@ -72,9 +80,10 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
      *
      * @param decision what the rules said of the listener
      */
-    static StreamSocketChannel accepted(SelectorProvider provider, SocketChannel inner, Decision decision)
+    static StreamSocketChannel accepted(
+            SelectorProvider provider, SocketChannel inner, Interrupts interrupts, Decision decision)
             throws IOException {
-        StreamSocketChannel channel = new StreamSocketChannel(provider, inner);
+        StreamSocketChannel channel = new StreamSocketChannel(provider, inner, interrupts, true); // nobody asks again
         channel.connected(Stream.Role.SERVER, decision);
         return channel;
     }
@@ -126,6 +135,10 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
         return waiting;
     }
 
+    Interrupts interrupts() {
+        return interrupts;
+    }
+
     Input input() {
         return input;
     }
@@ -152,11 +165,17 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     }
 
     void beginBlocking() {
-        begin();
+        if (interrupts == Interrupts.CLOSE_CHANNEL) {
+            begin();
+        }
     }
 
     void endBlocking(boolean completed) throws AsynchronousCloseException {
-        end(completed);
+        if (interrupts == Interrupts.CLOSE_CHANNEL) {
+            end(completed);
+        } else if (!completed && !isOpen()) {
+            throw new AsynchronousCloseException();
+        }
     }
 
     // -- connecting
@@ -401,7 +420,8 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
         }
         if (s == null) {
             endConnecting();
-            inner.close(); // wakes who connects
+            waiting.stop(OP_READ); // who connects an inner channel that does not block
+            inner.close(); // wakes who connects otherwise
             return;
         }
         waiting.stop(OP_READ);
@@ -433,6 +453,14 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
         }
     }
 
+    private static void endOutput(Stream s) {
+        try {
+            s.shutdownOutput();
+        } catch (IOException _) {
+            // the connection has gone already: there is nobody to tell
+        }
+    }
+
     private void release() throws IOException {
         Stream s = stream;
         if (released || s == null) {
@@ -442,6 +470,9 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
         boolean reset = false;
         try {
             reset = inner.getOption(StandardSocketOptions.SO_LINGER) == 0;
+            if (!reset && interrupts == Interrupts.END_VIRTUAL_WAIT) {
+                endOutput(s); // as classic sockets do: so a peer finds the end even if not all was read here
+            }
         } finally {
             s.close(reset);
             inner.close();

@@ -31,6 +31,7 @@ final class Waiting {
 
     private final SelChImpl tcp;
     private final Object blockingLock;
+    private final Interrupts interrupts;
     private final Sleeper reader = new Sleeper();
     private final Sleeper writer = new Sleeper();
 
@@ -70,9 +71,10 @@ final class Waiting {
     private static final long SIGNAL_NANOS = 200_000;
 
     /** @param blockingLock of the channel, which a caller may hold */
-    Waiting(SelChImpl tcp, Object blockingLock) {
+    Waiting(SelChImpl tcp, Object blockingLock, Interrupts interrupts) {
         this.tcp = tcp;
         this.blockingLock = blockingLock;
+        this.interrupts = interrupts;
     }
 
     /**
@@ -84,62 +86,84 @@ final class Waiting {
      */
     boolean await(Stream stream, int op, long nanos) throws IOException {
         if (LentLock.isHeld(blockingLock)) {
-            return LentLock.sleep(blockingLock, () -> sleep(stream, op, nanos));
+            return LentLock.sleep(blockingLock, () -> sleep(stream, op, nanos)); // another thread: no interrupt of ours
         }
-        sleep(stream, op, nanos);
-        return false;
+        return sleep(stream, op, nanos);
     }
 
-    private void sleep(Stream stream, int op, long nanos) throws IOException {
+    /**
+     * Sleeps until the kernel says that the socket is ready for what happens before there are bytes, a connection made or
+     * accepted; otherwise as {@link #await}. {@link #stop} for reading ends it.
+     *
+     * @param event as poll(2) calls it
+     */
+    void awaitKernel(int event, long nanos) throws IOException {
+        sleepAtSocket(reader, event, nanos);
+        interrupts.check();
+    }
+
+    /** @return whether an interrupt was taken away */
+    private boolean sleep(Stream stream, int op, long nanos) throws IOException {
         Sleeper self = op == OP_READ ? reader : writer;
         int kernelOp = stream.kernelOps(op);
         if ((kernelOp & OP_WRITE) != 0) {
-            sleepForRoom(self, nanos);
+            sleepAtSocket(self, Net.POLLOUT, nanos); // only the writer waits for room in TCP
         } else if (kernelOp == 0 || isDeaf(stream, op) || self.falseAlarms > FALSE_ALARMS) {
             self.falseAlarms = 0;
-            nap(self, nanos);
+            return nap(self, nanos);
         } else {
-            sleepForDoorbell(stream, self, op, nanos);
+            return sleepForDoorbell(stream, self, op, nanos);
         }
+        return false;
     }
 
     private static boolean isDeaf(Stream stream, int op) {
         return op == OP_WRITE && stream.isOutputByRing() && !stream.isInputByRing();
     }
 
-    /** Only the writer waits for room in TCP. */
-    private void sleepForRoom(Sleeper self, long nanos) throws IOException {
+    private void sleepAtSocket(Sleeper self, int event, long nanos) throws IOException {
         synchronized (this) {
             if (!self.enter(true)) {
                 return;
             }
         }
         try {
-            tcp.park(Net.POLLOUT, nanos);
+            tcp.park(event, nanos);
         } finally {
             leave(self);
         }
     }
 
-    private void nap(Sleeper self, long nanos) {
+    private boolean nap(Sleeper self, long nanos) {
         synchronized (this) {
             if (!self.enter(false)) {
-                return;
+                return false;
             }
         }
         try {
-            LockSupport.parkNanos(this, nanos == 0 ? DEAF_NANOS : Math.min(nanos, DEAF_NANOS));
+            return park(nanos == 0 ? DEAF_NANOS : Math.min(nanos, DEAF_NANOS));
         } finally {
             leave(self);
         }
     }
 
-    private void sleepForDoorbell(Stream stream, Sleeper self, int op, long nanos) throws IOException {
+    /** Away from the socket. @return whether an interrupt was taken away */
+    private boolean park(long nanos) {
+        boolean hidden = interrupts.areHidden() && Thread.interrupted();
+        if (nanos == 0) {
+            LockSupport.park(this);
+        } else {
+            LockSupport.parkNanos(this, nanos);
+        }
+        return hidden;
+    }
+
+    private boolean sleepForDoorbell(Stream stream, Sleeper self, int op, long nanos) throws IOException {
         boolean leads;
         synchronized (this) {
             leads = leader == null;
             if (!self.enter(leads)) {
-                return;
+                return false;
             }
             if (leads) {
                 leader = self;
@@ -148,11 +172,9 @@ final class Waiting {
         try {
             if (leads) {
                 tcp.park(Net.POLLIN, nanos);
-            } else if (nanos == 0) {
-                LockSupport.park(this);
-            } else {
-                LockSupport.parkNanos(this, nanos);
+                return false;
             }
+            return park(nanos);
         } finally {
             leave(self);
             if (leads) {

@@ -261,7 +261,7 @@ final class Outbound {
         Link own = link;
         if (own != null) {
             synchronized (own.session) {
-                if (carrier == RING) {
+                if (carrier == RING && !ended) { // TCP's FIN is not taken back by a reset either
                     postEnd(kind);
                 }
                 postWord(Session.SPACE, BlockLayout.CLOSED, kind);

@@ -172,13 +172,26 @@ class DocsExamplesTest {
     }
 
     @Test
+    void aPlainProgramHasVerbenasSocketsByTheAgentAlone(@TempDir Path dir) throws IOException {
+        try (ExampleProcess p = ExampleProcess.plain(example("PlainSockets"))) {
+            assertThat(p.rest()).isEqualTo("hello, carried by the JDK's own socket");
+        }
+        try (ExampleProcess p = ExampleProcess.plain(example("PlainSockets"), "-javaagent:" + AgentJar.in(dir)
+                + "=quiet")) {
+            assertThat(p.rest()).isEqualTo("hello, carried by stream");
+            assertThat(p.code()).isZero();
+        }
+    }
+
+    @Test
     void everyExampleIsTestedAndNamedInTheDocuments() throws IOException {
         List<String> names;
         try (Stream<Path> files = Files.list(EXAMPLES)) {
             names = files.filter(Files::isRegularFile).map(f -> f.getFileName().toString().replace(".java", ""))
                     .toList();
         }
-        Stream<String> known = Stream.concat(Stream.of("HelloVerbs", "Metrics", "PlainEcho"), PRINTS.keySet().stream());
+        Stream<String> known = Stream.concat(Stream.of("HelloVerbs", "Metrics", "PlainEcho", "PlainSockets"), PRINTS
+                .keySet().stream());
         assertThat(names).containsExactlyInAnyOrderElementsOf(known.toList());
         List<String> links = Markdown.all().stream().flatMap(m -> m.links().stream()).toList();
         assertThat(names).allSatisfy(n -> assertThat(links).contains("examples/" + n + ".java"));

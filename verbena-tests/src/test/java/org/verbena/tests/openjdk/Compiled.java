@@ -53,9 +53,7 @@ final class Compiled {
         JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
         List<Path> path = new ArrayList<>(List.of(program.file().getParent()));
         for (String l : program.libraries()) {
-            path.add(l.startsWith("/test/")
-                    ? tests.resolve(l.substring("/test/".length()))
-                    : program.file().resolveSibling(l).normalize());
+            path.add(library(program, l));
         }
         Set<Path> files = new TreeSet<>(List.of(program.file()));
         for (String b : program.build()) {
@@ -72,6 +70,16 @@ final class Compiled {
                 throw new IOException("does not compile: " + said);
             }
         }
+    }
+
+    /** {@code /test/lib} lies beside the tests of the JDK, other absolute names are below these. */
+    private Path library(JtregTest program, String name) {
+        if (name.startsWith("/test/")) {
+            return tests.resolve(name.substring("/test/".length()));
+        }
+        return name.startsWith("/")
+                ? tests.resolve("jdk" + name)
+                : program.file().resolveSibling(name).normalize();
     }
 
     /** Options that give a test the packages it asks for. */

@@ -13,7 +13,8 @@ import java.util.regex.Pattern;
 /**
  * One {@code @run} of an OpenJDK test, as the comment at the test's head says it to jtreg.
  *
- * @param name     its file below {@code java/nio/channels}, without the ending; a second run of a file ends in {@code #2}
+ * @param name     its file below {@code java/nio/channels}, or {@code net/} and its file below {@code java/net}, without the
+ *     ending; a second run of a file ends in {@code #2}
  * @param file     its source
  * @param action   {@code main}, {@code junit} or {@code testng}
  * @param nativeLibrary whether it needs the C library of jtreg's own test library
@@ -33,9 +34,9 @@ record JtregTest(String name, Path file, String action, boolean nativeLibrary, L
     private static final int LONGEST_SECONDS = 300;
 
     /** The runs that a source file asks for; none if it is no test. */
-    static List<JtregTest> of(Path channels, Path file) throws IOException {
+    static List<JtregTest> of(Path root, String prefix, Path file) throws IOException {
         String source = Files.readString(file, StandardCharsets.ISO_8859_1);
-        String name = channels.relativize(file).toString().replaceAll("\\.java$", "");
+        String name = prefix + root.relativize(file).toString().replaceAll("\\.java$", "");
         List<JtregTest> found = new ArrayList<>();
         Matcher comments = COMMENT.matcher(source);
         while (comments.find()) {

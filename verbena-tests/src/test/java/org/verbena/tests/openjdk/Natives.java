@@ -13,6 +13,7 @@ final class Natives {
     static void build(Path tests, Path folder) throws IOException, InterruptedException {
         Files.createDirectories(folder);
         library(tests, tests.resolve("lib/jdk/test/lib/thread/libVThreadPinner.c"), folder);
+        library(tests, tests.resolve("jdk/java/net/Socket/libNativeThread.c"), folder);
         library(tests, tests.resolve(
                 "jdk/java/nio/channels/spi/SelectorProvider/inheritedChannel/libInheritedChannel.c"),
                 folder);

@@ -14,16 +14,19 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.verbena.tests.Repository;
+import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.openjdk.Expectations.Kind;
 
 /**
- * Runs OpenJDK's tests of {@code java.nio.channels} first on the JDK's provider and then on ours: what passes there must
- * pass here, and what the expectations name must fail. {@code .ci/run} starts it; a person may with
+ * Runs OpenJDK's tests of {@code java.nio.channels}, and of the classic sockets of {@code java.net}, first on the JDK's
+ * sockets and then on ours, by the selector provider and by the agent: what passes there must pass here, and what the
+ * expectations name must fail. {@code .ci/run} starts it; a person may with
  *
  * <pre>
  * config/openjdk-nio [--only=REGEX] [--jobs=4] [--repeat=1] [--again] [--full]
@@ -35,9 +38,13 @@ import org.verbena.tests.openjdk.Expectations.Kind;
 final class OpenJdkNio {
     private static final List<String> FOLDERS = List.of("SocketChannel", "ServerSocketChannel", "DatagramChannel",
             "Selector", "SelectionKey", "Pipe", "Channels", "etc", "vthread", "spi", "unixdomain");
+    /** Of {@code java.net}, whose tests are named {@code net/…}. */
+    private static final List<String> CLASSIC = List.of("ServerSocket", "Socket", "SocketImpl", "SocketInputStream",
+            "SocketOption", "Socks");
+    private static final String NET = "net/";
     /** Measure time or take all descriptors: they run alone. */
     private static final Pattern ALONE = Pattern.compile(
-            ".*(WakeupSpeed|SelectorLimit|SelectorOps|BlockingChannelOps).*");
+            ".*(WakeupSpeed|SelectorLimit|SelectorOps|BlockingChannelOps|UnreferencedSockets).*");
     /** Share multicast groups and ports: one after the other, beside the rest. */
     private static final Pattern MULTICAST = Pattern.compile(".*(Multicast|Promiscuous|ManySources|Loopback).*");
     private static final String PROVIDER = "org.verbena.sockets.VerbenaSelectorProvider";
@@ -75,7 +82,8 @@ final class OpenJdkNio {
         }
         System.out.println("OpenJDK's tests from " + sources.version() + " on Java " + Runtime.version());
         Expectations expectations = new Expectations(expectationsFile);
-        List<JtregTest> all = find(tests.resolve("jdk/java/nio/channels"));
+        List<JtregTest> all = new ArrayList<>(find(tests.resolve("jdk/java/nio/channels"), "", FOLDERS));
+        all.addAll(find(tests.resolve("jdk/java/net"), NET, CLASSIC));
         List<String> problems = new ArrayList<>();
         for (String name : expectations.named().keySet()) {
             if (all.stream().noneMatch(t -> t.name().equals(name))) {
@@ -95,11 +103,13 @@ final class OpenJdkNio {
         Map<String, Boolean> ours = new TreeMap<>();
         int repeat = Integer.parseInt(options.getOrDefault("--repeat", "1"));
         List<JtregTest> comparable = chosen.stream().filter(t -> jdk.get(t.name())).toList();
+        Programs channels = programs(tests, "verbena", List.of("-Djava.nio.channels.spi.SelectorProvider=" + PROVIDER,
+                "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports=java.base/sun.net=ALL-UNNAMED",
+                "--enable-native-access=ALL-UNNAMED"), classPath("verbena-(linux|verbs|shm|sockets)/|jspecify"));
+        Programs classic = programs(tests, "agent", List.of("-javaagent:" + AgentJar.in(folder) + "=quiet"), "");
         for (int i = 0; i < repeat; i++) {
-            run(programs(tests, "verbena", List.of("-Djava.nio.channels.spi.SelectorProvider=" + PROVIDER,
-                    "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports=java.base/sun.net=ALL-UNNAMED",
-                    "--enable-native-access=ALL-UNNAMED"), classPath("verbena-(linux|verbs|shm|sockets)/|jspecify")),
-                    comparable).forEach((t, passed) -> ours.merge(t, passed, Boolean::logicalAnd));
+            run(t -> t.name().startsWith(NET) ? classic : channels, comparable)
+                    .forEach((t, passed) -> ours.merge(t, passed, Boolean::logicalAnd));
         }
         all.stream().filter(t -> !chosen.contains(t) && only.matcher(t.name()).find()).forEach(t -> System.out.println(
                 "not run " + t.name() + ": " + (t.fits() ? expectations.of(t.name()).reason() : t.requires())));
@@ -142,13 +152,13 @@ final class OpenJdkNio {
         }
     }
 
-    private static List<JtregTest> find(Path channels) throws IOException {
+    private static List<JtregTest> find(Path root, String prefix, List<String> folders) throws IOException {
         List<JtregTest> found = new ArrayList<>();
-        try (Stream<Path> files = Files.walk(channels)) {
+        try (Stream<Path> files = Files.walk(root)) {
             for (Path f : files.filter(p -> p.toString().endsWith(".java")).sorted().toList()) {
-                Path below = channels.relativize(f);
-                if (below.getNameCount() == 1 || FOLDERS.contains(below.getName(0).toString())) {
-                    found.addAll(JtregTest.of(channels, f));
+                Path below = root.relativize(f);
+                if (below.getNameCount() == 1 || folders.contains(below.getName(0).toString())) {
+                    found.addAll(JtregTest.of(root, prefix, f));
                 }
             }
         }
@@ -166,7 +176,8 @@ final class OpenJdkNio {
             }
         }
         List<JtregTest> unknown = chosen.stream().filter(t -> !verdicts.containsKey(t.name())).toList();
-        verdicts.putAll(run(programs(tests, "jdk", List.of(), ""), unknown));
+        Programs stock = programs(tests, "jdk", List.of(), "");
+        verdicts.putAll(run(t -> stock, unknown));
         Files.write(known, verdicts.entrySet().stream().map(e -> e.getKey() + " " + e.getValue()).toList());
         Map<String, Boolean> wanted = new TreeMap<>();
         chosen.forEach(t -> wanted.put(t.name(), verdicts.get(t.name())));
@@ -187,8 +198,8 @@ final class OpenJdkNio {
                 .collect(Collectors.joining(":"));
     }
 
-    private Map<String, Boolean> run(Programs programs, List<JtregTest> tests) throws InterruptedException,
-            IOException {
+    private Map<String, Boolean> run(Function<JtregTest, Programs> how, List<JtregTest> tests)
+            throws InterruptedException, IOException {
         Map<String, Boolean> verdicts = new TreeMap<>();
         int jobs = Integer.parseInt(options.getOrDefault("--jobs", "4"));
         try (ExecutorService many = Executors.newFixedThreadPool(jobs);
@@ -197,7 +208,7 @@ final class OpenJdkNio {
             for (JtregTest t : tests) {
                 if (!ALONE.matcher(t.name()).matches()) {
                     ExecutorService lane = MULTICAST.matcher(t.name()).matches() ? one : many;
-                    running.put(t, lane.submit(() -> programs.run(t)));
+                    running.put(t, lane.submit(() -> how.apply(t).run(t)));
                 }
             }
             for (Map.Entry<JtregTest, Future<Programs.Verdict>> e : running.entrySet()) {
@@ -208,7 +219,7 @@ final class OpenJdkNio {
         }
         for (JtregTest t : tests) {
             if (ALONE.matcher(t.name()).matches()) {
-                report(t, programs.run(t), verdicts);
+                report(t, how.apply(t).run(t), verdicts);
             }
         }
         return verdicts;

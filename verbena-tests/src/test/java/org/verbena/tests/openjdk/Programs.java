@@ -55,8 +55,10 @@ final class Programs {
         }
         long start = System.nanoTime();
         List<String> command = command(test, classes);
-        Process p = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true)
-                .redirectOutput(output.toFile()).start();
+        ProcessBuilder b = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true)
+                .redirectOutput(output.toFile());
+        b.environment().put("CLASSPATH", classes.toString()); // for a JVM that the test starts, as jtreg does
+        Process p = b.start();
         p.getOutputStream().close();
         boolean ended;
         try {

@@ -1,0 +1,94 @@
+package org.verbena.sockets.nio;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.channels.AsynchronousCloseException;
+
+import org.verbena.sockets.stream.Stream;
+
+/** What the two directions of a channel have in common: one thread at a time, which may wait, and how it ends. */
+abstract class Direction {
+    final StreamSocketChannel channel;
+    private final int op;
+    private final DirectionLock lock = new DirectionLock();
+    private final Spin spin = new Spin();
+
+    private volatile boolean shut;
+
+    /** An interrupt that a sleep took away; guarded by the lock. */
+    private boolean interrupted;
+
+    /** @param op of the direction, as a selector calls it */
+    Direction(StreamSocketChannel channel, int op) {
+        this.channel = channel;
+        this.op = op;
+    }
+
+    final DirectionLock lock() {
+        return lock;
+    }
+
+    final Spin spin() {
+        return spin;
+    }
+
+    final boolean isShut() {
+        return shut;
+    }
+
+    /** Before the thread, which holds the lock, waits; {@link #end} comes after it in any case. */
+    final void begin() {
+        lock.stepAside();
+        channel.beginBlocking();
+        lock.stepBack();
+    }
+
+    /**
+     * After the thread waited.
+     *
+     * @param completed whether it got what it waited for
+     * @throws AsynchronousCloseException if not, and the channel was closed
+     */
+    final void end(boolean completed) throws AsynchronousCloseException {
+        lock.stepAside();
+        try {
+            if (interrupted) {
+                interrupted = false;
+                Thread.currentThread().interrupt();
+            }
+            channel.endBlocking(completed);
+        } finally {
+            lock.stepBack();
+        }
+    }
+
+    /**
+     * Sleeps between {@link #begin} and {@link #end} until the direction may be ready, the time is over, or it is closed.
+     *
+     * @param nanos 0 without end
+     * @throws InterruptedIOException if the thread is interrupted, and closing the channel is left to the caller
+     */
+    final void sleep(Stream stream, long nanos) throws IOException {
+        if (stream.arm(op, null) == 0) {
+            interrupted |= channel.waiting().await(stream, op, nanos);
+            channel.interrupts().check();
+        }
+    }
+
+    /** Ends the direction: who waits learns of it. */
+    final void shutdown(Stream stream) throws IOException {
+        shut = true;
+        channel.waiting().stop(op);
+        lock.lock();
+        try {
+            if (channel.isOpen()) {
+                endStream(stream);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the direction of the stream; the lock is held. */
+    abstract void endStream(Stream stream) throws IOException;
+}

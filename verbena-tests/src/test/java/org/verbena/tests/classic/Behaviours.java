@@ -1,0 +1,146 @@
+package org.verbena.tests.classic;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A program that knows nothing of Verbena and says what classic sockets do: {@code name = outcome}, a line each. Run without
+ * the agent and with it, it has to say the same. Its arguments name groups; {@code DEADLOCK} in place of an outcome is
+ * followed by the thread's stack.
+ */
+final class Behaviours {
+    private static final int LONGEST_SECONDS = 20;
+
+    private final Map<String, Callable<?>> all = new LinkedHashMap<>();
+
+    /** Runs a behaviour in a thread of each kind. */
+    void inThreads(String name, Behaviour behaviour) {
+        for (Threads kind : Threads.values()) {
+            all.put(name + " (" + kind.name().toLowerCase(java.util.Locale.ROOT) + ")", () -> behaviour.run(kind));
+        }
+    }
+
+    void add(String name, Callable<?> behaviour) {
+        all.put(name, behaviour);
+    }
+
+    /** What is looked at, with threads of one kind. */
+    @FunctionalInterface
+    interface Behaviour {
+        Object run(Threads threads) throws Exception;
+    }
+
+    /** Threads of both kinds. */
+    enum Threads {
+        PLATFORM,
+        VIRTUAL;
+
+        Thread start(Runnable run) {
+            return this == VIRTUAL ? Thread.ofVirtual().start(run) : Thread.ofPlatform().daemon().start(run);
+        }
+
+        Waiting start(Callable<?> call) {
+            CompletableFuture<Object> outcome = new CompletableFuture<>();
+            CountDownLatch running = new CountDownLatch(1);
+            Thread t = start((Runnable) () -> {
+                running.countDown();
+                String said;
+                try {
+                    said = String.valueOf(call.call());
+                } catch (Throwable e) {
+                    said = said(e);
+                }
+                outcome.complete(said + (Thread.currentThread().isInterrupted() ? ", interrupted" : ""));
+            });
+            return new Waiting(t, running, outcome);
+        }
+    }
+
+    /** A thread that waits for something, and what comes of it. */
+    record Waiting(Thread thread, CountDownLatch running, CompletableFuture<Object> outcome) {
+        /** Until it waits, as far as can be told. */
+        Waiting begun() throws InterruptedException {
+            running.await();
+            Thread.sleep(100);
+            return this;
+        }
+
+        /** Whether it ends by itself: a virtual thread soon, or a platform thread never. */
+        boolean ends() throws Exception {
+            try {
+                outcome.get(thread.isVirtual() ? 5000 : 200, TimeUnit.MILLISECONDS);
+                return true;
+            } catch (TimeoutException e) {
+                return false;
+            }
+        }
+
+        Object said() throws Exception {
+            return outcome.get(LONGEST_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    static String said(Throwable e) {
+        // what is null the JVM says by the name of a variable
+        return e.getClass().getSimpleName() + (e instanceof NullPointerException ? "" : ": " + e.getMessage());
+    }
+
+    /** What a call says that fails, mostly. */
+    static String said(Callable<?> call) {
+        try {
+            return String.valueOf(call.call());
+        } catch (Throwable e) {
+            return said(e);
+        }
+    }
+
+    private void run() throws InterruptedException {
+        for (Map.Entry<String, Callable<?>> e : all.entrySet()) {
+            long start = System.nanoTime();
+            Waiting w = Threads.PLATFORM.start(e.getValue());
+            try {
+                System.out.println(e.getKey() + " = " + w.outcome.get(LONGEST_SECONDS + 5, TimeUnit.SECONDS));
+            } catch (ExecutionException | TimeoutException stuck) {
+                System.out.println(e.getKey() + " = DEADLOCK");
+                for (StackTraceElement f : w.thread.getStackTrace()) {
+                    System.err.println("    " + f);
+                }
+            }
+            if (Boolean.getBoolean("times")) {
+                System.err.println((System.nanoTime() - start) / 1_000_000 + " ms " + e.getKey());
+            }
+        }
+    }
+
+    /** Where the program begins. */
+    public static void main(String[] groups) throws Exception {
+        Behaviours b = new Behaviours();
+        for (String g : groups) {
+            switch (g) {
+                case "waits" -> Waits.add(b);
+                case "states" -> States.add(b);
+                case "applications" -> Applications.add(b);
+                case "factories" -> Factories.add(b);
+                case "one" -> {
+                    b.add("transport", () -> {
+                        try (Pair p = Pair.open()) {
+                            return Pair.transport(p.client());
+                        }
+                    });
+                    b.add("channel", () -> java.nio.channels.spi.SelectorProvider.provider().getClass()
+                            .getSimpleName());
+                }
+                default -> throw new IllegalArgumentException(g);
+            }
+        }
+        b.run();
+        System.out.println("connections by stream: " + Pair.byStream() + " of " + Pair.made());
+        System.exit(0);
+    }
+}

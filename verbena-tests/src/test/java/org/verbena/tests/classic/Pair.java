@@ -1,0 +1,103 @@
+package org.verbena.tests.classic;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketOption;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Two connected sockets; where Verbena says what carries them, by {@code stream} already, unless that is off. */
+record Pair(Socket client, Socket server) implements AutoCloseable {
+    private static final AtomicInteger MADE = new AtomicInteger();
+    private static final AtomicInteger BY_STREAM = new AtomicInteger();
+
+    static int made() {
+        return MADE.get();
+    }
+
+    static int byStream() {
+        return BY_STREAM.get();
+    }
+
+    /** Connections that were not made here. */
+    static void count(int made, int byStream) {
+        MADE.addAndGet(made);
+        BY_STREAM.addAndGet(byStream);
+    }
+
+    /** A connection that was not made here. */
+    static void count(Socket s) throws IOException {
+        count(1, transport(s).equals("stream") ? 1 : 0);
+    }
+
+    static ServerSocket listen() throws IOException {
+        return new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    }
+
+    static Pair open() throws Exception {
+        try (ServerSocket listener = listen()) {
+            Socket client = new Socket(listener.getInetAddress(), listener.getLocalPort());
+            return new Pair(client, listener.accept()).agreed();
+        }
+    }
+
+    /** Passes bytes to and fro until it is decided what carries the connection. */
+    Pair agreed() throws Exception {
+        MADE.incrementAndGet();
+        long end = System.nanoTime() + 10_000_000_000L;
+        while ((transport(client) + transport(server)).contains("undecided")) {
+            if (System.nanoTime() > end) {
+                throw new AssertionError("still undecided after 10 s");
+            }
+            pass(client, server);
+            pass(server, client);
+            Thread.sleep(1);
+        }
+        if (transport(client).equals("stream") && transport(server).equals("stream")) {
+            BY_STREAM.incrementAndGet();
+        }
+        return this;
+    }
+
+    private static void pass(Socket from, Socket to) throws IOException {
+        from.getOutputStream().write(new byte[] {1, 2, 3});
+        if (to.getInputStream().readNBytes(3).length != 3) {
+            throw new AssertionError("bytes are missing");
+        }
+    }
+
+    /** What carries a socket, as its option of that name says; {@code none} without Verbena. */
+    static String transport(Socket s) throws IOException {
+        for (SocketOption<?> o : s.supportedOptions()) {
+            if (o.name().equals("VERBENA_TRANSPORT")) {
+                return (String) s.getOption(o);
+            }
+        }
+        return "none";
+    }
+
+    InputStream in() throws IOException {
+        return client.getInputStream();
+    }
+
+    OutputStream out() throws IOException {
+        return client.getOutputStream();
+    }
+
+    InputStream peerIn() throws IOException {
+        return server.getInputStream();
+    }
+
+    OutputStream peerOut() throws IOException {
+        return server.getOutputStream();
+    }
+
+    @Override
+    public void close() throws IOException {
+        client.close();
+        server.close();
+    }
+}
