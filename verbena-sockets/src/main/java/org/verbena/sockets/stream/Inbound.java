@@ -354,12 +354,12 @@ final class Inbound {
 
     /** Tells the peer how far this end has read, grants a larger ring if it wants one. */
     private void tell(Link own, Outbound back) {
+        if (!back.knowsPeer()) {
+            return; // it is told when the peer's offer comes
+        }
         long wanted = BlockLayout.getAcquire(own.block, BlockLayout.WANTED);
-        Memory next = wanted == granted + 1 ? larger(own) : null;
+        Memory next = wanted == granted + 1 && own.nextRing == null ? larger(own) : null;
         synchronized (own.session) {
-            if (!back.knowsPeer()) {
-                return; // it is told when the peer's offer comes
-            }
             told = position;
             if (next != null) {
                 back.postWord(Session.NOTHING, BlockLayout.GRANT_ADDRESS, next.address());
@@ -390,7 +390,7 @@ final class Inbound {
     private @Nullable Memory larger(Link own) {
         granted++;
         long size = Math.min((long) own.ring.size() * Link.RING_GROWTH, Link.maxRing());
-        if (size <= own.ring.size() || own.nextRing != null) {
+        if (size <= own.ring.size()) {
             return null;
         }
         try {

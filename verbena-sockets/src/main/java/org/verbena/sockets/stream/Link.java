@@ -12,7 +12,7 @@ import org.verbena.verbs.VerbsException;
 final class Link {
     /** Size of the first ring; the next ones are {@link #RING_GROWTH} times as large, up to {@link #maxRing}. */
     static final int FIRST_RING = 4 << 10;
-    static final int RING_GROWTH = 16;
+    static final int RING_GROWTH = 4;
 
     private static final int LARGEST_RING = 64 << 20;
 
@@ -54,7 +54,7 @@ final class Link {
     /** The largest ring that this process grants, {@code -Dverbena.stream.ring} bytes. */
     static int maxRing() {
         return Integer.highestOneBit(
-                Math.clamp(Integer.getInteger("verbena.stream.ring", 1 << 20), FIRST_RING, LARGEST_RING));
+                Math.clamp(Integer.getInteger("verbena.stream.ring", 4 << 20), FIRST_RING, LARGEST_RING));
     }
 
     /** What the peer needs in order to write. */

@@ -19,6 +19,9 @@ final class Outbound {
     /** The ring carries it. */
     private static final int RING = 2;
 
+    /** A ring that is full is too small up to this size; a larger one, that leaves the caches, only for who has to sleep. */
+    static final int EAGER_RING = 256 << 10;
+
     private final SocketChannel tcp;
     private volatile int carrier;
     /** Bytes given to TCP. */
@@ -147,7 +150,11 @@ final class Outbound {
                 if (room < 0) {
                     session.fail();
                 }
-                askForMore(session);
+                stalls++;
+                if (ringSize < EAGER_RING) {
+                    askForMore();
+                    session.poll();
+                }
                 break;
             }
             int n = Math.min(Math.min(room, limit - position), Session.CHUNK);
@@ -201,13 +208,11 @@ final class Outbound {
         postWord(Session.NOTHING, BlockLayout.LANE, BlockLayout.lane(produced, generation));
     }
 
-    /** The ring is full: hints that a larger one would do good, once a ring. */
-    private void askForMore(Session session) {
-        stalls++;
+    /** Hints that a larger ring would do good, once a ring. */
+    private void askForMore() {
         if (wanted <= generation) {
             wanted = generation + 1;
             postWord(Session.NOTHING, BlockLayout.WANTED, wanted);
-            session.poll();
         }
     }
 
@@ -230,6 +235,7 @@ final class Outbound {
         }
         Link own = link();
         synchronized (own.session) {
+            askForMore(); // each sleep costs more than a cache that is too small
             postWord(Session.NOTHING, BlockLayout.SPACE_ARM, BlockLayout.arm(++armSequence, queue));
             own.session.awaitArrival();
         }
