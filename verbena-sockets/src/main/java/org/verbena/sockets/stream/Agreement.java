@@ -46,6 +46,7 @@ final class Agreement {
     private long cookie;
     private @Nullable UnixSocket listener;
     private @Nullable UnixSocket peer;
+    private StreamEngine.@Nullable Timer timer;
     private @Nullable Offer peerOffer;
     private boolean helloSent;
     private boolean offerSent;
@@ -111,7 +112,7 @@ final class Agreement {
             listener = socket;
             socket.setNonBlocking(true);
             engine.watch(socket.fd(), Epoll.IN, this::knocked);
-            engine.at(began + PATIENCE_NANOS, this::giveUp);
+            wait(began + PATIENCE_NANOS, this::giveUp);
         } catch (LinuxException e) {
             if (e.errno() == Errno.EADDRINUSE) {
                 end(FallbackReason.NAME_TAKEN);
@@ -169,10 +170,10 @@ final class Agreement {
             long now = System.nanoTime();
             if (e.errno() != Errno.ECONNREFUSED && e.errno() != Errno.EAGAIN) {
                 end(e.errno() == Errno.EPROTOTYPE ? FallbackReason.NAME_TAKEN : StreamEngine.reason(e));
-            } else if (now - began > PATIENCE_NANOS / 4) {
+            } else if (now - began > PATIENCE_NANOS) {
                 end(FallbackReason.PLAIN_PEER);
             } else {
-                engine.at(now + retryNanos, this::seek);
+                wait(Math.min(now + retryNanos, began + PATIENCE_NANOS + 1), this::seek);
                 retryNanos *= 2;
             }
         }
@@ -184,9 +185,34 @@ final class Agreement {
         peer = socket;
         socket.setNonBlocking(true);
         engine.watch(socket.fd(), Epoll.IN, this::heard);
-        engine.at(System.nanoTime() + TALK_NANOS, this::giveUpTalking);
+        wait(System.nanoTime() + TALK_NANOS, this::giveUpTalking);
         if (role == Stream.Role.SERVER) {
             sayHello();
+        } else {
+            makeReady();
+        }
+    }
+
+    /** In a process whose first connection this is, what sessions need takes time: the other end is doing the same just now. */
+    private void makeReady() {
+        try {
+            engine.sessions();
+        } catch (VerbsException e) {
+            StreamEngine.debug("no streams: " + e.getMessage()); // again when HELLO has come, and then it counts
+        }
+    }
+
+    /** There is one thing at a time that it waits for. */
+    private void wait(long until, Runnable then) {
+        stopWaiting();
+        timer = engine.at(until, then);
+    }
+
+    private void stopWaiting() {
+        StreamEngine.Timer waiting = timer;
+        timer = null;
+        if (waiting != null) {
+            waiting.cancel();
         }
     }
 
@@ -313,6 +339,7 @@ final class Agreement {
             return;
         }
         over = true;
+        stopWaiting();
         stopListening();
         hangUp();
         StreamCounters.agreed();
@@ -338,6 +365,7 @@ final class Agreement {
             return;
         }
         over = true;
+        stopWaiting();
         stopListening();
         hangUp();
         stream.fallBack(reason);

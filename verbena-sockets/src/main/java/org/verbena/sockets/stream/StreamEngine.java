@@ -32,7 +32,21 @@ final class StreamEngine {
     /** A connection that lives no longer than this is spared the agreement, and the engine its wake-up. */
     private static final long BEGINNING_NANOS = 3_000_000L;
 
-    private record Timer(long at, Runnable task) {}
+    /** Something to be done later; the engine's thread alone deals with it. */
+    static final class Timer {
+        private final long at;
+        private @Nullable Runnable task;
+
+        private Timer(long at, Runnable task) {
+            this.at = at;
+            this.task = task;
+        }
+
+        /** Nothing will be done; whatever the task holds may go now rather than when it would have been due. */
+        void cancel() {
+            task = null;
+        }
+    }
 
     /** The engine, or null if this process cannot have one. */
     private static final class Holder {
@@ -49,7 +63,7 @@ final class StreamEngine {
     private final Queue<Agreement> beginning = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean beginningDue = new AtomicBoolean();
     private final Map<Integer, Runnable> watched = new HashMap<>();
-    private final PriorityQueue<Timer> timers = new PriorityQueue<>(Comparator.comparingLong(Timer::at));
+    private final PriorityQueue<Timer> timers = new PriorityQueue<>(Comparator.comparingLong(t -> t.at));
     private final List<Link> lingering = new ArrayList<>();
     private long tickNanos = FIRST_TICK_NANOS;
     private @Nullable Sessions sessions;
@@ -188,8 +202,10 @@ final class StreamEngine {
         }
     }
 
-    void at(long nanoTime, Runnable task) {
-        timers.add(new Timer(nanoTime, task));
+    Timer at(long nanoTime, Runnable task) {
+        Timer timer = new Timer(nanoTime, task);
+        timers.add(timer);
+        return timer;
     }
 
     void linger(RingStream stream) {
@@ -248,15 +264,18 @@ final class StreamEngine {
     /** Nanoseconds until a timer is due; 0 or less if one is. */
     private long nextTimer() {
         Timer next = timers.peek();
-        return next == null ? Long.MAX_VALUE : Math.max(0, next.at() - System.nanoTime());
+        return next == null ? Long.MAX_VALUE : Math.max(0, next.at - System.nanoTime());
     }
 
     private void runTimers() {
         long now = System.nanoTime();
         Timer next;
-        while ((next = timers.peek()) != null && next.at() - now <= 0) {
+        while ((next = timers.peek()) != null && next.at - now <= 0) {
             timers.poll();
-            next.task().run();
+            Runnable task = next.task;
+            if (task != null) {
+                task.run();
+            }
         }
     }
 

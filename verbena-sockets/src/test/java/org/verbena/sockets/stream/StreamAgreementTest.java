@@ -216,6 +216,25 @@ class StreamAgreementTest {
         }
     }
 
+    /** A process whose first connection this is has classes to load, and perhaps no processor for a while. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anEndThatIsSecondsLateIsWaitedFor(boolean lateServer) throws Exception {
+        Tcp tcp = connect();
+        RingStream[] ends = new RingStream[2];
+        for (boolean server : new boolean[] {!lateServer, lateServer}) {
+            ends[server ? 1 : 0] = (RingStream) (server
+                    ? Stream.of(tcp.server, Stream.Role.SERVER)
+                    : Stream.of(tcp.client, Stream.Role.CLIENT));
+            Thread.sleep(2000);
+        }
+        await("agreement", () -> ends[0].isAgreed() && ends[1].isAgreed());
+        assertThat(ends[0].reason()).isEqualTo(FallbackReason.NONE);
+        assertThat(ends[1].reason()).isEqualTo(FallbackReason.NONE);
+        ends[0].close(false);
+        ends[1].close(false);
+    }
+
     @Test
     void aSquatterOnTheNameLeavesTcp() throws Exception {
         Tcp tcp = connect();
