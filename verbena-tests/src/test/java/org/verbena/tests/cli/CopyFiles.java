@@ -17,13 +17,13 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /** Files for tests, and what to compare of them. */
-final class CopyFiles {
+public final class CopyFiles {
     static final String AREA = ".verbena-copy";
 
     private CopyFiles() {}
 
     /** Writes a file of bytes that do not repeat. */
-    static Path write(Path file, long size, long seed) throws IOException {
+    public static Path write(Path file, long size, long seed) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         byte[] piece = new byte[1 << 20];
         random.nextBytes(piece);
@@ -37,7 +37,7 @@ final class CopyFiles {
         return file;
     }
 
-    static String sha256(Path file) throws IOException {
+    public static String sha256(Path file) throws IOException {
         try (FileChannel c = FileChannel.open(file)) {
             MessageDigest d = MessageDigest.getInstance("SHA-256");
             ByteBuffer b = ByteBuffer.allocateDirect(1 << 20);

@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /** What a test looks up in /proc and /dev/shm. */
-final class Proc {
+public final class Proc {
     private Proc() {}
 
     /** A process's descriptors of the kinds that shm0 uses, counted by kind. */
@@ -52,7 +52,7 @@ final class Proc {
     }
 
     /** Processor time of a process so far, all threads, in milliseconds. */
-    static long cpuMillis(long pid) {
+    public static long cpuMillis(long pid) {
         String[] f = fields(Path.of("/proc/" + pid + "/stat"));
         return (Long.parseLong(f[11]) + Long.parseLong(f[12])) * 10; // USER_HZ is 100 on Linux
     }

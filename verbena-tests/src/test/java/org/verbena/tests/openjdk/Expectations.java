@@ -8,9 +8,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /** The tests that do not simply pass on both providers, each with its reason: a committed file. */
-final class Expectations {
+public final class Expectations {
     /** What is expected of a test. */
-    enum Kind {
+    public enum Kind {
         /** Passes on both; tests that the file does not name. */
         PASSES,
         /** Passes on the JDK's provider and fails on ours. */
@@ -23,15 +23,15 @@ final class Expectations {
         NOT_RUN
     }
 
-    /** @param reason why */
-    record Expectation(Kind kind, String reason) {}
+    /** What is expected, and why. */
+    public record Expectation(Kind kind, String reason) {}
 
     private static final Expectation PASSES = new Expectation(Kind.PASSES, "");
 
     private final Map<String, Expectation> named = new LinkedHashMap<>();
 
     /** Reads lines {@code test kind reason…}; {@code #} starts a comment. */
-    Expectations(Path file) throws IOException {
+    public Expectations(Path file) throws IOException {
         int number = 0;
         for (String line : Files.readAllLines(file)) {
             number++;
@@ -50,12 +50,12 @@ final class Expectations {
         }
     }
 
-    Expectation of(String test) {
+    public Expectation of(String test) {
         return named.getOrDefault(test, PASSES);
     }
 
     /** All that are named. */
-    Map<String, Expectation> named() {
+    public Map<String, Expectation> named() {
         return named;
     }
 }

@@ -1,0 +1,96 @@
+package org.verbena.apps.http;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.verbena.apps.Data;
+import org.verbena.apps.Lines;
+
+/**
+ * Asks a server, several at a time: {@code HttpLoad jdk|jetty BASE-URL PARALLEL get FILE HASH BYTES COUNT [KEYSTORE]} or
+ * {@code … post BYTES COUNT [KEYSTORE]}. Each hash is compared. First each connection asks for the file {@code hello} alone.
+ * Says {@code done REQUESTS BYTES}.
+ */
+public final class HttpLoad {
+    /** A client of HTTP. */
+    interface Client extends AutoCloseable {
+        /** The hash and the length of what a GET answers. */
+        Answer get(String url) throws Exception;
+
+        /** What a POST answers. */
+        String post(String url, byte[] body) throws Exception;
+
+        @Override
+        void close() throws IOException;
+    }
+
+    /** @param bytes how long the answer was */
+    record Answer(String hash, long bytes) {}
+
+    /** A request. */
+    @FunctionalInterface
+    private interface Request {
+        long ask(Client client, int number) throws Exception;
+    }
+
+    private HttpLoad() {}
+
+    /** Runs until all is answered, and fails with the first answer that is wrong. */
+    public static void main(String[] args) throws Exception {
+        String url = args[1];
+        int parallel = Integer.parseInt(args[2]);
+        boolean get = args[3].equals("get");
+        int count = Integer.parseInt(args[get ? 7 : 5]);
+        int optional = get ? 8 : 6;
+        String keys = args.length > optional ? args[optional] : "";
+        try (Client client = args[0].equals("jdk") ? new JdkClient(keys) : new JettyClient(keys, parallel)) {
+            run(client, parallel, parallel, (c, i) -> c.get(url + "/hello").bytes());
+            Thread.sleep(Lines.pauseMillis());
+            long bytes;
+            if (get) {
+                long size = Long.parseLong(args[6]);
+                bytes = run(client, parallel, count, (c, i) -> get(c, url + "/" + args[4], args[5], size));
+            } else {
+                int size = Integer.parseInt(args[4]);
+                bytes = run(client, parallel, count, (c, i) -> post(c, url + "/", Data.bytes(i, size)));
+            }
+            Lines.say("done", count, bytes);
+        }
+    }
+
+    private static long get(Client client, String url, String hash, long size) throws Exception {
+        Answer a = client.get(url);
+        if (!a.hash().equals(hash) || a.bytes() != size) {
+            throw new IllegalStateException(url + ": " + a + " instead of " + hash + ", " + size);
+        }
+        return size;
+    }
+
+    private static long post(Client client, String url, byte[] body) throws Exception {
+        String said = client.post(url, body);
+        if (!said.equals(Data.hash(body))) {
+            throw new IllegalStateException(url + ": " + said + " instead of " + Data.hash(body));
+        }
+        return body.length;
+    }
+
+    private static long run(Client client, int parallel, int count, Request request) throws Exception {
+        AtomicLong bytes = new AtomicLong();
+        try (ExecutorService threads = Executors.newFixedThreadPool(parallel)) {
+            List<Future<?>> all = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                int number = i;
+                all.add(threads.submit(() -> bytes.addAndGet(request.ask(client, number))));
+            }
+            for (Future<?> f : all) {
+                f.get();
+            }
+        }
+        return bytes.get();
+    }
+}

@@ -1,0 +1,3 @@
+/** A client of PostgreSQL, on classic sockets. */
+@org.jspecify.annotations.NullMarked
+package org.verbena.apps.jdbc;

@@ -1,0 +1,3 @@
+/** Clients of Kafka. */
+@org.jspecify.annotations.NullMarked
+package org.verbena.apps.kafka;

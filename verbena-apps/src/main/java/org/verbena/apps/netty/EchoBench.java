@@ -1,0 +1,88 @@
+package org.verbena.apps.netty;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioSocketChannel;
+
+import org.verbena.apps.Lines;
+
+/**
+ * Requests a second of an echo server, one at a time on each connection: {@code EchoBench PORT CONNECTIONS BYTES WARM-UP-MILLIS
+ * MILLIS}. Says {@code rate} and the number.
+ */
+public final class EchoBench {
+    private static final int THREADS = Integer.getInteger("threads", 1);
+
+    private EchoBench() {}
+
+    /** Runs for the time given. */
+    public static void main(String[] args) throws Exception {
+        InetSocketAddress server = new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(args[0]));
+        int connections = Integer.parseInt(args[1]);
+        int bytes = Integer.parseInt(args[2]);
+        LongAdder answers = new LongAdder();
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(THREADS, NioIoHandler.newFactory());
+        List<ChannelFuture> opened = new ArrayList<>();
+        for (int i = 0; i < connections; i++) {
+            opened.add(new Bootstrap().group(group).channel(NioSocketChannel.class)
+                    .option(ChannelOption.TCP_NODELAY, true).handler(new Asker(bytes, answers)).connect(server));
+        }
+        for (ChannelFuture f : opened) {
+            f.sync();
+        }
+        Thread.sleep(Long.parseLong(args[3]));
+        long before = answers.sum();
+        long start = System.nanoTime();
+        Thread.sleep(Long.parseLong(args[4]));
+        long done = answers.sum() - before;
+        double seconds = (System.nanoTime() - start) / 1e9;
+        Lines.say("rate", Math.round(done / seconds));
+        for (ChannelFuture f : opened) {
+            f.channel().close().sync();
+        }
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // what fails comes to exceptionCaught, or closes the channel
+    private static final class Asker extends ChannelInboundHandlerAdapter {
+        private final int bytes;
+        private final LongAdder answers;
+        private int left;
+
+        Asker(int bytes, LongAdder answers) {
+            this.bytes = bytes;
+            this.answers = answers;
+        }
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            left = bytes;
+            ctx.writeAndFlush(ctx.alloc().directBuffer(bytes).writeZero(bytes));
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+            ByteBuf in = (ByteBuf) msg;
+            left -= in.readableBytes();
+            in.release();
+            if (left == 0) {
+                answers.increment();
+                channelActive(ctx);
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+/** Netty's NIO transport. */
+@org.jspecify.annotations.NullMarked
+package org.verbena.apps.netty;

@@ -1,0 +1,3 @@
+/** Programs that know nothing of Verbena; each talks in lines with the test that starts it. */
+@org.jspecify.annotations.NullMarked
+package org.verbena.apps;

@@ -1,0 +1,3 @@
+/** A client of Redis, on Netty. */
+@org.jspecify.annotations.NullMarked
+package org.verbena.apps.redis;

@@ -1,0 +1,257 @@
+package org.verbena.tests.apps;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+/** An application in a process of its own, under Verbena or not. What it prints is kept; it is ended by its handle. */
+final class App implements AutoCloseable {
+    /** Whose sockets it has. */
+    enum By {
+        VERBENA,
+        PLAIN
+    }
+
+    /** Long enough for a loaded machine; reached only when a test fails. */
+    static final Duration LIMIT = Duration.ofSeconds(90);
+
+    /** How long ends wait for each other to appear: as long as a loaded machine may take to start a process. */
+    private static final int PATIENCE_MILLIS = 30_000;
+
+    private static final String END = "\u0000end";
+    private static final int SHOWN = 40;
+
+    private final String name;
+    private final Path folder;
+    private final By by;
+    private final Process process;
+    private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+    private final List<String> seen = new ArrayList<>();
+
+    private App(String name, Path folder, By by, Process process) {
+        this.name = name + " " + process.pid();
+        this.folder = folder;
+        this.by = by;
+        this.process = process;
+        Thread.ofPlatform().daemon().name("lines of " + name).start(() -> {
+            try (Stream<String> all = process.inputReader(StandardCharsets.UTF_8).lines()) {
+                all.forEach(lines::add);
+            } catch (UncheckedIOException killed) {
+                // the end of the lines, as any other
+            }
+            lines.add(END);
+        });
+    }
+
+    /** How to start a Java program of verbena-apps, or of what it depends on. */
+    static final class Java {
+        private final Path scratch;
+        private final By by;
+        private final List<String> options = new ArrayList<>();
+        private List<String> jvm = List.of("-XX:+UseSerialGC", "-Xmx512m");
+
+        Java(Path scratch, By by) {
+            this.scratch = scratch;
+            this.by = by;
+        }
+
+        /** With these options of the JVM's instead of those for a small program. */
+        Java jvm(String... instead) {
+            jvm = List.of(instead);
+            return this;
+        }
+
+        Java option(String... jvmOptions) {
+            options.addAll(List.of(jvmOptions));
+            return this;
+        }
+
+        App start(String main, Object... arguments) throws IOException {
+            Path folder = Files.createTempDirectory(scratch, "app");
+            List<String> c = new ArrayList<>(List.of(java()));
+            c.addAll(jvm);
+            c.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
+            if (by == By.VERBENA) {
+                c.add("-javaagent:" + Applications.agent() + "=quiet,stream.patience=" + PATIENCE_MILLIS + ",summary="
+                        + folder.resolve("summary"));
+            }
+            c.addAll(options);
+            c.addAll(List.of("-cp", Applications.classPath(), main));
+            Arrays.stream(arguments).map(String::valueOf).forEach(c::add);
+            return App.start(main.substring(main.lastIndexOf('.') + 1), folder, by, c);
+        }
+    }
+
+    static Java java(Path scratch, By by) {
+        return new Java(scratch, by);
+    }
+
+    /** A program that is not Java. */
+    static App command(Path scratch, String... command) throws IOException {
+        return start(Path.of(command[0]).getFileName().toString(), Files.createTempDirectory(scratch, "app"), By.PLAIN,
+                List.of(command));
+    }
+
+    private static App start(String name, Path folder, By by, List<String> command) throws IOException {
+        ProcessBuilder b = new ProcessBuilder(command).directory(folder.toFile())
+                .redirectError(folder.resolve("err").toFile());
+        b.environment().remove("JAVA_TOOL_OPTIONS");
+        b.environment().remove("JDK_JAVA_OPTIONS");
+        return new App(name + (by == By.VERBENA ? " under Verbena" : ""), folder, by, b.start());
+    }
+
+    private static String java() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    Path folder() {
+        return folder;
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Waits for a line that begins with {@code word}, and answers what follows the word. */
+    String await(String word) throws InterruptedException, IOException {
+        String line = next(LIMIT, word);
+        if (line == null) {
+            throw new AssertionError(name + " did not say " + word + " within " + LIMIT + said());
+        }
+        return line.substring(word.length()).trim();
+    }
+
+    private @Nullable String next(Duration limit, String word) throws InterruptedException, IOException {
+        long end = System.nanoTime() + limit.toNanos();
+        while (true) {
+            String line = lines.poll(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+            if (line == null) {
+                return null;
+            }
+            if (line.equals(END)) {
+                lines.add(END);
+                process.waitFor(5, TimeUnit.SECONDS);
+                throw new AssertionError(name + " ended and did not say " + word + said());
+            }
+            seen.add(line);
+            if (line.equals(word) || line.startsWith(word + " ")) {
+                return line;
+            }
+        }
+    }
+
+    /** All lines until its end, which must be an orderly one. */
+    List<String> rest() throws IOException, InterruptedException {
+        List<String> all = new ArrayList<>();
+        String line;
+        while ((line = lines.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)) != null && !line.equals(END)) {
+            seen.add(line);
+            all.add(line);
+        }
+        awaitExit(0);
+        return all;
+    }
+
+    int awaitInt(String word) throws InterruptedException, IOException {
+        return Integer.parseInt(await(word));
+    }
+
+    App tell(String line) throws IOException {
+        OutputStream out = process.getOutputStream();
+        out.write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        out.flush();
+        return this;
+    }
+
+    /** {@code kill -9}; waits until it is gone. */
+    void kill() throws InterruptedException, IOException {
+        process.destroyForcibly();
+        exit();
+    }
+
+    /** SIGTERM, after which it must end with one of these codes. */
+    void terminate(int... codes) throws IOException, InterruptedException {
+        process.toHandle().destroy();
+        awaitExit(codes);
+    }
+
+    /** Closes its input, after which it must end in order. */
+    void end() throws IOException, InterruptedException {
+        process.getOutputStream().close();
+        awaitExit(0);
+    }
+
+    void awaitExit(int... codes) throws IOException, InterruptedException {
+        int code = exit();
+        if (Arrays.stream(codes).noneMatch(c -> c == code) || crashed()) {
+            throw new AssertionError(name + " ended with " + code + (crashed() ? ", a crash" : "") + said());
+        }
+    }
+
+    private int exit() throws InterruptedException, IOException {
+        if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+            throw new AssertionError(name + " does not end" + said());
+        }
+        return process.exitValue();
+    }
+
+    private boolean crashed() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.anyMatch(f -> f.getFileName().toString().startsWith("hs_err"));
+        }
+    }
+
+    /** What it has written to standard error. */
+    String errors() throws IOException {
+        return Files.readString(folder.resolve("err"));
+    }
+
+    private String said() throws IOException {
+        List<String> err = errors().lines().toList();
+        return ": " + seen.subList(Math.max(0, seen.size() - SHOWN), seen.size()) + "\n"
+                + String.join("\n", err.subList(0, Math.min(err.size(), SHOWN)));
+    }
+
+    /** What its sockets have carried; it has ended, in order. */
+    Summary summary() throws IOException {
+        if (by == By.PLAIN) {
+            throw new IllegalStateException(name + " is not under Verbena");
+        }
+        return Summary.read(name, folder.resolve("summary"));
+    }
+
+    @Override
+    public void close() throws IOException, InterruptedException {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+        exit();
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    /** A class path of folders and of all jars in folders. */
+    static String path(Path... parts) {
+        return String.join(File.pathSeparator, Arrays.stream(parts).map(Path::toString).toList());
+    }
+}

@@ -1,0 +1,56 @@
+package org.verbena.tests.apps;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.verbena.tests.Repository;
+import org.verbena.tests.agent.AgentJar;
+
+/** Where the build has left the applications, and the agent. */
+final class Applications {
+    private Applications() {}
+
+    /** The agent's jar is made once a test JVM, if the build has not made it. */
+    private static final class Agent {
+        static final Path JAR = jar();
+
+        private static Path jar() {
+            try {
+                Path folder = Files.createTempDirectory("verbena-agent");
+                Path jar = AgentJar.in(folder);
+                folder.toFile().deleteOnExit(); // the last one is deleted first
+                jar.toFile().deleteOnExit();
+                return jar;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    static Path agent() {
+        return Agent.JAR;
+    }
+
+    /** verbena-apps/target, or the one of the build that compiled this test. */
+    static Path target() {
+        Path tests = Repository.root().resolve("verbena-tests");
+        Path classes;
+        try {
+            classes = Path.of(Applications.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        } catch (java.net.URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+        Path target = Repository.root().resolve("verbena-apps").resolve(tests.relativize(classes).getParent());
+        if (!Files.isDirectory(target.resolve("lib"))) {
+            throw new AssertionError("there are no applications in " + target
+                    + ": mvn -pl verbena-tests -am test-compile makes them");
+        }
+        return target;
+    }
+
+    static String classPath() {
+        return App.path(target().resolve("classes"), target().resolve("lib/*"));
+    }
+}

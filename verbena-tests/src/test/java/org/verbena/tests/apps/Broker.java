@@ -1,0 +1,79 @@
+package org.verbena.tests.apps;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.verbena.tests.apps.App.By;
+
+/** A Kafka broker that is its own controller (KRaft), in a folder of its own. */
+final class Broker {
+    private static final String CLUSTER = "4L6g3nShT-eMCtK--X86sw";
+
+    private final Path dir;
+    private final By by;
+    private final Path config;
+    private final int port;
+
+    /** Prepares the folder; the broker is not started yet. */
+    Broker(Path scratch, By by) throws Exception {
+        this.by = by;
+        dir = Files.createTempDirectory(scratch, "kafka");
+        port = Machine.freePort();
+        int controller = Machine.freePort();
+        config = Files.writeString(dir.resolve("server.properties"), """
+                process.roles=broker,controller
+                node.id=1
+                controller.quorum.voters=1@127.0.0.1:%2$d
+                controller.listener.names=CONTROLLER
+                listeners=PLAINTEXT://127.0.0.1:%1$d,CONTROLLER://127.0.0.1:%2$d
+                log.dirs=%3$s
+                num.partitions=2
+                num.network.threads=2
+                num.io.threads=4
+                offsets.topic.num.partitions=1
+                offsets.topic.replication.factor=1
+                transaction.state.log.num.partitions=1
+                transaction.state.log.replication.factor=1
+                transaction.state.log.min.isr=1
+                share.coordinator.state.topic.num.partitions=1
+                share.coordinator.state.topic.replication.factor=1
+                share.coordinator.state.topic.min.isr=1
+                group.initial.rebalance.delay.ms=0
+                log.cleaner.enable=false
+                """.formatted(port, controller, dir.resolve("log")));
+        try (App format = App.java(dir, By.PLAIN).start("kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c",
+                config)) {
+            format.rest();
+        }
+    }
+
+    int port() {
+        return port;
+    }
+
+    /** Starts it, and waits until it takes connections. */
+    App start() throws IOException {
+        return start(App.java(dir, by));
+    }
+
+    App start(App.Java how) throws IOException {
+        App broker = how.start("kafka.Kafka", config);
+        try {
+            Machine.awaitPort(port, broker);
+            return broker;
+        } catch (Throwable t) {
+            try {
+                broker.close();
+            } catch (InterruptedException | IOException e) {
+                t.addSuppressed(e);
+            }
+            throw t;
+        }
+    }
+
+    /** Its properties for a tool. */
+    String bootstrap() {
+        return "127.0.0.1:" + port;
+    }
+}

@@ -1,0 +1,181 @@
+package org.verbena.tests.apps;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.verbena.tests.apps.App.By;
+import org.verbena.tests.cli.CopyFiles;
+
+/** Servers of HTTP (the JDK's, Jetty, Netty, nginx) and clients of it (the JDK's, Jetty's, curl). */
+class HttpTest {
+    private static final String LOAD = "org.verbena.apps.http.HttpLoad";
+    private static final long LARGE = 60_000_000;
+
+    @TempDir static Path dir;
+    private static Path folder;
+    private static String hash;
+    private static Keys keys;
+
+    @BeforeAll
+    static void makeFiles() throws Exception {
+        folder = Files.createDirectory(dir.resolve("files"));
+        Files.writeString(folder.resolve("hello"), "hello");
+        hash = CopyFiles.sha256(CopyFiles.write(folder.resolve("large"), LARGE, 7));
+        keys = Keys.make(dir);
+    }
+
+    private static App server(By by, String kind, Object... more) throws Exception {
+        List<Object> arguments = new ArrayList<>(List.of(folder));
+        arguments.addAll(List.of(more));
+        return App.java(dir, by).start("org.verbena.apps.http." + kind + "Server", arguments.toArray());
+    }
+
+    private static App get(By by, String client, String url, int parallel, int count, Object... more) throws Exception {
+        List<Object> arguments = new ArrayList<>(List.of(client, url, parallel, "get", "large", hash, LARGE, count));
+        arguments.addAll(List.of(more));
+        return App.java(dir, by).start(LOAD, arguments.toArray());
+    }
+
+    private static App post(By by, String client, String url, int parallel, int bytes, int count) throws Exception {
+        return App.java(dir, by).start(LOAD, client, url, parallel, "post", bytes, count);
+    }
+
+    private static String url(App server) throws Exception {
+        return "http://127.0.0.1:" + server.awaitInt("port");
+    }
+
+    private static App done(App client) throws Exception {
+        client.await("done");
+        client.awaitExit(0);
+        return client;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Jdk, jdk", "Jetty, jetty", "Netty, jdk"})
+    void bothEndsByRing(String kind, String client) throws Exception {
+        try (App server = server(By.VERBENA, kind)) {
+            String url = url(server);
+            try (App down = get(By.VERBENA, client, url, 2, 4);
+                    App up = post(By.VERBENA, client, url, 4, 10_000_000, 12)) {
+                done(down).summary().byRing();
+                done(up).summary().byRing();
+            }
+            server.end();
+            server.summary().byRing();
+        }
+    }
+
+    @Test
+    void aHundredConnectionsByRing() throws Exception {
+        try (App server = server(By.VERBENA, "Netty");
+                App up = post(By.VERBENA, "jdk", url(server), 100, 200_000, 1000)) {
+            done(up).summary().byRing();
+            server.end();
+            server.summary().byRing();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Jdk, jetty", "Jetty, jdk", "Netty, jdk"})
+    void oneEndPlainJava(String kind, String client) throws Exception {
+        try (App server = server(By.VERBENA, kind); App down = get(By.PLAIN, client, url(server), 2, 2)) {
+            done(down);
+            server.end();
+            server.summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
+        }
+        try (App server = server(By.PLAIN, kind); App down = get(By.VERBENA, client, url(server), 2, 2)) {
+            done(down).summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
+            server.end();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Jdk, jdk", "Jetty, jetty", "Netty, jdk"})
+    void tlsByRing(String kind, String client) throws Exception {
+        try (App server = server(By.VERBENA, kind, keys.store());
+                App down = get(By.VERBENA, client, url(server).replace("http:", "https:"), 2, 2, keys.store())) {
+            done(down).summary().byRing();
+            server.end();
+            server.summary().byRing();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Jdk", "Jetty", "Netty"})
+    void curl(String kind) throws Exception {
+        Optional<Path> curl = Machine.need("HttpTest.curl", "curl", "curl");
+        assumeTrue(curl.isPresent());
+        Path copy = dir.resolve("copy");
+        try (App server = server(By.VERBENA, kind)) {
+            String url = url(server);
+            try (App down = App.command(dir, curl.get().toString(), "-sSf", "-o", copy.toString(), url + "/large")) {
+                down.awaitExit(0);
+                assertThat(CopyFiles.sha256(copy)).isEqualTo(hash);
+            }
+            try (App up = App.command(dir, curl.get().toString(), "-sSf", "--data-binary", "@" + folder.resolve(
+                    "large"),
+                    url + "/")) {
+                assertThat(up.rest()).containsExactly(hash);
+            }
+            server.end();
+            server.summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
+        }
+    }
+
+    @Test
+    void curlByTls() throws Exception {
+        Optional<Path> curl = Machine.need("HttpTest.curlByTls", "curl", "curl");
+        assumeTrue(curl.isPresent());
+        Path copy = dir.resolve("copy");
+        try (App server = server(By.VERBENA, "Netty", keys.store());
+                App down = App.command(dir, curl.get().toString(), "-sSf", "--cacert", keys.certificate().toString(),
+                        "-o", copy.toString(), url(server).replace("http:", "https:") + "/large")) {
+            down.awaitExit(0);
+            assertThat(CopyFiles.sha256(copy)).isEqualTo(hash);
+            server.end();
+            server.summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
+        }
+    }
+
+    /** Files by the kernel's sendfile. */
+    @Test
+    void nginx() throws Exception {
+        Optional<Path> nginx = Machine.need("HttpTest.nginx", "nginx", "nginx-light");
+        assumeTrue(nginx.isPresent());
+        int port = Machine.freePort();
+        Path work = Files.createDirectory(dir.resolve("nginx"));
+        // The worker is of the user who runs this, so that it can read the files.
+        Path config = Files.writeString(work.resolve("nginx.conf"), """
+                daemon off; pid nginx.pid; error_log stderr error; user %s;
+                events { worker_connections 512; }
+                http {
+                  sendfile on; access_log off; client_body_temp_path body;
+                  proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+                  server { listen 127.0.0.1:%d; root %s; }
+                }
+                """.formatted(System.getProperty("user.name"), port, folder));
+        try (App server = App.command(dir, nginx.get().toString(), "-p", work.toString(), "-c", config.toString(), "-e",
+                "stderr")) {
+            Machine.awaitPort(port, server);
+            for (String client : List.of("jdk", "jetty")) {
+                try (App down = get(By.VERBENA, client, "http://127.0.0.1:" + port, 4, 8)) {
+                    done(down).summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
+                }
+            }
+            server.terminate(0);
+        }
+    }
+}

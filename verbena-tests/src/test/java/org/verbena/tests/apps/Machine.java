@@ -1,0 +1,65 @@
+package org.verbena.tests.apps;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+import org.verbena.tests.faults.Wait;
+
+/** What this machine has: ports, programs. */
+final class Machine {
+    private Machine() {}
+
+    /** A port that nobody listens at, for programs that cannot choose one themselves and say which. */
+    static int freePort() throws IOException {
+        try (ServerSocket s = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return s.getLocalPort();
+        }
+    }
+
+    /** Waits until a program takes connections. */
+    static void awaitPort(int port, App app) {
+        Wait.until(App.LIMIT, () -> {
+            if (!app.isAlive()) {
+                throw new AssertionError(app + " has ended: " + app.errors());
+            }
+            try (Socket s = new Socket()) {
+                s.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+                return true;
+            } catch (IOException notYet) {
+                return false;
+            }
+        }, () -> app + " does not listen at " + port);
+    }
+
+    /** A program by name. */
+    static Optional<Path> find(String name) {
+        return Stream.concat(Arrays.stream(System.getenv("PATH").split(":", -1)), Stream.of("/usr/sbin", "/usr/bin"))
+                .map(d -> Path.of(d, name)).filter(Files::isExecutable).findFirst();
+    }
+
+    /** The newest PostgreSQL's folder of programs. */
+    static Optional<Path> postgres() throws IOException {
+        Path all = Path.of("/usr/lib/postgresql");
+        try (Stream<Path> versions = Files.isDirectory(all) ? Files.list(all) : Stream.empty()) {
+            return versions.map(v -> v.resolve("bin")).filter(b -> Files.isExecutable(b.resolve("initdb")))
+                    .max(java.util.Comparator.comparing(b -> b.getParent().getFileName().toString()));
+        }
+    }
+
+    /** The program, or nothing and a line that says so. */
+    static Optional<Path> need(String test, String program, String debianPackage) {
+        Optional<Path> found = find(program);
+        if (found.isEmpty()) {
+            System.out.println(test + ": skipped, there is no " + program + " (Debian: " + debianPackage + ")");
+        }
+        return found;
+    }
+}

@@ -1,0 +1,80 @@
+package org.verbena.tests.apps;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.verbena.tests.apps.App.By;
+
+/** Netty's NIO transport: an echo server and its client, which compares hashes. */
+class NettyTest {
+    private static final String SERVER = "org.verbena.apps.netty.EchoServer";
+    private static final String CLIENT = "org.verbena.apps.netty.EchoClient";
+
+    @TempDir static Path dir;
+
+    private static App server(By by, Object... keys) throws Exception {
+        return App.java(dir, by).start(SERVER, keys);
+    }
+
+    private static void echo(App server, App client) throws Exception {
+        client.await("done");
+        client.awaitExit(0);
+        server.end();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 64000000, 65536", "100, 500000, 20000", "1000, 50000, 4000"})
+    void bothEndsByRing(int connections, long bytes, int message) throws Exception {
+        try (App server = server(By.VERBENA);
+                App client = App.java(dir, By.VERBENA).start(CLIENT, server.awaitInt("port"), connections, bytes,
+                        message)) {
+            echo(server, client);
+            server.summary().byRing();
+            client.summary().byRing();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"VERBENA, PLAIN", "PLAIN, VERBENA"})
+    void oneEndPlainJava(By serverBy, By clientBy) throws Exception {
+        try (App server = server(serverBy);
+                App client = App.java(dir, clientBy).start(CLIENT, server.awaitInt("port"), 20, 1_000_000, 10_000)) {
+            echo(server, client);
+            (serverBy == By.VERBENA ? server : client).summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
+        }
+    }
+
+    @Test
+    void tlsByRing() throws Exception {
+        Path keys = Keys.make(dir).store();
+        try (App server = server(By.VERBENA, keys);
+                App client = App.java(dir, By.VERBENA).start(CLIENT, server.awaitInt("port"), 4, 4_000_000, 16_384,
+                        keys)) {
+            echo(server, client);
+            server.summary().byRing();
+            client.summary().byRing();
+        }
+    }
+
+    @Test
+    void aKilledServerIsNoticed() throws Exception {
+        try (App server = server(By.VERBENA);
+                App client = App.java(dir, By.VERBENA).start(CLIENT, server.awaitInt("port"), 10, 4_000_000_000L,
+                        65_536)) {
+            client.await("connected");
+            Thread.sleep(1500); // in the midst of it
+            server.kill();
+            long start = System.nanoTime();
+            assertThat(client.await("failed")).matches("0 missing .*(closed when|reset|Broken pipe).*");
+            assertThat((System.nanoTime() - start) / 1_000_000).as("ms until all connections had failed").isLessThan(
+                    5000);
+            client.awaitExit(1);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package org.verbena.tests.apps;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Path;
+import java.util.Optional;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.tests.apps.App.By;
+
+/** A client of Redis that stands on Netty, and redis-server. */
+class RedisTest {
+    @TempDir static Path dir;
+
+    @Test
+    void aClientUnderVerbena() throws Exception {
+        Optional<Path> redis = Machine.need("RedisTest", "redis-server", "redis-server");
+        assumeTrue(redis.isPresent());
+        int port = Machine.freePort();
+        try (App server = App.command(dir, redis.get().toString(), "--bind", "127.0.0.1", "--port", Integer.toString(
+                port), "--save", "", "--dir", dir.toString())) {
+            Machine.awaitPort(port, server);
+            try (App client = App.java(dir, By.VERBENA).start("org.verbena.apps.redis.RedisLoad", port, 5)) {
+                client.await("done");
+                client.awaitExit(0);
+                client.summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
+            }
+            server.terminate(0);
+        }
+    }
+}
