@@ -41,7 +41,7 @@ final class Agreement {
     private final RingStream stream;
     private final SocketChannel tcp;
     private final Stream.Role role;
-    private final long began = System.nanoTime();
+    private long began;
     private long retryNanos = FIRST_RETRY_NANOS;
     private long cookie;
     private @Nullable UnixSocket listener;
@@ -62,6 +62,7 @@ final class Agreement {
 
     void start() {
         begun = true; // before the look: who closes the stream later tells
+        began = System.nanoTime(); // not before: with many connections at once it may be a while until their turn
         if (stream.isClosed()) {
             end(FallbackReason.CLOSED_EARLY);
             return;
