@@ -22,6 +22,7 @@ public final class SocketHook {
 
     private static Supplier<Map<String, Object>> activation;
     private static volatile Map<String, Object> given;
+    private static volatile boolean failed;
 
     private SocketHook() {}
 
@@ -45,7 +46,16 @@ public final class SocketHook {
     private static <T> SocketImpl ask(String what, T argument) {
         Map<String, Object> g = given();
         Function<T, SocketImpl> function = g == null ? null : (Function<T, SocketImpl>) g.get(what);
-        return function == null ? null : function.apply(argument);
+        if (function == null || failed) {
+            return null;
+        }
+        try {
+            return function.apply(argument);
+        } catch (RuntimeException | Error e) { // who makes a socket is told of nothing that is not its own
+            failed = true;
+            System.err.println("verbena: classic sockets stay the JDK's: " + e);
+            return null;
+        }
     }
 
     private static Map<String, Object> given() {

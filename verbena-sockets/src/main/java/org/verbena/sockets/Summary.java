@@ -52,7 +52,11 @@ final class Summary {
     static void atExit() {
         Runnable write = take();
         if (write != null) {
-            Runtime.getRuntime().addShutdownHook(new Thread(write, "verbena-summary"));
+            try {
+                Runtime.getRuntime().addShutdownHook(new Thread(write, "verbena-summary"));
+            } catch (IllegalStateException e) {
+                // the first channel of a process that is ending: there is nothing to sum up
+            }
         }
     }
 

@@ -22,9 +22,10 @@ public final class VerbenaSocketOptions {
     public static final SocketOption<String> BIND_TO_DEVICE = new Named<>("SO_BINDTODEVICE", String.class);
 
     /**
-     * What carries a connection from here on, to be read only: {@code stream} if rings carry both directions, {@code kernel}
-     * if TCP carries it to its end, and {@code undecided} as long as that can still change. Of connections, also of a
-     * classic {@link java.net.Socket} that the agent has made Verbena's.
+     * What carries a connection from here on, to be read only: {@code stream} if its ends have agreed upon rings (a
+     * direction that had ended by then, or carried urgent data, stays with TCP), {@code kernel} if TCP carries it to its
+     * end, and {@code undecided} before. Of connections, also of a classic {@link java.net.Socket} that the agent has made
+     * Verbena's.
      */
     public static final SocketOption<String> TRANSPORT = new Named<>("VERBENA_TRANSPORT", String.class);
 

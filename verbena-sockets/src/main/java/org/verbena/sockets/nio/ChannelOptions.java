@@ -17,6 +17,7 @@ import sun.nio.ch.SelChImpl;
 
 import org.verbena.linux.BoundDevice;
 import org.verbena.sockets.VerbenaSocketOptions;
+import org.verbena.sockets.stream.Stream;
 
 /** The options of a channel: the inner channel's, and Verbena's own. */
 final class ChannelOptions {
@@ -154,7 +155,8 @@ final class ChannelOptions {
     }
 
     private static String transport(StreamSocketChannel c) {
-        if (c.isInputByRing() && c.isOutputByRing()) {
+        Stream s = c.streamOrNull();
+        if (s != null && s.isAgreed()) {
             return "stream";
         }
         return c.fallbackReason().isEmpty() ? "undecided" : "kernel";

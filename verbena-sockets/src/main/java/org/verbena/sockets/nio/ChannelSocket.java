@@ -172,7 +172,9 @@ final class ChannelSocket extends Socket {
 
     @Override
     public void sendUrgentData(int data) throws IOException {
-        channel.sendUrgent(data);
+        if (!channel.sendUrgent(data)) {
+            throw new SocketException(StreamSocketChannel.FULL);
+        }
     }
 
     @Override

@@ -15,6 +15,11 @@ import org.verbena.sockets.stream.Stream;
 /** The direction of a channel that comes in: one reader at a time, which waits or not. */
 final class Input extends Direction {
     private static final int END = -1;
+    /** Of so many reads in vain, less one, the last asks TCP whether the peer is still there. */
+    private static final int LOOKS = 1023;
+
+    /** Guarded by the lock. */
+    private int looks;
 
     Input(StreamSocketChannel channel) {
         super(channel, OP_READ);
@@ -42,6 +47,9 @@ final class Input extends Direction {
             boolean waits = channel.isBlocking();
             if (!waits || !Thread.currentThread().isInterrupted()) {
                 long n = attempt(stream, one, many, offset, length);
+                if (n == 0 && !waits && (++looks & LOOKS) == 0) {
+                    stream.lookAtTcp();
+                }
                 if (n != 0 || !waits || Buffers.remaining(one, many, offset, length) == 0) {
                     return n;
                 }

@@ -109,7 +109,11 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
         checkOpen();
         inner.bind(local, backlog);
         decision = Rules.decide(Role.TCP_SERVER, (InetSocketAddress) inner.getLocalAddress(), null, offloaded);
-        shown = OpenSocket.listening(inner, decision);
+        OpenSocket own = OpenSocket.listening(inner, decision);
+        shown = own;
+        if (!isOpen()) {
+            own.end();
+        }
         return this;
     }
 

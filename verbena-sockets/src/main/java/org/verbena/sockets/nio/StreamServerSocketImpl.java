@@ -16,6 +16,7 @@ import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.HashSet;
 import java.util.Set;
 
@@ -31,6 +32,9 @@ import org.verbena.sockets.VerbenaSelectorProvider;
  * never blocks. It is bound when it begins to listen, since channels do both at once.
  */
 final class StreamServerSocketImpl extends ClassicSocketImpl<StreamServerSocketChannel> {
+    /** Bits of IP_TOS that are not the program's. */
+    private static final int ECN = 3;
+
     /** One thread accepts at a time. */
     private final DirectionLock acceptLock = new DirectionLock();
 
@@ -42,12 +46,18 @@ final class StreamServerSocketImpl extends ClassicSocketImpl<StreamServerSocketC
 
     @Override
     StreamServerSocketChannel open() throws IOException {
+        SelectorProvider provider = VerbenaSelectorProvider.instance();
         ServerSocketChannel inner = DefaultSelectorProvider.get().openServerSocketChannel();
-        inner.configureBlocking(false);
-        StreamServerSocketChannel c = new StreamServerSocketChannel(VerbenaSelectorProvider.instance(), inner,
-                Interrupts.END_VIRTUAL_WAIT, offloaded);
-        waiting = new Waiting((SelChImpl) inner, c.blockingLock(), Interrupts.END_VIRTUAL_WAIT);
-        return c;
+        try {
+            inner.configureBlocking(false);
+            StreamServerSocketChannel c = new StreamServerSocketChannel(provider, inner, Interrupts.END_VIRTUAL_WAIT,
+                    offloaded);
+            waiting = new Waiting((SelChImpl) inner, c.blockingLock(), Interrupts.END_VIRTUAL_WAIT);
+            return c;
+        } catch (Throwable t) {
+            inner.close(); // nobody else would
+            throw t;
+        }
     }
 
     @Override
@@ -100,7 +110,11 @@ final class StreamServerSocketImpl extends ClassicSocketImpl<StreamServerSocketC
         socket.connected(accepted);
         Integer tos = trafficClass;
         if (tos != null) {
-            socket.setOption(StandardSocketOptions.IP_TOS, tos);
+            try {
+                socket.setOption(StandardSocketOptions.IP_TOS, tos);
+            } catch (SocketException e) {
+                // the connection is good without
+            }
         }
     }
 
@@ -162,7 +176,7 @@ final class StreamServerSocketImpl extends ClassicSocketImpl<StreamServerSocketC
             if (tos < 0 || tos > 255) {
                 throw new IllegalArgumentException("Invalid IP_TOS value");
             }
-            trafficClass = tos;
+            trafficClass = tos & ~ECN; // the kernel keeps those
             return;
         }
         super.setOption(name, value);

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyConnectedException;
@@ -39,6 +40,9 @@ import org.verbena.sockets.stream.StreamState;
  * {@linkplain #kill ends it} when it drops the key. So a selector may call the stream of a key that it has not dropped.
  */
 final class StreamSocketChannel extends JdkBackedChannel implements StreamCarried {
+    /** What the JDK says where there is no room for urgent data. */
+    static final String FULL = "Socket buffer full";
+
     private final SocketChannel inner;
     private final Interrupts interrupts;
     private final Waiting waiting;
@@ -321,16 +325,25 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
             if (input.isShut()) {
                 return 0;
             }
-            int kernel = s.isInputByRing() ? 0 : inner.socket().getInputStream().available();
-            return s.available() + kernel;
+            return s.available(s.isInputByRing() ? 0 : inTcp());
+        }
+    }
+
+    private int inTcp() throws IOException {
+        try {
+            return inner.socket().getInputStream().available();
+        } catch (SocketException brokenOff) {
+            return 0; // a session that broke off has shut the input down
         }
     }
 
     /**
      * Sends a byte of urgent data, always by TCP: there the receiver drops it unless it asked for it in line, and the sender
      * learns whether the connection still lives, which is what programs use it for.
+     *
+     * @return false if there is no room for it
      */
-    void sendUrgent(int data) throws IOException {
+    boolean sendUrgent(int data) throws IOException {
         output.lock().lock();
         try {
             Stream connected = connectedStream();
@@ -339,6 +352,12 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
             }
             connected.keepOutputByTcp(); // else the receiver, who may count the byte or not, would miss the change
             inner.socket().sendUrgentData(data);
+            return true;
+        } catch (SocketException e) {
+            if (FULL.equals(e.getMessage())) {
+                return false;
+            }
+            throw e;
         } finally {
             output.lock().unlock();
         }

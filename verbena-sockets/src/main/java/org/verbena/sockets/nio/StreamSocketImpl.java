@@ -17,6 +17,7 @@ import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -42,9 +43,14 @@ final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
 
     @Override
     StreamSocketChannel open() throws IOException {
+        SelectorProvider provider = VerbenaSelectorProvider.instance();
         SocketChannel inner = DefaultSelectorProvider.get().openSocketChannel();
-        return new StreamSocketChannel(VerbenaSelectorProvider.instance(), inner, Interrupts.END_VIRTUAL_WAIT,
-                offloaded);
+        try {
+            return new StreamSocketChannel(provider, inner, Interrupts.END_VIRTUAL_WAIT, offloaded);
+        } catch (Throwable t) {
+            inner.close(); // nobody else would
+            throw t;
+        }
     }
 
     /** Becomes the socket of a connection that was accepted; closes it if it cannot. */
@@ -89,7 +95,7 @@ final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
     }
 
     @Override
-    protected void connect(SocketAddress remote, int timeoutMillis) throws IOException {
+    protected void connect(SocketAddress remote, int connectMillis) throws IOException {
         if (!(remote instanceof InetSocketAddress to)) {
             throw new IOException("Unsupported address type");
         }
@@ -102,7 +108,7 @@ final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
             c.connect(() -> {
                 address = host;
                 port = to.getPort();
-                return connect(c, new InetSocketAddress(host, port), MILLISECONDS.toNanos(timeoutMillis));
+                return connect(c, new InetSocketAddress(host, port), MILLISECONDS.toNanos(connectMillis));
             });
             localport = port(c.getLocalAddress());
         } catch (SocketTimeoutException e) {
@@ -318,7 +324,12 @@ final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
     protected void sendUrgentData(int data) throws IOException {
         StreamSocketChannel c = connectedChannel();
         try {
-            c.sendUrgent(data);
+            while (!c.sendUrgent(data)) {
+                if (Thread.currentThread().isVirtual()) {
+                    throw new SocketException("No buffer space available");
+                }
+                DirectionLock.pause(); // rare: the peer does not read
+            }
         } catch (IOException e) {
             throw failure(c, e);
         }

@@ -170,6 +170,9 @@ final class Waiting {
             }
         }
         try {
+            if (stream.readyOps(op) != 0) { // the other has taken the doorbell while this thread was on its way here
+                return false;
+            }
             if (leads) {
                 tcp.park(Net.POLLIN, nanos);
                 return false;

@@ -62,6 +62,12 @@ final class Arena {
         return piece;
     }
 
+    /** Whether so much for one connection leaves enough for others: a quarter of the limit is for first rings. */
+    synchronized boolean hasAmple(int size) {
+        ArrayDeque<Memory> same = free.get(size);
+        return same != null && !same.isEmpty() || total + size <= limit - limit / 4;
+    }
+
     /** Gives a piece back that no peer writes to any more. */
     synchronized void free(Memory piece) {
         free.computeIfAbsent(piece.size(), size -> new ArrayDeque<>()).push(piece);

@@ -47,7 +47,6 @@ final class Inbound {
     private @Nullable ByteBuffer doorbells;
 
     private long armSequence;
-    private int emptyReads;
     private long seenSpaceArm;
 
     /** Written by the reader alone; others may see an earlier value. */
@@ -301,7 +300,6 @@ final class Inbound {
                 return said;
             }
         }
-        emptyReads = 0;
         n = Math.min(n, into.remaining());
         Memory ring = own.ring;
         int at = (int) (position & ring.size() - 1);
@@ -323,7 +321,7 @@ final class Inbound {
     /** The ring is empty: the end, what TCP says, or nothing yet. */
     private int nothing(Link own) throws IOException {
         boolean failed = own.session.isFailed();
-        if ((++emptyReads & 1023) == 0 || failed) {
+        if (failed) {
             drain();
         }
         long end = BlockLayout.getAcquire(own.block, BlockLayout.END);
@@ -354,12 +352,12 @@ final class Inbound {
 
     /** Tells the peer how far this end has read, grants a larger ring if it wants one. */
     private void tell(Link own, Outbound back) {
-        if (!back.knowsPeer()) {
-            return; // it is told when the peer's offer comes
-        }
-        long wanted = BlockLayout.getAcquire(own.block, BlockLayout.WANTED);
-        Memory next = wanted == granted + 1 && own.nextRing == null ? larger(own) : null;
-        synchronized (own.session) {
+        synchronized (own.session) { // the engine's thread may tell at the same time
+            if (!back.knowsPeer()) {
+                return; // it is told when the peer's offer comes
+            }
+            long wanted = BlockLayout.getAcquire(own.block, BlockLayout.WANTED);
+            Memory next = wanted == granted + 1 && own.nextRing == null ? larger(own) : null;
             told = position;
             if (next != null) {
                 back.postWord(Session.NOTHING, BlockLayout.GRANT_ADDRESS, next.address());
@@ -390,7 +388,7 @@ final class Inbound {
     private @Nullable Memory larger(Link own) {
         granted++;
         long size = Math.min((long) own.ring.size() * Link.RING_GROWTH, Link.maxRing());
-        if (size <= own.ring.size()) {
+        if (size <= own.ring.size() || !own.session.arena().hasAmple((int) size)) {
             return null;
         }
         try {
@@ -496,11 +494,34 @@ final class Inbound {
         }
     }
 
-    int available() {
-        if (leftover.hasRemaining()) {
-            return leftover.remaining();
+    /** Any thread may ask, beside the one that reads: so it changes nothing, and is of some moment of the call. */
+    int available(int inTcp) {
+        synchronized (this) {
+            long ready = leftover.remaining();
+            Link own = link;
+            if (carrier == RING) {
+                ready += unread();
+            } else if (own == null) {
+                ready += inTcp;
+            } else {
+                long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
+                long start = lane >>> BlockLayout.GENERATION_BITS;
+                long produced = BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED);
+                ready += lane == 0
+                        ? inTcp
+                        : Math.clamp(start - position, 0, inTcp) + Math.max(0, produced - start); // no doorbells
+            }
+            return Math.clamp(ready, 0, Integer.MAX_VALUE);
         }
-        return carrier == RING ? Math.max(0, readable(link())) : 0;
+    }
+
+    /** Learns from TCP whether the peer is gone; says whether a doorbell was taken. */
+    boolean lookAtTcp() {
+        long before = wakeUps;
+        if (carrier == RING && !shut) {
+            drain();
+        }
+        return wakeUps != before;
     }
 
     void shutdown() throws IOException {
@@ -525,7 +546,7 @@ final class Inbound {
         Link own = link;
         return carrier != RING || own == null
                 ? 0
-                : Math.max(0, BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) - position);
+                : Math.clamp(BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) - position, 0, Integer.MAX_VALUE);
     }
 
     /** Size of the ring that is read, with the next one if so much is unread that it is in both; 0 without a ring. */

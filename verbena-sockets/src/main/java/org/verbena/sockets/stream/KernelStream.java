@@ -96,8 +96,8 @@ final class KernelStream extends Stream {
     }
 
     @Override
-    public int available() {
-        return 0;
+    public int available(int inTcp) {
+        return inTcp;
     }
 
     @Override

@@ -93,11 +93,6 @@ final class RingStream extends Stream {
         changed();
     }
 
-    /** Whether both offers were made. */
-    boolean isAgreed() {
-        return offered;
-    }
-
     synchronized boolean isClosed() {
         return closed;
     }
@@ -219,14 +214,12 @@ final class RingStream extends Stream {
         if (queue != null && own != null) {
             id = queue.attach(own.session);
         }
+        in.enterIfDue();
         if ((ops & READ) != 0 && in.arm(id, out)) {
             ready |= READ;
         }
-        if ((ops & WRITE) != 0) {
-            in.enterIfDue();
-            if (out.arm(id)) {
-                ready |= WRITE;
-            }
+        if ((ops & WRITE) != 0 && out.arm(id)) {
+            ready |= WRITE;
         }
         return ready;
     }
@@ -271,8 +264,20 @@ final class RingStream extends Stream {
     }
 
     @Override
-    public int available() {
-        return in.available();
+    public int available(int inTcp) {
+        return in.available(inTcp);
+    }
+
+    @Override
+    public void lookAtTcp() {
+        if (in.lookAtTcp()) {
+            changed(); // it was for somebody else
+        }
+    }
+
+    @Override
+    public boolean isAgreed() {
+        return offered;
     }
 
     @Override

@@ -42,8 +42,8 @@ public final class ShownSockets {
 
     private final CounterEntry all;
     private final ShownRules rules;
-    /** By the {@link Stream} or {@link OpenSocket} that each shows. */
-    private final Map<Object, CounterEntry> shown = new HashMap<>();
+    /** By the number of the {@link Stream} or {@link OpenSocket} that each shows: what has ended is not to be kept here. */
+    private final Map<Long, CounterEntry> shown = new HashMap<>();
 
     private ShownSockets(CounterFile file) {
         int cells = FallbackReason.values().length - 1 + SamplePoint.SOCKETS_GROWTHS - SamplePoint.SOCKETS_OPENED + 1;
@@ -84,8 +84,9 @@ public final class ShownSockets {
     private synchronized void look() {
         List<Stream> streams = StreamCounters.open();
         List<OpenSocket> others = OpenSocket.all();
-        Set<Object> open = new HashSet<>(streams);
-        open.addAll(others);
+        Set<Long> open = new HashSet<>();
+        streams.forEach(s -> open.add(s.number()));
+        others.forEach(s -> open.add(s.number()));
         shown.entrySet().removeIf(e -> {
             boolean gone = !open.contains(e.getKey());
             if (gone) {
@@ -133,12 +134,12 @@ public final class ShownSockets {
         e.raise(point & 0xff, value);
     }
 
-    private @Nullable CounterEntry entry(Object socket, int type, long number, long created, int cells) {
-        CounterEntry e = shown.get(socket);
+    private @Nullable CounterEntry entry(int type, long number, long created, int cells) {
+        CounterEntry e = shown.get(number);
         if (e == null && shown.size() < MOST) {
             e = CounterFile.own().take(type, (int) number, NAME, all.id(), CounterLayout.SMALL_CELLS,
                     (1L << cells) - 1, created * NANOS_OF_MILLI);
-            shown.put(socket, e);
+            shown.put(number, e);
         }
         return e;
     }
@@ -149,8 +150,8 @@ public final class ShownSockets {
         ServerSocketChannel listening = s.listening();
         SocketChannel connecting = s.connecting();
         CounterEntry e = listening == null
-                ? entry(s, ObjectType.CONNECTION, s.number(), s.created(), 0)
-                : entry(s, ObjectType.LISTENER, s.number(), s.created(), 1);
+                ? entry(ObjectType.CONNECTION, s.number(), s.created(), 0)
+                : entry(ObjectType.LISTENER, s.number(), s.created(), 1);
         if (e == null) {
             return false;
         }
@@ -168,7 +169,7 @@ public final class ShownSockets {
 
     @SuppressWarnings("EnumOrdinal")
     private boolean show(Stream s) {
-        CounterEntry e = entry(s, ObjectType.CONNECTION, s.number(), s.created(),
+        CounterEntry e = entry(ObjectType.CONNECTION, s.number(), s.created(),
                 SamplePoint.CONNECTION_GROWTHS - SamplePoint.CONNECTION_TX_RING_BYTES + 1);
         if (e == null) {
             return false;

@@ -40,6 +40,7 @@ public abstract class Stream {
 
     private final long number = StreamCounters.nextNumber();
     private final long created = System.currentTimeMillis();
+    private final long createdNanos = System.nanoTime();
     private final Role role;
     private volatile @Nullable Decision decision;
 
@@ -157,8 +158,23 @@ public abstract class Stream {
      */
     public abstract void close(boolean reset);
 
-    /** Bytes that {@link #read} would give without waiting; an estimate below the truth while TCP carries them. */
-    public abstract int available() throws IOException;
+    /**
+     * Bytes that {@link #read} would give without waiting. From any thread.
+     *
+     * @param inTcp how many bytes the kernel has at the TCP socket, doorbells included
+     */
+    public abstract int available(int inTcp);
+
+    /**
+     * Looks for the end of TCP, where a ring carries what comes in. For who reads again and again without ever waiting: the
+     * ring says nothing of a peer that is gone.
+     */
+    public void lookAtTcp() {}
+
+    /** Whether the ends have agreed upon rings; a direction may have ended, or been fixed to TCP, before. */
+    public boolean isAgreed() {
+        return false;
+    }
 
     /** Whether the ring carries the direction that comes in. */
     public abstract boolean isInputByRing();
@@ -195,6 +211,11 @@ public abstract class Stream {
     /** Tells the sockets of this process apart. */
     final long number() {
         return number;
+    }
+
+    /** How long it has been connected, in milliseconds. */
+    final long age() {
+        return (System.nanoTime() - createdNanos) / 1_000_000;
     }
 
     /** When it was connected, in milliseconds since 1970. */

@@ -76,7 +76,7 @@ final class StreamCounters {
                 closed = closed.plus(stream.figures());
             }
         }
-        FlightEvents.socketClosed(stream.tcp(), System.currentTimeMillis() - stream.created(),
+        FlightEvents.socketClosed(stream.tcp(), stream.age(),
                 () -> stream.figures().carried());
     }
 

@@ -146,7 +146,11 @@ final class StreamEngine {
         beginningDue.set(false);
         Agreement agreement;
         while ((agreement = beginning.poll()) != null) {
-            agreement.start();
+            try {
+                agreement.start();
+            } catch (RuntimeException e) { // the others have their turn all the same
+                LOG.log(System.Logger.Level.ERROR, "the agreement of a connection", e);
+            }
         }
     }
 

@@ -95,7 +95,7 @@ class HostileWordsTest {
             case 2 -> assertThat(stream.write(buffer)).isBetween(0, buffer.limit());
             case 3 -> assertThat(stream.arm(random.nextBoolean() ? READ : WRITE, null)).isBetween(0, READ | WRITE);
             case 4 -> stream.kernelReady(READ, READ | WRITE);
-            default -> assertThat(stream.available()).isBetween(0, Link.maxRing());
+            default -> assertThat(stream.available(0)).isNotNegative();
         }
     }
 

@@ -149,8 +149,8 @@ public final class ScriptedStream extends Stream {
     public void close(boolean reset) {}
 
     @Override
-    public int available() {
-        return 0;
+    public int available(int inTcp) {
+        return inTcp;
     }
 
     @Override

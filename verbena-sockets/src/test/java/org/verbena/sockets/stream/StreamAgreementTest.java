@@ -170,6 +170,62 @@ class StreamAgreementTest {
         server.close(false);
     }
 
+    /** Whoever asks, before anything was read and beside the reader: bytes of the program's, no doorbells. */
+    @Test
+    void availableCountsBytesAndNoDoorbells() throws Exception {
+        Tcp tcp = connect();
+        Stream client = Stream.of(tcp.client, Stream.Role.CLIENT);
+        Stream server = Stream.of(tcp.server, Stream.Role.SERVER);
+        assertThat(client.write(ByteBuffer.allocate(3))).isEqualTo(3);
+        await("rings", () -> client.isOutputByRing() && server.isOutputByRing() && server.isAgreed());
+        assertThat(server.available(0)).as("TCP has not brought it").isZero();
+        assertThat(server.available(3)).isEqualTo(3);
+        assertThat(client.write(ByteBuffer.allocate(10))).isEqualTo(10);
+        assertThat(server.available(4)).as("a doorbell among it").isEqualTo(13);
+        assertThat(server.isInputByRing()).isFalse();
+        ByteBuffer into = ByteBuffer.allocate(5);
+        await("bytes", () -> {
+            try {
+                server.read(into);
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+            return !into.hasRemaining();
+        });
+        assertThat(server.available(0)).isEqualTo(8);
+        client.close(false);
+        server.close(false);
+    }
+
+    /** One thread reads while the ring grows, another asks what there is to read. */
+    @Test
+    void availableDisturbsNoReader() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            Tcp tcp = connect();
+            Stream client = Stream.of(tcp.client, Stream.Role.CLIENT);
+            Stream server = Stream.of(tcp.server, Stream.Role.SERVER);
+            await("rings", () -> client.isOutputByRing() && server.isOutputByRing());
+            Way there = new Way(client, server, 0);
+            Thread asks = Thread.ofPlatform().start(() -> {
+                while (!Thread.currentThread().isInterrupted()) {
+                    assertThat(server.available(0)).isNotNegative();
+                }
+            });
+            try {
+                while (there.read < 2_000_000) {
+                    there.turn(2_000_000);
+                    client.arm(SelectionKey.OP_WRITE, null); // so that it grows on
+                }
+            } finally {
+                asks.interrupt();
+                asks.join();
+            }
+            assertThat(((RingStream) client).in().growths() + ((RingStream) client).out().growths()).isPositive();
+            client.close(false);
+            server.close(false);
+        }
+    }
+
     /** Until there is no room any more, and no larger ring comes. */
     private static long fill(Stream stream) throws IOException {
         ByteBuffer some = ByteBuffer.allocate(1000);
@@ -277,20 +333,36 @@ class StreamAgreementTest {
 
     @Test
     void aThousandIdleConnectionsTakeMegabytes() throws Exception {
-        List<RingStream> all = new ArrayList<>();
+        RingStream first = agreedClient();
+        long before = arenas(List.of(first)); // other connections may have left larger rings for use again
+        List<RingStream> all = new ArrayList<>(List.of(first));
         for (int i = 0; i < 1000; i++) {
             Tcp tcp = connect();
             all.add((RingStream) Stream.of(tcp.client, Stream.Role.CLIENT));
             all.add((RingStream) Stream.of(tcp.server, Stream.Role.SERVER));
         }
         await("agreements", () -> all.stream().allMatch(stream -> stream.isAgreed()));
-        long bytes = all.stream().map(stream -> stream.link().session.arena()).distinct()
-                .mapToLong(org.verbena.sockets.stream.Arena::total).sum();
+        long bytes = arenas(all) - before;
         System.out.println("2 x 1000 idle ends take " + bytes + " bytes of rings and control blocks");
         assertThat(bytes).isLessThan(20_000_000);
         all.forEach(stream -> stream.close(false));
         await("memory given back", () -> all.stream().noneMatch(stream -> stream.link().session.streams().contains(
                 stream)));
+    }
+
+    private RingStream agreedClient() throws Exception {
+        Tcp tcp = connect();
+        RingStream client = (RingStream) Stream.of(tcp.client, Stream.Role.CLIENT);
+        Stream server = Stream.of(tcp.server, Stream.Role.SERVER);
+        await("agreement", () -> client.isAgreed() && server.isAgreed());
+        server.close(false);
+        return client;
+    }
+
+    /** Bytes of the sessions' memory, at both ends for both are here. */
+    private static long arenas(List<RingStream> streams) {
+        return streams.stream().map(stream -> stream.link().session.arena()).distinct()
+                .mapToLong(org.verbena.sockets.stream.Arena::total).sum();
     }
 
     @Test

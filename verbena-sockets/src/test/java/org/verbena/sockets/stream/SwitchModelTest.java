@@ -303,15 +303,20 @@ class SwitchModelTest {
             }
         }
 
-        /** Nobody sleeps for what is there, unless something is on the way that wakes it. */
-        private void checkSleepers() {
+        /** All that was posted has arrived; the engine sees to that. */
+        private static void arriveAll() {
             for (Session session : new Session[] {sessions.a, sessions.b}) {
-                while (session.isBusy()) { // as the engine does
+                while (session.isBusy()) {
                     synchronized (session) {
                         session.poll();
                     }
                 }
             }
+        }
+
+        /** Nobody sleeps for what is there, unless something is on the way that wakes it. */
+        private void checkSleepers() {
+            arriveAll();
             for (End end : new End[] {a, b}) {
                 if (end.isGone()) {
                     continue;
@@ -395,6 +400,7 @@ class SwitchModelTest {
                 agreeAfterEnd(a);
                 agreeAfterEnd(b);
             }
+            arriveAll(); // nothing is on its way to memory that the next schedule uses
             for (End end : new End[] {a, b}) {
                 if (end.link != null && !end.released) {
                     if (!end.other.killed && end.other.agreed && end.agreed) {

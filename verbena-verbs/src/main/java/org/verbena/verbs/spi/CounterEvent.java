@@ -54,6 +54,9 @@ final class CounterEvent extends Event {
     private static void commitAll() {
         try (RemoteProcess process = RemoteProcess.current()) {
             for (RemoteObject o : process.objects(0)) {
+                if (o.type() == ObjectType.CONNECTION) {
+                    continue; // there may be thousands: SocketClosed says what each came to
+                }
                 for (int point : o.samplePoints()) {
                     long value = o.value(point);
                     if (value != 0) {
