@@ -66,6 +66,7 @@ final class MetricTable {
         d.put(SamplePoint.MR_REMOTE_ATOMICS, "Atomics of peers");
         d.put(SamplePoint.MR_REMOTE_FAULTS, "Requests of peers that were refused for rights or bounds");
         device(d);
+        SocketMetrics.describe(d);
         return d;
     }
 

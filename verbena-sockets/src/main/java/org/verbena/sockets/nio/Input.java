@@ -15,10 +15,10 @@ import org.verbena.sockets.stream.Stream;
 /** The direction of a channel that comes in: one reader at a time, which waits or not. */
 final class Input extends Direction {
     private static final int END = -1;
-    /** Of so many reads in vain, less one, the last asks TCP whether the peer is still there. */
-    private static final int LOOKS = 1023;
+    /** After so many reads in vain TCP is asked whether the peer is still there. */
+    private static final int MOST_LOOKS = 1024;
 
-    /** Guarded by the lock. */
+    /** Reads in vain, one after the other; guarded by the lock. */
     private int looks;
 
     Input(StreamSocketChannel channel) {
@@ -47,16 +47,25 @@ final class Input extends Direction {
             boolean waits = channel.isBlocking();
             if (!waits || !Thread.currentThread().isInterrupted()) {
                 long n = attempt(stream, one, many, offset, length);
-                if (n == 0 && !waits && (++looks & LOOKS) == 0) {
-                    stream.lookAtTcp();
+                if (!waits) {
+                    lookedInVain(stream, n == 0);
+                    return n;
                 }
-                if (n != 0 || !waits || Buffers.remaining(one, many, offset, length) == 0) {
+                if (n != 0 || Buffers.remaining(one, many, offset, length) == 0) {
                     return n;
                 }
             }
             return await(stream, one, many, offset, length, 0);
         } finally {
             lock().unlock();
+        }
+    }
+
+    private void lookedInVain(Stream stream, boolean inVain) {
+        looks = inVain ? looks + 1 : 0;
+        if (looks == MOST_LOOKS) {
+            looks = 0;
+            stream.lookAtTcp();
         }
     }
 
