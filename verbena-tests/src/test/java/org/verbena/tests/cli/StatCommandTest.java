@@ -358,12 +358,12 @@ class StatCommandTest {
     @Test
     void monitorsWithAPlot() throws Exception {
         peer.tell("flow").await("FLOWING");
-        CommandProcess.Result r = monitor("C.UTF-8", qp(sender), "TX-sends", "-n", "3", "-i", "0.1");
+        CommandProcess.Result r = monitor("C.UTF-8", qp(sender), "TX-sends", "-n", "3", "-i", "0.4");
         assertThat(r.out()).contains("TIME         RATE/s                TOTAL  0 ─").contains("█");
         assertThat(r.out().lines().filter(l -> l.matches("[0-9:]{8} +[0-9.]+ +[0-9]+  █.*"))).hasSize(3);
-        r = monitor("C", "port:1", "tx-bytes", "-n", "2", "-i", "0.1");
+        r = monitor("C", "port:1", "tx-bytes", "-n", "2", "-i", "0.4");
         assertThat(r.out()).contains("0 ---").contains("#").matches("\\p{ASCII}*");
-        r = monitor("C", qp(receiver), "QP_RX_RECEIVES", "-n", "2", "-i", "0.1", "--json");
+        r = monitor("C", qp(receiver), "QP_RX_RECEIVES", "-n", "2", "-i", "0.4", "--json");
         List<String> lines = r.out().lines().toList();
         assertThat(lines).hasSize(2);
         JsonNode n = JSON.readTree(lines.getLast());

@@ -57,6 +57,7 @@ public final class StatPeer {
                     Peer.say("SENT");
                 }
                 case "flow" -> {
+                    p.send(64); // the first takes long
                     Peer.say("FLOWING");
                     while (!Peer.told()) {
                         p.send(64);
