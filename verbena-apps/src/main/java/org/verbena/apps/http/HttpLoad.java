@@ -1,6 +1,8 @@
 package org.verbena.apps.http;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -30,7 +32,20 @@ public final class HttpLoad {
     }
 
     /** @param bytes how long the answer was */
-    record Answer(String hash, long bytes) {}
+    record Answer(String hash, long bytes) {
+        /** All that there is to be read. */
+        static Answer of(InputStream in) throws IOException {
+            MessageDigest digest = Data.digest();
+            long bytes = 0;
+            byte[] piece = new byte[64 << 10];
+            int n;
+            while ((n = in.read(piece)) >= 0) {
+                digest.update(piece, 0, n);
+                bytes += n;
+            }
+            return new Answer(Data.hex(digest), bytes);
+        }
+    }
 
     /** A request. */
     @FunctionalInterface

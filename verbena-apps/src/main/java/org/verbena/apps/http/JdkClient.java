@@ -9,11 +9,9 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.security.GeneralSecurityException;
-import java.security.MessageDigest;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-import org.verbena.apps.Data;
 import org.verbena.apps.Tls;
 
 /** {@link HttpClient}, by HTTP/1.1. */
@@ -40,17 +38,9 @@ final class JdkClient implements HttpLoad.Client {
         HttpResponse<InputStream> r = client.send(HttpRequest.newBuilder(URI.create(url)).build(),
                 BodyHandlers.ofInputStream());
         check(r);
-        MessageDigest digest = Data.digest();
-        long bytes = 0;
         try (InputStream in = r.body()) {
-            byte[] piece = new byte[64 << 10];
-            int n;
-            while ((n = in.read(piece)) >= 0) {
-                digest.update(piece, 0, n);
-                bytes += n;
-            }
+            return HttpLoad.Answer.of(in);
         }
-        return new HttpLoad.Answer(Data.hex(digest), bytes);
     }
 
     @Override

@@ -2,7 +2,6 @@ package org.verbena.apps.http;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.security.MessageDigest;
 import java.util.concurrent.TimeUnit;
 
 import org.eclipse.jetty.client.BytesRequestContent;
@@ -14,7 +13,6 @@ import org.eclipse.jetty.client.transport.HttpClientTransportOverHTTP;
 import org.eclipse.jetty.io.ClientConnector;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
 
-import org.verbena.apps.Data;
 import org.verbena.apps.Tls;
 
 /** Jetty's client. */
@@ -43,17 +41,9 @@ final class JettyClient implements HttpLoad.Client {
         if (r.getStatus() != 200) {
             throw new IOException(url + ": " + r);
         }
-        MessageDigest digest = Data.digest();
-        long bytes = 0;
         try (InputStream in = listener.getInputStream()) {
-            byte[] piece = new byte[64 << 10];
-            int n;
-            while ((n = in.read(piece)) >= 0) {
-                digest.update(piece, 0, n);
-                bytes += n;
-            }
+            return HttpLoad.Answer.of(in);
         }
-        return new HttpLoad.Answer(Data.hex(digest), bytes);
     }
 
     @Override

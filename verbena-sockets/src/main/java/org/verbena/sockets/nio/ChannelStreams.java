@@ -1,19 +1,13 @@
 package org.verbena.sockets.nio;
 
-import static java.util.concurrent.TimeUnit.MILLISECONDS;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.function.IntSupplier;
 
 /** The streams of a socket. Several threads may use one; reads are one after the other, and so are writes. */
 final class ChannelStreams {
-    /** Bytes at a time, as with the JDK's: TCP copies them to memory outside the heap, which each thread keeps. */
-    static final int MOST = 128 << 10;
-
     private ChannelStreams() {}
 
     /** Reads with the adaptor's time-out. */
@@ -38,8 +32,7 @@ final class ChannelStreams {
             if (length == 0) {
                 return 0;
             }
-            return channel.input().read(ByteBuffer.wrap(into, offset, Math.min(length, MOST)),
-                    MILLISECONDS.toNanos(timeoutMillis.getAsInt()));
+            return channel.input().read(into, offset, length, timeoutMillis.getAsInt());
         }
 
         @Override
@@ -69,19 +62,8 @@ final class ChannelStreams {
         @Override
         public void write(byte[] from, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, from.length);
-            if (length == 0) {
-                return;
-            }
-            Output output = channel.output();
-            ByteBuffer part = ByteBuffer.wrap(from, offset, length);
-            output.lock().lock();
-            try {
-                for (int end = offset + length; part.position() < end;) {
-                    part.limit(Math.min(part.position() + MOST, end));
-                    output.writeFully(part);
-                }
-            } finally {
-                output.lock().unlock();
+            if (length > 0) {
+                channel.output().writeFully(from, offset, length);
             }
         }
 

@@ -8,6 +8,9 @@ import org.verbena.sockets.stream.Stream;
 
 /** What the two directions of a channel have in common: one thread at a time, which may wait, and how it ends. */
 abstract class Direction {
+    /** Bytes of an array at a time, as with the JDK's: TCP copies them to memory outside the heap, which each thread keeps. */
+    static final int MOST_OF_ARRAY = 128 << 10;
+
     final StreamSocketChannel channel;
     private final int op;
     private final DirectionLock lock = new DirectionLock();

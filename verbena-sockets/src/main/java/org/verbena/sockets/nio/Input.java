@@ -1,6 +1,7 @@
 package org.verbena.sockets.nio;
 
 import static java.nio.channels.SelectionKey.OP_READ;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import java.io.IOException;
 import java.net.SocketTimeoutException;
@@ -101,6 +102,16 @@ final class Input extends Direction {
         } finally {
             lock().unlock();
         }
+    }
+
+    /**
+     * Reads for a socket, into an array.
+     *
+     * @param timeoutMillis as for {@link #read(ByteBuffer, long)}
+     */
+    int read(byte[] into, int offset, int length, int timeoutMillis) throws IOException {
+        return read(ByteBuffer.wrap(into, offset, Math.min(length, MOST_OF_ARRAY)),
+                MILLISECONDS.toNanos(timeoutMillis));
     }
 
     private static SocketTimeoutException timedOut() {

@@ -29,9 +29,18 @@ final class Output extends Direction {
         return write(null, from, offset, length, false);
     }
 
-    /** Writes for the socket adaptor: a channel that does not block is refused. */
-    void writeFully(ByteBuffer from) throws IOException {
-        write(from, null, 0, 0, true);
+    /** Writes an array for a socket, and nothing of another thread's in between; a channel that does not block is refused. */
+    void writeFully(byte[] from, int offset, int length) throws IOException {
+        ByteBuffer part = ByteBuffer.wrap(from, offset, length);
+        lock().lock();
+        try {
+            for (int end = offset + length; part.position() < end;) {
+                part.limit(Math.min(part.position() + MOST_OF_ARRAY, end));
+                write(part, null, 0, 0, true);
+            }
+        } finally {
+            lock().unlock();
+        }
     }
 
     private long write(

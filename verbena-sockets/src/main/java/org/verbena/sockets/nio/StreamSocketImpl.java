@@ -22,7 +22,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-import org.jspecify.annotations.Nullable;
 import sun.nio.ch.DefaultSelectorProvider;
 import sun.nio.ch.Net;
 
@@ -36,8 +35,6 @@ final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
     /** As the JDK's says it, each time again once a reader has seen it. */
     private static final String RESET = "Connection reset";
 
-    private ChannelStreams.@Nullable In in;
-    private ChannelStreams.@Nullable Out out;
     private volatile boolean ended;
     private volatile boolean reset;
 
@@ -231,7 +228,7 @@ final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
             throw new SocketException(RESET);
         }
         try {
-            int n = in(c).read(into, offset, length);
+            int n = c.input().read(into, offset, length, timeoutMillis());
             if (n < 0) {
                 ended = true;
             }
@@ -253,30 +250,12 @@ final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
         }
         StreamSocketChannel c = connectedChannel();
         try {
-            out(c).write(from, offset, length);
+            c.output().writeFully(from, offset, length);
         } catch (IOException e) {
             throw failure(c, e);
         } finally {
             Reference.reachabilityFence(this);
         }
-    }
-
-    private ChannelStreams.In in(StreamSocketChannel c) {
-        ChannelStreams.In i = in;
-        if (i == null) { // several threads may make one: all are the same
-            i = new ChannelStreams.In(c, this::timeoutMillis);
-            in = i;
-        }
-        return i;
-    }
-
-    private ChannelStreams.Out out(StreamSocketChannel c) {
-        ChannelStreams.Out o = out;
-        if (o == null) {
-            o = new ChannelStreams.Out(c);
-            out = o;
-        }
-        return o;
     }
 
     private IOException failure(StreamSocketChannel c, IOException e) {

@@ -52,6 +52,8 @@ final class Inbound {
     /** Written by the reader alone; others may see an earlier value. */
     private long bytesByTcp;
     private long bytesByRing;
+
+    /** Doorbells taken: in TCP's phase under this object's lock, then under the one for draining. */
     private long wakeUps;
 
     Inbound(SocketChannel tcp) {

@@ -146,11 +146,7 @@ final class StreamEngine {
         beginningDue.set(false);
         Agreement agreement;
         while ((agreement = beginning.poll()) != null) {
-            try {
-                agreement.start();
-            } catch (RuntimeException e) { // the others have their turn all the same
-                LOG.log(System.Logger.Level.ERROR, "the agreement of a connection", e);
-            }
+            jobs.add(agreement::start); // each by itself: one that fails takes no other with it
         }
     }
 
