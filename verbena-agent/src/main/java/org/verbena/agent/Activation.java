@@ -3,27 +3,28 @@ package org.verbena.agent;
 import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
-import java.net.URISyntaxException;
-import java.net.URL;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * Brings Verbena's sockets into this JVM, or says why not, in one line: what is wrong with the arguments at start, the
  * rest when the program opens its first channel or socket. So a program that opens none pays for no more than the change
- * to three methods of the JDK. In the class loader of the agent alone.
+ * to three methods of the JDK. In the class loader of the agent alone. It has no streams and few lambdas: the first of
+ * each costs time, which the start of every program would take longer.
  */
-public final class Activation {
+final class Activation implements Supplier<Map<String, Object>> {
     private static final String PROPERTY = "java.nio.channels.spi.SelectorProvider";
 
     /** Whether classic sockets are Verbena's, too. */
     private static final String CLASSIC = "verbena.classic";
+
+    private static final String[] SETTINGS = {"verbena.rules", "verbena.rules.file", "verbena.summary", CLASSIC};
 
     private final AgentArguments arguments;
     private final Instrumentation instrumentation;
@@ -40,17 +41,13 @@ public final class Activation {
     }
 
     /**
-     * Called by {@link Premain}, in another class loader, hence public.
+     * As {@link Preparation#apply}.
      *
-     * @param given the agent's arguments
      * @param jar the agent's
-     * @return makes what {@link SocketHook} gives the JDK, nothing if the program is to have all from there; throws
-     *     nothing
-     * @throws IllegalArgumentException if the arguments are wrong
      */
-    public static Supplier<Map<String, Object>> prepare(String given, Instrumentation instrumentation, URL jar)
-            throws IOException, ReflectiveOperationException, URISyntaxException {
-        Activation a = new Activation(AgentArguments.parse(given), instrumentation, new File(jar.toURI()));
+    static Activation prepare(String given, Instrumentation instrumentation, File jar)
+            throws IOException, ReflectiveOperationException {
+        Activation a = new Activation(AgentArguments.parse(given), instrumentation, jar);
         if (!a.arguments.isEmpty() || hasSettings()) {
             a.arguments.set(a.carrier()::refusal);
             String mistake = a.carrier().mistake();
@@ -63,14 +60,18 @@ public final class Activation {
             }
         }
         a.patch();
-        System.setProperty(Premain.STATE, "active when the first channel is opened");
-        return a::sockets;
+        System.setProperty(Premain.STATE, "active when the first channel or socket is opened");
+        return a;
     }
 
     /** Whether properties that the program was started with have something to be looked at before it begins. */
     private static boolean hasSettings() {
-        return Stream.of("rules", "rules.file", "summary", "classic")
-                .anyMatch(p -> System.getProperty("verbena." + p) != null);
+        for (String p : SETTINGS) {
+            if (System.getProperty(p) != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isClassicOff() {
@@ -107,7 +108,9 @@ public final class Activation {
         return carrier;
     }
 
-    private Map<String, Object> sockets() {
+    /** What {@link SocketHook} gives the JDK. */
+    @Override
+    public Map<String, Object> get() {
         try {
             String other = otherProvider();
             if (other != null) {
@@ -155,7 +158,8 @@ public final class Activation {
             return named;
         }
         ClassLoader system = ClassLoader.getSystemClassLoader();
-        return ServiceLoader.load(SelectorProvider.class, system).stream().findFirst().map(p -> p.type().getName())
-                .orElse(null);
+        Optional<ServiceLoader.Provider<SelectorProvider>> first = ServiceLoader.load(SelectorProvider.class, system)
+                .stream().findFirst();
+        return first.isPresent() ? first.get().type().getName() : null;
     }
 }

@@ -39,10 +39,11 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
     }
 
     private static Optional<Carrier> ofApplication() {
-        ModuleLayer boot = ModuleLayer.boot();
-        Optional<Module> module = boot.findModule(SOCKETS);
+        Optional<Module> module = ModuleLayer.boot().findModule(SOCKETS);
         try {
-            ClassLoader loader = module.map(Module::getClassLoader).orElse(ClassLoader.getSystemClassLoader());
+            ClassLoader loader = module.isPresent()
+                    ? module.get().getClassLoader()
+                    : ClassLoader.getSystemClassLoader();
             Class<?> dropIn = Class.forName(DROP_IN, false, loader);
             Module sockets = dropIn.getModule();
             Module linux = Class.forName(LINUX + ".Sys", false, loader).getModule();

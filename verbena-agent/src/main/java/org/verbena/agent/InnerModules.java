@@ -52,8 +52,13 @@ final class InnerModules implements ModuleFinder {
             String file = name.substring(folderEnd);
             int packageEnd = file.lastIndexOf('/');
             if (packageEnd >= 0) {
-                packages.computeIfAbsent(name.substring(0, folderEnd), f -> new HashSet<>())
-                        .add(file.substring(0, packageEnd).replace('/', '.'));
+                String folder = name.substring(0, folderEnd);
+                Set<String> known = packages.get(folder);
+                if (known == null) {
+                    known = new HashSet<>();
+                    packages.put(folder, known);
+                }
+                known.add(file.substring(0, packageEnd).replace('/', '.'));
             } else if (file.equals(DESCRIPTOR)) {
                 descriptors.add(e);
             }

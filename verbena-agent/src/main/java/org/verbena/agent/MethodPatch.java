@@ -1,54 +1,56 @@
 package org.verbena.agent;
 
-import java.lang.classfile.ClassFile;
-import java.lang.classfile.ClassTransform;
-import java.lang.classfile.CodeBuilder;
-import java.lang.classfile.CodeElement;
-import java.lang.classfile.CodeTransform;
-import java.lang.classfile.Label;
-import java.lang.constant.ClassDesc;
-import java.lang.constant.ConstantDescs;
-import java.lang.constant.MethodTypeDesc;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
 import java.security.ProtectionDomain;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a method of the JDK begin with a question to {@link SocketHook}: if the answer is null it goes on as the JDK wrote
- * it. The class file alone is changed, in this JVM's memory.
+ * it. The class file alone is changed, in this JVM's memory, and by {@link MethodPrefix}: the JDK's own Class-File API
+ * takes a tenth of a second for it in a JVM that has just begun. No lambdas here for the same reason.
  */
-final class MethodPatch implements ClassFileTransformer {
-    private static final ClassDesc LOADER = ClassDesc.of("java.lang.ClassLoader");
-    private static final ClassDesc METHOD = ClassDesc.of("java.lang.reflect.Method");
+class MethodPatch implements ClassFileTransformer {
+    private static final String OBJECT = "java/lang/Object";
+    private static final String CLASS = "java/lang/Class";
+    private static final String LOADER = "java/lang/ClassLoader";
+    private static final String METHOD = "java/lang/reflect/Method";
 
     private final String type;
     private final String method;
-    private final MethodTypeDesc signature;
-    private final Question question;
+    private final String descriptor;
+    private final String hook;
+    private final @Nullable String parameter;
+    private final String answer;
     private @Nullable Throwable failure;
     private boolean done;
 
     /**
-     * What is asked, and what becomes of the answer.
+     * Changes one method.
      *
-     * @param hook the method of {@link SocketHook}; it throws nothing
-     * @param parameter of that method; null if it has none
-     * @param argument puts the argument onto the stack, as an object
+     * @param type its class, as the JVM names it
+     * @param descriptor its parameters and result, as in a class file
+     * @param hook the method of {@link SocketHook} that is asked; it throws nothing
+     * @param parameter type of the hook's parameter; null if it has none
      * @param answer the type of the answer
-     * @param use takes an answer that is not null from the stack and returns from the method
      */
-    record Question(String hook, @Nullable ClassDesc parameter, Consumer<CodeBuilder> argument, ClassDesc answer,
-            Consumer<CodeBuilder> use) {}
-
-    MethodPatch(String type, String method, MethodTypeDesc signature, Question question) {
+    MethodPatch(String type, String method, String descriptor, String hook, @Nullable String parameter, String answer) {
         this.type = type;
         this.method = method;
-        this.signature = signature;
-        this.question = question;
+        this.descriptor = descriptor;
+        this.hook = hook;
+        this.parameter = parameter;
+        this.answer = answer;
+    }
+
+    /** Puts the argument of the hook onto the stack, as an object. */
+    void argument(Instructions code) {}
+
+    /** Takes an answer that is not null from the stack, two places of which it may use, and ends the method. */
+    void use(Instructions code) {
+        code.areturn();
     }
 
     /** @throws IllegalStateException if it does not work; nothing is changed then */
@@ -86,58 +88,39 @@ final class MethodPatch implements ClassFileTransformer {
 
     /** The class file with the question in it. */
     byte[] patched(byte[] original) {
-        ClassFile file = ClassFile.of();
-        Prefix prefix = new Prefix(question);
-        byte[] changed = file.transformClass(file.parse(original), ClassTransform.transformingMethodBodies(
-                m -> m.methodName().equalsString(method) && m.methodTypeSymbol().equals(signature), prefix));
-        if (!prefix.placed) {
-            throw new IllegalStateException("it has no method " + method + signature.displayDescriptor());
+        MethodPrefix prefix = new MethodPrefix(original);
+        Instructions asked = new Instructions(prefix.constants());
+        ask(asked);
+        Instructions used = new Instructions(prefix.constants());
+        use(used);
+        byte[] changed = prefix.before(method, descriptor, asked, answer, used);
+        if (changed == null) {
+            throw new IllegalStateException("it has no method " + method + descriptor);
         }
         return changed;
     }
 
-    /** Puts the question before the method's own code; through the system class loader, where the agent's jar is. */
-    private static final class Prefix implements CodeTransform {
-        private final Question question;
-        private boolean placed;
-
-        Prefix(Question question) {
-            this.question = question;
+    /** Leaves the answer on the stack. By the system class loader, where the agent's jar is. */
+    private void ask(Instructions code) {
+        code.invokestatic(LOADER, "getSystemClassLoader", "()Ljava/lang/ClassLoader;")
+                .string(SocketHook.class.getName())
+                .invokevirtual(LOADER, "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;")
+                .string(hook);
+        String p = parameter;
+        if (p == null) {
+            code.iconst0().anewarray(CLASS);
+        } else {
+            code.iconst1().anewarray(CLASS).dup().iconst0().type(p).aastore();
         }
-
-        @Override
-        public void atStart(CodeBuilder code) {
-            placed = true;
-            Label jdk = code.newLabel();
-            code.invokestatic(LOADER, "getSystemClassLoader", MethodTypeDesc.of(LOADER))
-                    .ldc(SocketHook.class.getName())
-                    .invokevirtual(LOADER, "loadClass",
-                            MethodTypeDesc.of(ConstantDescs.CD_Class, ConstantDescs.CD_String))
-                    .ldc(question.hook);
-            array(code, ConstantDescs.CD_Class, question.parameter == null ? null : c -> c.ldc(question.parameter));
-            code.invokevirtual(ConstantDescs.CD_Class, "getMethod", MethodTypeDesc.of(METHOD,
-                    ConstantDescs.CD_String, ConstantDescs.CD_Class.arrayType())).aconst_null();
-            array(code, ConstantDescs.CD_Object, question.parameter == null ? null : question.argument);
-            code.invokevirtual(METHOD, "invoke", MethodTypeDesc.of(ConstantDescs.CD_Object, ConstantDescs.CD_Object,
-                    ConstantDescs.CD_Object.arrayType())).checkcast(question.answer).dup().ifnull(jdk);
-            question.use.accept(code);
-            code.labelBinding(jdk).pop();
-        }
-
-        /** An array with what {@code element} puts onto the stack, or an empty one. */
-        private static void array(CodeBuilder code, ClassDesc type, @Nullable Consumer<CodeBuilder> element) {
-            if (element == null) {
-                code.iconst_0().anewarray(type);
-                return;
-            }
-            code.iconst_1().anewarray(type).dup().iconst_0();
-            element.accept(code);
+        code.invokevirtual(CLASS, "getMethod", "(Ljava/lang/String;[Ljava/lang/Class;)Ljava/lang/reflect/Method;")
+                .aconstNull();
+        if (p == null) {
+            code.iconst0().anewarray(OBJECT);
+        } else {
+            argument(code.iconst1().anewarray(OBJECT).dup().iconst0());
             code.aastore();
         }
-
-        @Override
-        public void accept(CodeBuilder code, CodeElement element) {
-            code.with(element);
-        }
+        code.invokevirtual(METHOD, "invoke", "(Ljava/lang/Object;[Ljava/lang/Object;)Ljava/lang/Object;")
+                .checkcast(answer);
     }
 }

@@ -1,10 +1,10 @@
 package org.verbena.agent;
 
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.InvocationTargetException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
@@ -45,8 +45,6 @@ public final class Premain {
         try {
             activate(given, instrumentation, attached);
             entered = true;
-        } catch (InvocationTargetException e) {
-            failed(given, e.getCause(), attached);
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             failed(given, e, attached);
         }
@@ -58,11 +56,10 @@ public final class Premain {
         URL jar = Premain.class.getProtectionDomain().getCodeSource().getLocation();
         // stays open: it is where the agent's classes are
         ClassLoader own = new URLClassLoader(new URL[] {jar}, null);
-        Supplier<Map<String, Object>> sockets = (Supplier<Map<String, Object>>) Class.forName(
-                "org.verbena.agent.Activation", true, own)
-                .getMethod("prepare", String.class, Instrumentation.class, URL.class)
-                .invoke(null, given, instrumentation, jar);
-        SocketHook.set(sockets);
+        BiFunction<String, Instrumentation, Supplier<Map<String, Object>>> preparation = (BiFunction<String, Instrumentation, Supplier<Map<String, Object>>>) Class
+                .forName(
+                        "org.verbena.agent.Preparation", true, own).getConstructor().newInstance();
+        SocketHook.set(preparation.apply(given, instrumentation));
         if (attached) {
             SocketHook.provider(); // now, so that who attached learns how it went
         }

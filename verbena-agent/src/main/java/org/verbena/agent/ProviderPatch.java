@@ -1,8 +1,5 @@
 package org.verbena.agent;
 
-import java.lang.classfile.CodeBuilder;
-import java.lang.constant.ClassDesc;
-import java.lang.constant.MethodTypeDesc;
 import java.lang.instrument.Instrumentation;
 import java.nio.channels.spi.SelectorProvider;
 
@@ -20,15 +17,14 @@ import java.nio.channels.spi.SelectorProvider;
 final class ProviderPatch {
     private static final String PUBLIC = SelectorProvider.class.getName();
     private static final String CHOOSES = PUBLIC + "$Holder";
-    private static final ClassDesc PROVIDER = ClassDesc.of(PUBLIC);
+    private static final String PROVIDER = "java/nio/channels/spi/SelectorProvider";
 
     private ProviderPatch() {}
 
     /** @throws IllegalStateException if it does not work; nothing is changed then */
     static void apply(Instrumentation instrumentation) throws ClassNotFoundException {
         String name = isLoaded(instrumentation, CHOOSES) ? PUBLIC : CHOOSES;
-        new MethodPatch(name, "provider", MethodTypeDesc.of(PROVIDER), new MethodPatch.Question("provider", null,
-                c -> {}, PROVIDER, CodeBuilder::areturn)).apply(instrumentation);
+        new MethodPatch(name, "provider", "()L" + PROVIDER + ";", "provider", null, PROVIDER).apply(instrumentation);
     }
 
     private static boolean isLoaded(Instrumentation instrumentation, String name) {

@@ -1,9 +1,5 @@
 package org.verbena.agent;
 
-import java.lang.classfile.CodeBuilder;
-import java.lang.constant.ClassDesc;
-import java.lang.constant.ConstantDescs;
-import java.lang.constant.MethodTypeDesc;
 import java.lang.instrument.Instrumentation;
 
 /**
@@ -15,9 +11,9 @@ import java.lang.instrument.Instrumentation;
  * before the first.
  */
 final class SocketPatch {
-    private static final ClassDesc IMPL = ClassDesc.of("java.net.SocketImpl");
-    private static final ClassDesc SERVER = ClassDesc.of("java.net.ServerSocket");
-    private static final MethodTypeDesc ACCEPTS = MethodTypeDesc.of(ConstantDescs.CD_void, IMPL);
+    private static final String IMPL = "java/net/SocketImpl";
+    private static final String SERVER = "java/net/ServerSocket";
+    private static final String BOOLEAN = "java/lang/Boolean";
 
     private SocketPatch() {}
 
@@ -29,18 +25,28 @@ final class SocketPatch {
 
     /** Asks for the implementation to accept into, as its listener wants it. */
     static MethodPatch accepting() {
-        return new MethodPatch("java.net.ServerSocket", "platformImplAccept", MethodTypeDesc.of(IMPL),
-                new MethodPatch.Question("accepting", IMPL, c -> c.aload(0).getfield(SERVER, "impl", IMPL), IMPL,
-                        c -> c.dup().aload(0).swap().invokevirtual(SERVER, "implAccept", ACCEPTS).areturn()));
+        return new MethodPatch("java.net.ServerSocket", "platformImplAccept", "()L" + IMPL + ";", "accepting", IMPL,
+                IMPL) {
+            @Override
+            void argument(Instructions code) {
+                code.aload0().getfield(SERVER, "impl", "L" + IMPL + ";");
+            }
+
+            @Override
+            void use(Instructions code) {
+                code.dup().aload0().swap().invokevirtual(SERVER, "implAccept", "(L" + IMPL + ";)V").areturn();
+            }
+        };
     }
 
     /** Asks for a new implementation. */
     static MethodPatch making() {
-        return new MethodPatch("java.net.SocketImpl", "createPlatformSocketImpl",
-                MethodTypeDesc.of(IMPL, ConstantDescs.CD_boolean),
-                new MethodPatch.Question("socketImpl", ConstantDescs.CD_Boolean,
-                        c -> c.iload(0).invokestatic(ConstantDescs.CD_Boolean, "valueOf",
-                                MethodTypeDesc.of(ConstantDescs.CD_Boolean, ConstantDescs.CD_boolean)),
-                        IMPL, CodeBuilder::areturn));
+        return new MethodPatch("java.net.SocketImpl", "createPlatformSocketImpl", "(Z)L" + IMPL + ";", "socketImpl",
+                BOOLEAN, IMPL) {
+            @Override
+            void argument(Instructions code) {
+                code.iload0().invokestatic(BOOLEAN, "valueOf", "(Z)L" + BOOLEAN + ";");
+            }
+        };
     }
 }

@@ -1,0 +1,223 @@
+package org.verbena.agent;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts instructions before those of a method, in a class file (JVMS 4). What is known of the method's instructions and
+ * moves with them is its exceptions, its frames and its lines; what else debuggers are told of them is left out.
+ */
+final class MethodPrefix {
+    /** What the instructions before the method's own leave on the stack at most, parameters of calls included. */
+    private static final int STACK = 8;
+
+    /** Instructions of the method may have to lie at multiples of that (tableswitch). */
+    private static final int ALIGNMENT = 4;
+
+    /** A frame with the locals of the one before it, which is the method's beginning, and one thing on the stack. */
+    private static final int SAME_LOCALS_ONE_ON_THE_STACK = 247;
+
+    private static final int OBJECT = 7;
+    private static final int UNINITIALIZED = 8;
+
+    private final ByteBuffer in;
+    private final ConstantPool constants;
+
+    MethodPrefix(byte[] original) {
+        in = ByteBuffer.wrap(original);
+        constants = new ConstantPool(in);
+    }
+
+    /** For the instructions. */
+    ConstantPool constants() {
+        return constants;
+    }
+
+    /**
+     * The file with a question in front of a method.
+     *
+     * @param ask leaves the answer on the stack
+     * @param answer its type
+     * @param use runs unless the answer is null, and ends the method
+     * @return null if there is no such method with code
+     */
+    byte @Nullable [] before(String method, String descriptor, Instructions ask, String answer, Instructions use) {
+        Prefix prefix = prefix(ask, answer, use);
+        ByteBuffer out = ByteBuffer.allocate(in.capacity() + constants.addedBytes() + prefix.mostBytes());
+        constants.writeTo(out);
+        in.position(constants.end());
+        copy(out, 6); // access, name, superclass
+        copy(out, count(out) * Short.BYTES); // interfaces
+        for (int fields = count(out); fields > 0; fields--) {
+            copy(out, 6);
+            attributes(out, null);
+        }
+        boolean found = false;
+        for (int methods = count(out); methods > 0; methods--) {
+            int at = in.position();
+            boolean wanted = constants.is(in.getShort(at + 2) & 0xffff, method)
+                    && constants.is(in.getShort(at + 4) & 0xffff, descriptor);
+            copy(out, 6);
+            found |= attributes(out, wanted ? prefix : null);
+        }
+        copy(out, in.remaining());
+        return found ? Arrays.copyOf(out.array(), out.position()) : null;
+    }
+
+    /**
+     * What comes before the method's own instructions.
+     *
+     * @param label where null leads to; one instruction follows
+     * @param answer the type that lies on the stack there
+     * @param frames the name of the attribute with the frames
+     */
+    private record Prefix(ByteBuffer code, int label, int answer, int frames) {
+        int size() {
+            return code.capacity();
+        }
+
+        int mostBytes() {
+            return size() + 16; // an attribute with a frame
+        }
+    }
+
+    private Prefix prefix(Instructions ask, String answer, Instructions use) {
+        int after = 1 + 3 + use.size() + 1;
+        Instructions all = ask.nop(Math.floorMod(-(ask.size() + after), ALIGNMENT)).dup();
+        int isNull = all.ifnull();
+        all.append(use).here(isNull);
+        int label = all.size();
+        return new Prefix(all.pop().code(), label, constants.type(answer), constants.utf8("StackMapTable"));
+    }
+
+    private void copy(ByteBuffer out, int bytes) {
+        out.put(in.slice(in.position(), bytes));
+        in.position(in.position() + bytes);
+    }
+
+    private int count(ByteBuffer out) {
+        short n = in.getShort();
+        out.putShort(n);
+        return n & 0xffff;
+    }
+
+    /** @param prefix for the code among them; null if it stays as it is */
+    private boolean attributes(ByteBuffer out, @Nullable Prefix prefix) {
+        boolean found = false;
+        for (int n = count(out); n > 0; n--) {
+            if (prefix != null && constants.is(in.getShort(in.position()) & 0xffff, "Code")) {
+                code(out, prefix);
+                found = true;
+            } else {
+                copy(out, 6 + in.getInt(in.position() + 2));
+            }
+        }
+        return found;
+    }
+
+    private void code(ByteBuffer out, Prefix prefix) {
+        out.putShort(in.getShort());
+        in.getInt();
+        int length = out.position();
+        out.putInt(0);
+        out.putShort((short) Math.max(in.getShort() & 0xffff, STACK));
+        out.putShort(in.getShort()); // locals
+        int code = in.getInt();
+        out.putInt(prefix.size() + code).put(prefix.code().duplicate());
+        copy(out, code);
+        for (int n = count(out); n > 0; n--) { // exceptions: from, to, handler, type
+            moved(out, prefix);
+            moved(out, prefix);
+            moved(out, prefix);
+            out.putShort(in.getShort());
+        }
+        codeAttributes(out, prefix);
+        out.putInt(length, out.position() - length - Integer.BYTES);
+    }
+
+    private void moved(ByteBuffer out, Prefix prefix) {
+        int at = (in.getShort() & 0xffff) + prefix.size();
+        if (at > 0xffff) {
+            throw new IllegalStateException("the method is too long");
+        }
+        out.putShort((short) at);
+    }
+
+    private void codeAttributes(ByteBuffer out, Prefix prefix) {
+        int count = out.position();
+        out.putShort((short) 0);
+        int written = 0;
+        boolean framed = false;
+        for (int n = in.getShort(); n > 0; n--) {
+            int name = in.getShort(in.position()) & 0xffff;
+            int next = in.position() + 6 + in.getInt(in.position() + 2);
+            if (constants.is(name, "LineNumberTable")) {
+                copy(out, 6);
+                for (int lines = count(out); lines > 0; lines--) {
+                    moved(out, prefix);
+                    out.putShort(in.getShort());
+                }
+                written++;
+            } else if (constants.is(name, "StackMapTable")) {
+                out.putShort(in.getShort());
+                int bytes = in.getInt() - Short.BYTES;
+                int frames = in.getShort() & 0xffff;
+                frame(out, prefix, frames, bytes);
+                for (int i = 0; i < frames; i++) {
+                    frame(out, prefix);
+                }
+                framed = true;
+                written++;
+            }
+            in.position(next);
+        }
+        if (!framed) {
+            out.putShort((short) prefix.frames());
+            frame(out, prefix, 0, 0);
+            written++;
+        }
+        out.putShort(count, (short) written);
+    }
+
+    /**
+     * The length of the attribute, the number of frames, and the first of them: where null leads to. The method's own first
+     * one counted from its beginning, and now from this one, the last byte before it: that is the same number.
+     */
+    private static void frame(ByteBuffer out, Prefix prefix, int others, int otherBytes) {
+        int bytes = 1 + 2 + 1 + 2;
+        out.putInt(Short.BYTES + bytes + otherBytes).putShort((short) (others + 1));
+        out.put((byte) SAME_LOCALS_ONE_ON_THE_STACK).putShort((short) prefix.label());
+        out.put((byte) OBJECT).putShort((short) prefix.answer());
+    }
+
+    /** One of the method's own. It counts from the one before it, so it stays, but for where objects are made. */
+    private void frame(ByteBuffer out, Prefix prefix) {
+        int kind = in.get() & 0xff;
+        out.put((byte) kind);
+        if (kind >= SAME_LOCALS_ONE_ON_THE_STACK) {
+            copy(out, Short.BYTES);
+        }
+        if (kind == 255) {
+            types(out, prefix, count(out));
+            types(out, prefix, count(out));
+        } else if (kind >= 252) {
+            types(out, prefix, kind - 251);
+        } else if (kind >= 64 && kind <= SAME_LOCALS_ONE_ON_THE_STACK) {
+            types(out, prefix, 1);
+        }
+    }
+
+    private void types(ByteBuffer out, Prefix prefix, int count) {
+        for (int i = 0; i < count; i++) {
+            int kind = in.get();
+            out.put((byte) kind);
+            if (kind == OBJECT) {
+                copy(out, Short.BYTES);
+            } else if (kind == UNINITIALIZED) {
+                moved(out, prefix);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package org.verbena.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.CodeElement;
+import java.lang.classfile.CodeModel;
+import java.lang.classfile.Instruction;
+import java.lang.classfile.MethodModel;
+import java.lang.classfile.Opcode;
+import java.lang.classfile.instruction.ExceptionCatch;
+import java.lang.classfile.instruction.LineNumber;
+import java.net.URI;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+/** What the patch writes, read and verified by the JDK's Class-File API. */
+class MethodPatchTest {
+    private static final ClassFile FILES = ClassFile.of(ClassFile.DeadCodeOption.KEEP_DEAD_CODE);
+
+    private static byte[] classFile(String name) throws IOException {
+        try (InputStream in = Object.class.getResourceAsStream("/" + name.replace('.', '/') + ".class")) {
+            return in.readAllBytes();
+        }
+    }
+
+    private static CodeModel code(byte[] file, String method, String descriptor) {
+        for (MethodModel m : FILES.parse(file).methods()) {
+            if (m.methodName().equalsString(method) && m.methodType().equalsString(descriptor)) {
+                return m.code().orElseThrow();
+            }
+        }
+        throw new AssertionError(method + descriptor);
+    }
+
+    private static List<Opcode> opcodes(CodeModel code) {
+        List<Opcode> all = new ArrayList<>();
+        for (CodeElement e : code) {
+            if (e instanceof Instruction i) {
+                all.add(i.opcode());
+            }
+        }
+        return all;
+    }
+
+    private static <T> long count(CodeModel code, Class<T> kind) {
+        return code.elementStream().filter(kind::isInstance).count();
+    }
+
+    private static List<Integer> lines(CodeModel code) {
+        return code.elementStream().filter(LineNumber.class::isInstance).map(e -> ((LineNumber) e).line()).toList();
+    }
+
+    private static void isPrefixed(byte[] original, byte[] patched, String method, String descriptor) {
+        assertThat(FILES.verify(patched)).isEmpty();
+        CodeModel before = code(original, method, descriptor);
+        CodeModel after = code(patched, method, descriptor);
+        List<Opcode> own = opcodes(before);
+        List<Opcode> all = opcodes(after);
+        assertThat(all.subList(all.size() - own.size(), all.size())).isEqualTo(own);
+        assertThat(all.subList(0, all.size() - own.size())).endsWith(Opcode.ARETURN, Opcode.POP).contains(
+                Opcode.IFNULL);
+        assertThat(lines(after)).isEqualTo(lines(before));
+        assertThat(count(after, ExceptionCatch.class)).isEqualTo(count(before, ExceptionCatch.class));
+        ClassModel whole = FILES.parse(patched);
+        assertThat(whole.methods()).hasSameSizeAs(FILES.parse(original).methods());
+    }
+
+    @Test
+    void theMethodsOfTheJdkBeginWithAQuestion() throws IOException {
+        byte[] server = classFile("java.net.ServerSocket");
+        isPrefixed(server, SocketPatch.accepting().patched(server), "platformImplAccept", "()Ljava/net/SocketImpl;");
+        byte[] impl = classFile("java.net.SocketImpl");
+        isPrefixed(impl, SocketPatch.making().patched(impl), "createPlatformSocketImpl", "(Z)Ljava/net/SocketImpl;");
+    }
+
+    /** Methods with switches, loops, exceptions, objects half made, in all lengths. */
+    @Test
+    void anyMethodThatGivesAnObjectCanBeChanged() throws IOException {
+        int changed = 0;
+        Path base = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("modules/java.base/java");
+        List<Path> files;
+        try (Stream<Path> all = Stream.concat(Files.list(base.resolve("net")), Files.list(base.resolve("text")))) {
+            files = all.filter(f -> f.toString().endsWith(".class")).toList();
+        }
+        for (Path f : files) {
+            byte[] original = Files.readAllBytes(f);
+            for (MethodModel m : FILES.parse(original).methods()) {
+                String descriptor = m.methodType().stringValue();
+                int result = descriptor.indexOf(')') + 1;
+                if (m.code().isEmpty() || descriptor.charAt(result) != 'L') {
+                    continue;
+                }
+                String answer = descriptor.substring(result + 1, descriptor.length() - 1);
+                String name = m.methodName().stringValue();
+                byte[] patched = new MethodPatch("", name, descriptor, "question", null, answer).patched(original);
+                isPrefixed(original, patched, name, descriptor);
+                changed++;
+            }
+        }
+        assertThat(changed).isGreaterThan(500);
+    }
+
+    @Test
+    void aMethodThatIsMissingIsSaid() throws IOException {
+        byte[] original = classFile("java.net.ServerSocket");
+        MethodPatch none = new MethodPatch("java.net.ServerSocket", "none", "()Ljava/lang/Object;",
+                "question", null, "java/lang/Object");
+        assertThatThrownBy(() -> none.patched(original)).hasMessage("it has no method none()Ljava/lang/Object;");
+    }
+}
