@@ -90,8 +90,8 @@ class MethodPatchTest {
         int changed = 0;
         Path base = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("modules/java.base/java");
         List<Path> files;
-        try (Stream<Path> all = Stream.concat(Files.list(base.resolve("net")), Files.list(base.resolve("text")))) {
-            files = all.filter(f -> f.toString().endsWith(".class")).toList();
+        try (Stream<Path> net = Files.list(base.resolve("net")); Stream<Path> text = Files.list(base.resolve("text"))) {
+            files = Stream.concat(net, text).filter(f -> f.toString().endsWith(".class")).toList();
         }
         for (Path f : files) {
             byte[] original = Files.readAllBytes(f);

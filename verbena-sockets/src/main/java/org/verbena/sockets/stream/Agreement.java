@@ -41,6 +41,7 @@ final class Agreement {
     private final RingStream stream;
     private final SocketChannel tcp;
     private final Stream.Role role;
+    private final long opened = System.nanoTime();
     private long began;
     private long retryNanos = FIRST_RETRY_NANOS;
     private long cookie;
@@ -94,6 +95,11 @@ final class Agreement {
         } catch (IOException e) { // the channel was closed meanwhile
             end(FallbackReason.CLOSED_EARLY);
         }
+    }
+
+    /** Whether the connection is open, and was not before that time. */
+    boolean isOpenedAfter(long nanoTime) {
+        return opened - nanoTime > 0 && !stream.isClosed();
     }
 
     /** Whether it has to be told that the stream was closed: before, it sees that by itself. */

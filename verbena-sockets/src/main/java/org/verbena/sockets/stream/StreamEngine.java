@@ -29,7 +29,9 @@ final class StreamEngine {
     private static final System.Logger LOG = System.getLogger("org.verbena.sockets");
     private static final long FIRST_TICK_NANOS = 10_000_000L;
     private static final long LAST_TICK_NANOS = 1_000_000_000L;
-    /** A connection that lives no longer than this is spared the agreement, and the engine its wake-up. */
+    /** Connections that live no longer than this are spared the agreement, and the engine its wake-ups. */
+    private static final long YOUNG_NANOS = 2_000_000L;
+    /** Those that are older begin together with others: this long after the first of them was made, and again after that. */
     private static final long BEGINNING_NANOS = 3_000_000L;
 
     /** Something to be done later; the engine's thread alone deals with it. */
@@ -138,15 +140,27 @@ final class StreamEngine {
     private void begin(Agreement agreement) {
         beginning.add(agreement);
         if (beginningDue.compareAndSet(false, true)) {
-            submit(() -> at(System.nanoTime() + BEGINNING_NANOS, this::startAgreements));
+            submit(this::startLater);
         }
+    }
+
+    private void startLater() {
+        at(System.nanoTime() + BEGINNING_NANOS, this::startAgreements);
     }
 
     private void startAgreements() {
         beginningDue.set(false);
-        Agreement agreement;
-        while ((agreement = beginning.poll()) != null) {
-            jobs.add(agreement::start); // each by itself: one that fails takes no other with it
+        long now = System.nanoTime();
+        Agreement first;
+        while ((first = beginning.peek()) != null) { // the oldest
+            if (first.isOpenedAfter(now - YOUNG_NANOS)) {
+                if (beginningDue.compareAndSet(false, true)) {
+                    startLater();
+                }
+                return;
+            }
+            beginning.remove();
+            jobs.add(first::start); // each by itself: one that fails takes no other with it
         }
     }
 
