@@ -70,6 +70,16 @@ final class BlockLayout {
         return position << GENERATION_BITS | generation & GENERATION_MASK;
     }
 
+    /** Position where the ring of a lane begins. */
+    static long start(long lane) {
+        return lane >>> GENERATION_BITS;
+    }
+
+    /** The lower bits of a lane's generation. */
+    static int generation(long lane) {
+        return (int) (lane & GENERATION_MASK);
+    }
+
     static long arm(long sequence, int queue) {
         return sequence << QUEUE_BITS | queue;
     }

@@ -38,6 +38,8 @@ final class Inbound {
 
     // the ring
     private int generation;
+    /** Where the next one begins, if that is known. */
+    private long nextStart = GrantedRings.UNKNOWN;
     private long told;
     private int granted = 1;
     private volatile boolean shut;
@@ -159,11 +161,16 @@ final class Inbound {
         if (lane == 0) {
             return -1;
         }
-        long left = (lane >>> BlockLayout.GENERATION_BITS) - position;
+        long left = firstStart(own, lane) - position;
         if (left < 0) {
             throw broken(own);
         }
         return left;
+    }
+
+    /** Where the first ring begins; a peer that found it full may be in a later one. */
+    private static long firstStart(Link own, long lane) {
+        return BlockLayout.generation(lane) == 1 ? BlockLayout.start(lane) : own.firstStart;
     }
 
     private static IOException broken(Link own) {
@@ -192,8 +199,8 @@ final class Inbound {
             int before = leftover.limit();
             leftover.limit(before + piece);
             ByteBuffer rest = leftover.slice(before, piece);
+            leftover.limit(before); // before the read, which may throw: what is behind it are no bytes of the stream's
             int n = tcp.read(rest);
-            leftover.limit(before);
             if (n <= 0) {
                 if (n < 0) {
                     tcpEnded = true;
@@ -236,9 +243,11 @@ final class Inbound {
         }
         synchronized (this) {
             Link own = link;
-            if (carrier == CANDIDATE && own != null && !leftover.hasRemaining()
-                    && BlockLayout.getAcquire(own.block, BlockLayout.LANE) == BlockLayout.lane(position, 1)) {
-                enterRing();
+            if (carrier == CANDIDATE && own != null && !leftover.hasRemaining()) {
+                long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
+                if (lane != 0 && firstStart(own, lane) == position) {
+                    enterRing();
+                }
             }
         }
     }
@@ -260,31 +269,39 @@ final class Inbound {
             long produced = BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED);
             long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE); // after produced: it is written before
             long end = produced;
-            if ((int) (lane & BlockLayout.GENERATION_MASK) != generation) {
-                long laneStart = lane >>> BlockLayout.GENERATION_BITS;
-                if (laneStart <= position) {
-                    if (!nextRing(own, (int) (lane & BlockLayout.GENERATION_MASK), laneStart)) {
-                        return -1;
-                    }
+            if (BlockLayout.generation(lane) != generation) {
+                long start = nextStart(own, lane);
+                if (start < position) {
+                    return -1;
+                }
+                if (start == position) {
+                    nextRing(own);
                     continue;
                 }
-                end = Math.min(produced, laneStart);
+                end = Math.min(produced, start);
             }
             long n = Math.max(end, position) - position; // nothing was produced yet: 0
             return n > own.ring.size() ? -1 : (int) n;
         }
     }
 
-    private boolean nextRing(Link own, int nextGeneration, long laneStart) {
-        Memory next = own.nextRing;
-        if (nextGeneration != generation + 1 || laneStart != position || next == null) {
-            return false;
+    /** Where the ring after this one begins; the peer is there or further. */
+    private long nextStart(Link own, long lane) {
+        if (nextStart == GrantedRings.UNKNOWN) {
+            synchronized (own.session) {
+                nextStart = own.next.start(generation + 1, lane);
+            }
         }
-        own.session.arena().free(own.ring);
-        own.ring = next;
-        own.nextRing = null;
-        generation = nextGeneration;
-        return true;
+        return nextStart;
+    }
+
+    private void nextRing(Link own) {
+        synchronized (own.session) { // the engine's thread looks at the rings too
+            own.session.arena().free(own.ring);
+            own.ring = own.next.take();
+        }
+        generation++;
+        nextStart = GrantedRings.UNKNOWN;
     }
 
     private int readRing(ByteBuffer into, Outbound back) throws IOException {
@@ -358,18 +375,49 @@ final class Inbound {
             if (!back.knowsPeer()) {
                 return; // it is told when the peer's offer comes
             }
-            long wanted = BlockLayout.getAcquire(own.block, BlockLayout.WANTED);
-            Memory next = wanted == granted + 1 && own.nextRing == null ? larger(own) : null;
             told = position;
-            if (next != null) {
-                back.postWord(Session.NOTHING, BlockLayout.GRANT_ADDRESS, next.address());
-                back.postWord(Session.NOTHING, BlockLayout.GRANT_SIZE_KEY,
-                        (long) next.size() << 32 | Integer.toUnsignedLong(next.rkey()));
-                back.postWord(Session.NOTHING, BlockLayout.GRANTED, granted);
-            }
+            grant(own, back);
             back.postWord(Session.SPACE, BlockLayout.CONSUMED, position);
             own.session.poll();
         }
+    }
+
+    /**
+     * Grants a larger ring if the peer wants one, and wakes it if it waits for room. On the engine's thread: the program may
+     * be far from reading, even waiting for the peer to read first.
+     */
+    void grow(Outbound back) {
+        Link own = link;
+        if (own != null) {
+            synchronized (own.session) {
+                if (back.knowsPeer()) {
+                    grant(own, back);
+                    own.session.poll();
+                }
+            }
+        }
+    }
+
+    /** Grants the next ring, if the peer wants one and there is memory; the session's lock is held. */
+    private void grant(Link own, Outbound back) {
+        long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
+        if (BlockLayout.getAcquire(own.block, BlockLayout.WANTED) != granted + 1
+                || BlockLayout.generation(lane) != (granted & BlockLayout.GENERATION_MASK)) {
+            return; // it has all that it asked for, or is not even in the last one that it got
+        }
+        granted++;
+        Memory larger = larger(own);
+        if (larger == null) {
+            return;
+        }
+        if (granted == 2) {
+            own.firstStart = BlockLayout.start(lane);
+        }
+        own.next.add(larger, BlockLayout.start(lane));
+        back.postWord(Session.NOTHING, BlockLayout.GRANT_ADDRESS, larger.address());
+        back.postWord(Session.NOTHING, BlockLayout.GRANT_SIZE_KEY,
+                (long) larger.size() << 32 | Integer.toUnsignedLong(larger.rkey()));
+        back.postWord(Session.SPACE, BlockLayout.GRANTED, granted);
     }
 
     /** The peer's offer has come: makes up for what could not be told before. Whoever waits is to be woken by doorbell. */
@@ -380,6 +428,7 @@ final class Inbound {
         }
         synchronized (own.session) {
             back.postWord(Session.NOTHING, BlockLayout.DATA_ARM, BlockLayout.arm(++armSequence, 0));
+            grant(own, back);
             own.session.poll();
         }
         if (carrier == RING && position - told >= own.ring.size() >> 2) {
@@ -387,16 +436,14 @@ final class Inbound {
         }
     }
 
-    private @Nullable Memory larger(Link own) {
-        granted++;
-        long size = Math.min((long) own.ring.size() * Link.RING_GROWTH, Link.maxRing());
-        if (size <= own.ring.size() || !own.session.arena().hasAmple((int) size)) {
+    private static @Nullable Memory larger(Link own) {
+        int before = own.next.newest(own.ring).size();
+        long size = Math.min((long) before * Link.RING_GROWTH, Link.maxRing());
+        if (size <= before || !own.session.arena().hasAmple((int) size)) {
             return null;
         }
         try {
-            Memory next = own.session.arena().allocate((int) size);
-            own.nextRing = next;
-            return next;
+            return own.session.arena().allocate((int) size);
         } catch (VerbsException e) {
             return null; // it goes on with the ring it has
         }
@@ -507,7 +554,7 @@ final class Inbound {
                 ready += inTcp;
             } else {
                 long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
-                long start = lane >>> BlockLayout.GENERATION_BITS;
+                long start = firstStart(own, lane);
                 long produced = BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED);
                 ready += lane == 0
                         ? inTcp
@@ -551,14 +598,13 @@ final class Inbound {
                 : Math.clamp(BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) - position, 0, Integer.MAX_VALUE);
     }
 
-    /** Size of the ring that is read, with the next one if so much is unread that it is in both; 0 without a ring. */
+    /** Size of the ring that is read, with those after it that what is unread is in; the session's lock is held. */
     int ringSize(long unread) {
         Link own = link;
         if (carrier != RING || own == null) {
             return 0;
         }
-        Memory next = own.nextRing;
-        return own.ring.size() + (next != null && unread > own.ring.size() ? next.size() : 0);
+        return own.ring.size() + own.next.size(unread - own.ring.size());
     }
 
     /** Times the ring was replaced by a larger one. */

@@ -2,8 +2,6 @@ package org.verbena.sockets.stream;
 
 import java.lang.foreign.MemorySegment;
 
-import org.jspecify.annotations.Nullable;
-
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -22,8 +20,10 @@ final class Link {
     final MemorySegment block;
     /** The ring that is read now, or the first one; its owner is {@link Inbound}. */
     Memory ring;
-    /** The ring that was granted and is not read yet. */
-    @Nullable Memory nextRing;
+    /** Those that come after it. */
+    final GrantedRings next = new GrantedRings();
+    /** Where the first ring begins, noted before the second is granted. */
+    volatile long firstStart = GrantedRings.UNKNOWN;
 
     private Link(Session session, int index, Memory blockMemory, Memory ring) {
         this.session = session;
@@ -67,10 +67,7 @@ final class Link {
         session.remove(index);
         session.arena().free(blockMemory);
         session.arena().free(ring);
-        Memory next = nextRing;
-        if (next != null) {
-            session.arena().free(next);
-        }
+        next.free(session.arena());
     }
 
     /** Whether the peer has said that it writes no more. */

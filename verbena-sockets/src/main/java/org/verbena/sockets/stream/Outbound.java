@@ -21,6 +21,8 @@ final class Outbound {
 
     /** A ring that is full is too small up to this size; a larger one, that leaves the caches, only for who has to sleep. */
     static final int EAGER_RING = 256 << 10;
+    /** After so many writes in vain the program is taken for one that does not wait in any other way. */
+    private static final int MOST_IN_VAIN = 16;
 
     private final SocketChannel tcp;
     private volatile int carrier;
@@ -39,6 +41,12 @@ final class Outbound {
     private long blockAddress;
     private int peerIndex;
     private int wanted;
+    /** The last ring that the peer's engine was asked for. */
+    private int calledFor;
+    /** Writes that found no room, one after the other. */
+    private int inVain;
+    /** Nothing more may be written to the peer's memory: it may serve another connection already. */
+    private boolean gone;
     private volatile boolean ended;
 
     /** The peer's last wish to be told that was seen. */
@@ -151,10 +159,7 @@ final class Outbound {
                     session.fail();
                 }
                 stalls++;
-                if (ringSize < EAGER_RING) {
-                    askForMore();
-                    session.poll();
-                }
+                noRoom(session, position == start);
                 break;
             }
             int n = Math.min(Math.min(room, limit - position), Session.CHUNK);
@@ -170,6 +175,31 @@ final class Outbound {
             checkWritable(session);
         }
         return position - start;
+    }
+
+    private void noRoom(Session session, boolean nothingWritten) {
+        inVain = nothingWritten ? inVain + 1 : 0;
+        if (inVain >= MOST_IN_VAIN) {
+            inVain = 0;
+            askForMore();
+            session.awaitArrival();
+            callPeer(session);
+        } else if (ringSize < EAGER_RING) {
+            askForMore();
+            session.poll();
+        }
+    }
+
+    /**
+     * Has the peer's engine grant the ring that is wanted, once a ring: the peer's program may be in the middle of a write
+     * itself and read only after it, which works by TCP as long as the kernel's buffers hold what both write. The wish has
+     * arrived.
+     */
+    private void callPeer(Session session) {
+        if (calledFor < wanted && !isReady()) {
+            calledFor = wanted;
+            session.callPeer();
+        }
     }
 
     private void checkWritable(Session session) throws IOException {
@@ -238,6 +268,7 @@ final class Outbound {
             askForMore(); // each sleep costs more than a cache that is too small
             postWord(Session.NOTHING, BlockLayout.SPACE_ARM, BlockLayout.arm(++armSequence, queue));
             own.session.awaitArrival();
+            callPeer(own.session);
         }
         return isReady();
     }
@@ -256,8 +287,11 @@ final class Outbound {
         return peerIndex;
     }
 
-    /** Posts a word to the peer's control block; the session's lock is held. */
+    /** Posts a word to the peer's control block, unless this end has said that it writes no more; the session's lock is held. */
     void postWord(int kind, int word, long value) {
+        if (gone) {
+            return;
+        }
         Link own = link();
         own.session.postWord(kind, own.index, 0, blockAddress + word, blockKey, value);
     }
@@ -271,6 +305,7 @@ final class Outbound {
                     postEnd(kind);
                 }
                 postWord(Session.SPACE, BlockLayout.CLOSED, kind);
+                gone = true;
                 own.session.poll();
             }
         }

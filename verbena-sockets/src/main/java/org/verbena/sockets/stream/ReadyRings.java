@@ -16,7 +16,7 @@ import org.verbena.verbs.VerbsException;
  * owner sleeps. It has 32 bytes for each queue from 1 on:
  *
  * <pre>
- *    0  asleep     odd: the owner sleeps
+ *    0  asleep     odd: the owner sleeps. Of number 0, which is no queue: calls of this end's that the peer has answered
  *    8  address    of the ring
  *   16  ring       entries << 32 | rkey; 0: there is none. Written last
  * </pre>
@@ -50,6 +50,11 @@ final class ReadyRings {
     /** Whether the owner of one of the peer's queues sleeps. */
     boolean isAsleep(int queue) {
         return ((long) LONG.getAcquire(header, (long) queue * SLOT) & 1) != 0;
+    }
+
+    /** How many calls of this end's, {@link Session#callPeer}, the peer has answered. */
+    long answered() {
+        return (long) LONG.getAcquire(header, 0);
     }
 
     /** Puts a connection into one of the peer's queues; the caller holds the session's lock. */

@@ -109,11 +109,20 @@ final class RingStream extends Stream {
     }
 
     void dataArrived() {
-        out.arrived(this);
+        if (out.knowsPeer()) { // else it was for one that had the number before
+            out.arrived(this);
+        }
     }
 
     void spaceArrived() {
-        in.arrived(this, out);
+        if (out.knowsPeer()) {
+            in.arrived(this, out);
+        }
+    }
+
+    /** The peer has called: it may want a larger ring. On the engine's thread. */
+    void grow() {
+        in.grow(out);
     }
 
     /** Wakes the peer by a byte on TCP, which carries nothing else any more. */

@@ -82,8 +82,13 @@ final class Session {
     private final long[] stageMarks = new long[SEND_WR];
     private long stageHead;
     private volatile long stageTail;
+    /** Where the staging memory of what was posted ends. */
+    private long stagePosted;
     private long posted;
     private volatile long completed;
+    /** Calls to the peer, and of the peer that were answered. */
+    private long calls;
+    private long answers;
     private boolean saidBusy;
     private volatile boolean failed;
     private volatile long failedAt;
@@ -145,7 +150,7 @@ final class Session {
         peerHeaderKey = headerKey;
         int error = death.requestNotify(false);
         if (error == 0) {
-            error = qp.receiveQueue().post(0, stage, 0, 8); // nobody sends: it completes when the queue pair dies
+            error = qp.receiveQueue().post(0, stage, 0, 8); // for a call, of 0 bytes; or it completes when the queue pair dies
         }
         if (error != 0) {
             throw new VerbsException("watch " + qp.describe(), error, "");
@@ -190,6 +195,46 @@ final class Session {
         return index >= 0 && index < table.length ? (RingStream) STREAMS.getAcquire(table, index) : null;
     }
 
+    /** Has the peer's engine look at what its ends of the connections are asked for, {@link #takeCalls}; the caller holds the lock. */
+    void callPeer() {
+        if (calls == ready.answered()) { // else the look is still to come, and sees all that has arrived by now
+            calls++;
+            reserve();
+            post(queue.start().send(wrId(NOTHING, 0, 0), SendFlags.SIGNALED));
+            poll();
+        }
+    }
+
+    /**
+     * Answers the peer's call, on the engine's thread. There is one receive, and a peer calls again after the answer only.
+     *
+     * @return false if it was none: the queue pair has died
+     */
+    boolean takeCalls() {
+        int error = death.requestNotify(false); // before the look: what comes after it is told of
+        while (error == 0 && death.startPoll() == 0) {
+            error = death.status() == WcStatus.SUCCESS ? 0 : Errno.EIO;
+            death.endPoll();
+            if (error == 0) {
+                error = qp.receiveQueue().post(0, stage, 0, 8);
+            }
+            if (error == 0) {
+                answer();
+            }
+        }
+        return error == 0;
+    }
+
+    private void answer() {
+        synchronized (this) {
+            postWord(NOTHING, 0, 0, peerHeader, peerHeaderKey, ++answers);
+            awaitArrival(); // before the look: who finds no answer yet is seen
+        }
+        for (RingStream stream : streams()) {
+            stream.grow();
+        }
+    }
+
     /** Posts a WRITE of one word; the caller holds the lock. */
     void postWord(int kind, int index, int ready, long address, int rkey, long value) {
         reserve();
@@ -216,6 +261,7 @@ final class Session {
             batch = batch.write(0, SendFlags.NONE, rkey, address).sge(stage, offset + first, length - first);
         }
         word.set(ValueLayout.JAVA_LONG, 0, value);
+        stagePosted = stageHead;
         post(batch.write(wrId(DATA, index, 0), SendFlags.SIGNALED, wordKey, wordAddress).inline(word, 0, 8));
     }
 
@@ -230,7 +276,7 @@ final class Session {
             fail();
             return;
         }
-        stageMarks[(int) (posted % SEND_WR)] = stageHead;
+        stageMarks[(int) (posted % SEND_WR)] = stagePosted;
         posted++;
     }
 
@@ -239,6 +285,7 @@ final class Session {
         if (completed == posted) { // as with providers that copy at once: the memory of the last time is still in the cache
             stageHead = 0;
             stageTail = 0;
+            stagePosted = 0;
         }
         int offset = (int) (stageHead & STAGE - 1);
         if (offset + length > STAGE) {
@@ -247,7 +294,7 @@ final class Session {
         long start = stageHead;
         stageHead += length + 63 & ~63;
         while (stageHead - stageTail > STAGE && !failed) {
-            poll();
+            poll(); // which may post words: they do not free what is staged here
         }
         return start;
     }

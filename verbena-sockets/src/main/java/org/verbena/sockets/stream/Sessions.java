@@ -193,7 +193,7 @@ final class Sessions {
         try {
             CompletionQueue cq;
             while ((cq = events.await(Duration.ZERO)) != null) {
-                if (cq.userContext() instanceof Session session) {
+                if (cq.userContext() instanceof Session session && !session.takeCalls() && !dead.contains(session)) {
                     session.fail();
                     entries.values().removeIf(entry -> entry.session == session);
                     dead.add(session);

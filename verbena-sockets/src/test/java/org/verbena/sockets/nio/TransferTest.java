@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.io.TempDir;
@@ -49,6 +50,47 @@ class TransferTest {
         byte[] got = new byte[all.flip().remaining()];
         all.get(got);
         return got;
+    }
+
+    /** What the kernel's buffers would hold a ring holds too: nobody has to read before the other has written. */
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void bothEndsWriteBeforeTheyRead(Carrier carrier, Threads threads) throws Exception {
+        for (int size : new int[] {9000, 400_003}) {
+            try (Carrier.Pair pair = carrier.connected()) {
+                byte[] sent = bytes(size);
+                List<Threads.Started> got = new ArrayList<>();
+                for (SocketChannel end : List.of(pair.tested(), pair.peer())) {
+                    got.add(threads.start(() -> {
+                        ByteBuffer all = ByteBuffer.wrap(sent);
+                        while (all.hasRemaining()) {
+                            end.write(all);
+                        }
+                        return hash(read(end, size));
+                    }));
+                }
+                for (Threads.Started hash : got) {
+                    assertThat(hash.get()).isEqualTo(hash(sent));
+                }
+            }
+        }
+    }
+
+    /** As above, and a program that asks again and again instead of waiting. */
+    @ParameterizedTest
+    @EnumSource
+    void oneThreadWritesAllBeforeItReads(Carrier carrier) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            byte[] sent = bytes(400_003);
+            pair.tested().configureBlocking(false);
+            ByteBuffer all = ByteBuffer.wrap(sent);
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            while (all.hasRemaining()) {
+                pair.tested().write(all);
+                assertThat(System.nanoTime()).as("%d bytes are left", all.remaining()).isLessThan(end);
+            }
+            assertThat(hash(read(pair.peer(), sent.length))).isEqualTo(hash(sent));
+        }
     }
 
     @ParameterizedTest

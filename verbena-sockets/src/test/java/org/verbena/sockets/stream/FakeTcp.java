@@ -21,6 +21,7 @@ final class FakeTcp extends SocketChannel {
     private @Nullable FakeTcp peer;
     private boolean finOnTheWay;
     private boolean finArrived;
+    private boolean resetArrived;
     private boolean outputShut;
     private boolean inputShut;
 
@@ -45,9 +46,15 @@ final class FakeTcp extends SocketChannel {
         finArrived |= finOnTheWay && onTheWay.isEmpty();
     }
 
+    /** The peer breaks the connection off: after what has arrived a read fails, once. */
+    void reset() {
+        onTheWay.clear();
+        resetArrived = true;
+    }
+
     /** Whether poll(2) would say POLLIN. */
     boolean isReadable() {
-        return !arrived.isEmpty() || finArrived || inputShut;
+        return !arrived.isEmpty() || finArrived || resetArrived || inputShut;
     }
 
     /** Whether something is on the way that will make it readable. */
@@ -74,6 +81,11 @@ final class FakeTcp extends SocketChannel {
         int n = Math.min(into.remaining(), arrived.size());
         for (int i = 0; i < n; i++) {
             into.put(arrived.poll());
+        }
+        if (n == 0 && resetArrived && into.hasRemaining()) {
+            resetArrived = false;
+            finArrived = true;
+            throw new IOException("Connection reset");
         }
         return n == 0 && finArrived && into.hasRemaining() ? -1 : n;
     }

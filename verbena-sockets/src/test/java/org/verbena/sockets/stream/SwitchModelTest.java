@@ -1,6 +1,7 @@
 package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.fail;
 
 import java.io.IOException;
@@ -71,6 +72,12 @@ class SwitchModelTest {
             return closed || killed;
         }
 
+        /** Closes the stream; giving its memory back is for the test, not for this process's engine, which is late and a second one. */
+        void endStream(boolean abort) {
+            stream.takeLink();
+            stream.close(abort);
+        }
+
         /** Looks each millisecond: nobody can ring for it. */
         boolean looksByItself() {
             return stream.isOutputByRing() && !stream.isInputByRing();
@@ -138,7 +145,7 @@ class SwitchModelTest {
         }
 
         private void step(End end, boolean willAgree) throws Exception {
-            switch (random.nextInt(15)) {
+            switch (random.nextInt(16)) {
                 case 0, 1, 2 -> write(end, random.nextInt(4) == 0 ? 9000 : 1 + random.nextInt(60));
                 case 3, 4, 5 -> read(end, random.nextInt(4) == 0 ? 9000 : 1 + random.nextInt(60));
                 case 6, 7 -> end.tcp.arrive(random.nextInt(4) == 0 ? 100_000 : random.nextInt(30));
@@ -155,6 +162,7 @@ class SwitchModelTest {
                         close(end);
                     }
                 }
+                case 14 -> answerCalls(end);
                 default -> {
                     if (random.nextInt(40) == 0) {
                         kill(end);
@@ -332,6 +340,13 @@ class SwitchModelTest {
             }
         }
 
+        /** What the engine does when the peer's has called. */
+        private static void answerCalls(End end) {
+            if (!end.killed) {
+                assertThat(end.session.takeCalls()).isTrue();
+            }
+        }
+
         private void endOutput(End end) throws IOException {
             if (!end.isGone() && !end.outputEnded && !end.sleepsForSpace) { // a writer that waits holds the lock
                 end.outputEnded = true;
@@ -344,7 +359,7 @@ class SwitchModelTest {
                 end.aborted = random.nextInt(3) == 0 || end.stream.in().isUnread();
                 end.closed = true;
                 end.outputEnded = true;
-                end.stream.close(end.aborted);
+                end.endStream(end.aborted);
                 end.tcp.close();
             }
         }
@@ -354,6 +369,9 @@ class SwitchModelTest {
             if (!end.isGone()) {
                 end.killed = true;
                 end.tcp.close();
+                if (random.nextBoolean()) { // something was unread there
+                    end.other.tcp.reset();
+                }
             }
         }
 
@@ -393,14 +411,16 @@ class SwitchModelTest {
             close(b);
             for (End end : new End[] {a, b}) {
                 if (end.killed) { // the memory of a process that died goes with it; here it is the test's
-                    end.stream.close(true);
+                    end.endStream(true);
                 }
             }
             for (int i = 0; i < 3; i++) {
                 agreeAfterEnd(a);
                 agreeAfterEnd(b);
             }
-            arriveAll(); // nothing is on its way to memory that the next schedule uses
+            arriveAll(); // nothing of a killed end is on its way to memory that the next schedule uses
+            answerCalls(a);
+            answerCalls(b);
             for (End end : new End[] {a, b}) {
                 if (end.link != null && !end.released) {
                     if (!end.other.killed && end.other.agreed && end.agreed) {
@@ -419,6 +439,21 @@ class SwitchModelTest {
             }
             end.killed = killed;
         }
+    }
+
+    /** TCP breaks off while the peer may change to the ring, and nobody knows whether it has. */
+    @Test
+    void aResetGivesAnErrorAndNoBytes() throws Exception {
+        FakeTcp[] tcp = FakeTcp.pair(10);
+        RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);
+        Link link = Link.create(sessions.a, stream);
+        assertThat(stream.prepare(link)).isTrue();
+        tcp[0].reset();
+        assertThat(stream.kernelReady(READ, READ)).isEqualTo(READ);
+        ByteBuffer into = ByteBuffer.allocate(100);
+        assertThatThrownBy(() -> stream.read(into)).isInstanceOf(IOException.class).hasMessage("Connection reset");
+        assertThat(into.position()).isZero();
+        link.release();
     }
 
     @Test

@@ -1,0 +1,108 @@
+package org.verbena.sockets.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.verbs.VerbsException;
+
+/** An end that has said {@code closed} writes nothing more: the peer's memory may serve another connection by then. */
+class LateWordsTest {
+    private final FakeTcp[] tcp = FakeTcp.pair(20_000);
+    private final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);
+    private final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER);
+    private SessionPair sessions;
+    private Link link;
+    private Link peerLink;
+
+    @BeforeEach
+    void agree() throws VerbsException {
+        sessions = new SessionPair();
+        link = Link.create(sessions.a, stream);
+        peerLink = Link.create(sessions.b, peer);
+        assertThat(stream.prepare(link)).isTrue();
+        assertThat(peer.prepare(peerLink)).isTrue();
+        stream.agreed(peerLink.offer());
+        peer.agreed(link.offer());
+        stream.takeLink(); // this process's engine has nothing to give back
+        peer.takeLink();
+    }
+
+    @AfterEach
+    void disconnect() throws VerbsException {
+        sessions.close();
+    }
+
+    /** The engine's thread is in the middle of the agreement while another thread closes the channel. */
+    @Test
+    void anAgreementThatEndsAfterTheCloseWritesNothing() throws Exception {
+        peer.write(ByteBuffer.allocate(3000));
+        stream.read(ByteBuffer.allocate(3000));
+        stream.close(false);
+        long[] before = words();
+        assertThat(before[BlockLayout.CLOSED / 8]).isNotZero();
+        stream.in().peerKnown(stream.out());
+        stream.in().grow(stream.out());
+        stream.arm(SelectionKey.OP_READ | SelectionKey.OP_WRITE, null);
+        stream.out().close(BlockLayout.END_ABORT);
+        assertThat(words()).isEqualTo(before);
+    }
+
+    private long[] words() {
+        return peerLink.block.toArray(ValueLayout.JAVA_LONG);
+    }
+
+    /** A number is given to the next connection while something of the one before is still on its way. */
+    @Test
+    void whatArrivesForTheOneBeforeDoesNotDisturbTheNext() throws Exception {
+        RingStream next = new RingStream(FakeTcp.pair(10)[0], Stream.Role.CLIENT);
+        Link.create(sessions.a, next);
+        next.dataArrived();
+        next.spaceArrived();
+        assertThat(next.figures().doorbells()).isZero();
+    }
+
+    /** A peer may be several rings ahead of a reader that has not even taken what TCP brought. */
+    @Test
+    void ringsAreGrantedWhileNobodyReads() throws Exception {
+        FakeTcp[] pair = FakeTcp.pair(20_000);
+        RingStream from = new RingStream(pair[0], Stream.Role.CLIENT);
+        RingStream to = new RingStream(pair[1], Stream.Role.SERVER);
+        Link fromLink = Link.create(sessions.a, from);
+        Link toLink = Link.create(sessions.b, to);
+        byte[] sent = new byte[500_000];
+        new java.util.Random(1).nextBytes(sent);
+        ByteBuffer left = ByteBuffer.wrap(sent);
+        left.limit(1000);
+        from.write(left); // by TCP
+        left.limit(sent.length);
+        assertThat(from.prepare(fromLink)).isTrue();
+        assertThat(to.prepare(toLink)).isTrue();
+        from.agreed(toLink.offer());
+        to.agreed(fromLink.offer());
+        int calls = 0;
+        while (left.hasRemaining()) {
+            from.write(left);
+            if (left.hasRemaining() && from.arm(SelectionKey.OP_WRITE, null) == 0) {
+                assertThat(sessions.b.takeCalls()).isTrue();
+                assertThat(from.readyOps(SelectionKey.OP_WRITE)).as("call %d", ++calls).isEqualTo(
+                        SelectionKey.OP_WRITE);
+            }
+        }
+        assertThat(calls).isEqualTo(4);
+        assertThat(to.isInputByRing()).isFalse();
+        pair[1].arrive(2000);
+        ByteBuffer got = ByteBuffer.allocate(sent.length);
+        while (got.hasRemaining()) {
+            assertThat(to.read(got)).isPositive();
+        }
+        assertThat(got.array()).isEqualTo(sent);
+        assertThat(to.in().growths()).isEqualTo(4);
+    }
+}
