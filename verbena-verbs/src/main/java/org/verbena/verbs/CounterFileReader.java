@@ -29,8 +29,10 @@ import org.verbena.verbs.spi.CounterLayout;
 final class CounterFileReader implements CounterSource {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-    /** How long a process may take to gather what its peers have counted. */
+    /** How long a process may take to begin to gather what its peers have counted, and what it shows of its sockets. */
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** How long it may take in all once it has begun: thousands of sockets are much work, at the first look. */
+    private static final long GATHERING_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     private final Path path;
@@ -190,9 +192,10 @@ final class CounterFileReader implements CounterSource {
             MemorySegment word = arena.allocate(8, 8);
             long begun = word(word, CounterLayout.HEADER_LOOKS_BEGUN);
             d.ring();
-            long end = System.nanoTime() + PATIENCE_NANOS;
+            long start = System.nanoTime();
             while (word(word, CounterLayout.HEADER_LOOKS_ENDED) - begun <= 0) {
-                if (System.nanoTime() - end > 0) {
+                boolean gathering = word(word, CounterLayout.HEADER_LOOKS_BEGUN) - begun > 0;
+                if (System.nanoTime() - start > (gathering ? GATHERING_NANOS : PATIENCE_NANOS)) {
                     if (!isAlive()) {
                         return;
                     }

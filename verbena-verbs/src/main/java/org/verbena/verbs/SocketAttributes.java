@@ -1,10 +1,5 @@
 package org.verbena.verbs;
 
-import java.net.Inet6Address;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -15,7 +10,6 @@ import org.verbena.verbs.spi.SocketLayout;
 final class SocketAttributes {
     private static final String[] ROLES = {"", "client", "server"};
     private static final String[] CARRIERS = {"", "tcp", "ring"};
-    private static final int IPV4_BYTES = 4;
 
     private SocketAttributes() {}
 
@@ -80,15 +74,10 @@ final class SocketAttributes {
 
     /** As {@code 10.0.0.1:80} or {@code [::1]:80}; anything may stand there, and gives some address. */
     private static String address(long[] a, int at, int port, int ipv4) {
-        byte[] bytes = ByteBuffer.allocate(2 * Long.BYTES).putLong(a[at]).putLong(a[at + 1]).array();
-        try {
-            if (ipv4 != 0) {
-                return InetAddress.getByAddress(Arrays.copyOf(bytes, IPV4_BYTES)).getHostAddress() + ":"
-                        + port;
-            }
-            return "[" + Inet6Address.getByAddress(null, bytes, -1).getHostAddress() + "]:" + port;
-        } catch (UnknownHostException e) {
-            throw new AssertionError(e); // of another length
+        if (ipv4 != 0) {
+            int v4 = (int) (a[at] >>> 32);
+            return (v4 >>> 24) + "." + (v4 >>> 16 & 0xff) + "." + (v4 >>> 8 & 0xff) + "." + (v4 & 0xff) + ":" + port;
         }
+        return "[" + Ipv6Text.of(a[at], a[at + 1]) + "]:" + port;
     }
 }

@@ -261,6 +261,71 @@ class StatSocketsTest {
                 .contains("process " + client.pid() + ": " + (connections - 100) + " of its sockets are not shown");
     }
 
+    /** All that there are, unless a line says that the process has not answered. */
+    @Test
+    void allOfManySocketsAreInTheFirstLook() throws Exception {
+        int connections = 2500;
+        TalkProcess server = start("", "crowded", String.valueOf(connections));
+        String port = server.line();
+        TalkProcess client = start("", "crowd", port, String.valueOf(connections));
+        assertThat(client.line()).isEqualTo(String.valueOf(connections));
+        assertThat(server.line()).isEqualTo(String.valueOf(connections));
+        String lines = "does not answer";
+        for (int i = 0; i < 20 && lines.contains("does not answer"); i++) {
+            lines = text("stat", String.valueOf(client.pid()), "--view", "netstat", "--once");
+        }
+        assertThat(lines.lines().filter(l -> l.contains(" 127.0.0.1:" + port + " ")).map(l -> l.split(" +", -1)[3])
+                .distinct().count()).isEqualTo(connections);
+        assertThat(lines).doesNotContain("not shown");
+    }
+
+    @Test
+    void whatNetstatLeavesOutItSays() throws Exception {
+        TalkProcess server = start("counters.sockets=3", "crowded", "5");
+        TalkProcess client = start("", "crowd", server.line(), "5");
+        assertThat(client.line()).isEqualTo("5");
+        assertThat(server.line()).isEqualTo("5");
+        String lines = text("stat", String.valueOf(server.pid()), "--view", "netstat", "--once");
+        assertThat(lines.lines().filter(l -> l.contains(" " + server.pid() + " ") && l.contains("127.0.0.1:")))
+                .hasSize(3);
+        assertThat(lines).contains("process " + server.pid() + ": 3 of its sockets are not shown");
+    }
+
+    @Test
+    void whatIsClosedVanishes() throws Exception {
+        TalkProcess server = start("", "serve", "2"); // waits for another one when the first has gone
+        String port = server.line();
+        TalkProcess client = start("", "hold", port, "3", "0");
+        assertThat(client.line()).isEqualTo("0");
+        String address = attribute(one(look(client), "CONNECTION"), "local");
+        assertThat(text("stat", "--view", "netstat", "--once").lines().filter(l -> l.contains(address))).hasSize(2);
+        client.end();
+        until(server, p -> of(p, "CONNECTION").isEmpty());
+        String after = text("stat", "--view", "netstat", "--once");
+        assertThat(after).doesNotContain(address).contains(" 127.0.0.1:" + port + " ");
+    }
+
+    @Test
+    void addressesOfIpv6HaveOneForm() throws Exception {
+        if (!Files.exists(Path.of("/proc/net/if_inet6"))) {
+            System.out.println("SKIPPED: StatSocketsTest.addressesOfIpv6HaveOneForm, this kernel has no IPv6");
+            return;
+        }
+        List<String> ipv6 = List.of("-Djava.net.preferIPv6Addresses=true", "-javaagent:" + talk.agent()
+                + "=quiet,counters.directory=" + folder);
+        TalkProcess server = talk.start(ipv6, "serve", "1");
+        started.add(server);
+        String port = server.line();
+        TalkProcess client = talk.start(ipv6, "hold", port, "1", "0");
+        started.add(client);
+        assertThat(client.line()).isEqualTo("0");
+        JsonNode c = one(look(client), "CONNECTION");
+        assertThat(attribute(c, "remote")).isEqualTo("[::1]:" + port);
+        assertThat(attribute(c, "local")).matches("\\[::1]:\\d+");
+        assertThat(text("stat", "--view", "netstat", "--once")).containsPattern("\\[::1]:" + port
+                + " +\\[::1]:\\d+ ").containsPattern("\\[::1]:\\d+ +\\[::1]:" + port + " ");
+    }
+
     @Test
     void aKilledProcessIsGone() throws Exception {
         TalkProcess server = start("", "crowded", "2");
