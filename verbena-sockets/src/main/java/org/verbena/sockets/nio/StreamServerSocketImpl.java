@@ -14,6 +14,7 @@ import java.net.SocketImpl;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
@@ -102,7 +103,10 @@ final class StreamServerSocketImpl extends ClassicSocketImpl<StreamServerSocketC
         try {
             accepted = c.accept(() -> acceptOne(c, MILLISECONDS.toNanos(timeoutMillis())));
         } catch (IOException e) {
-            throw isClosed() ? new SocketException("Socket closed") : SocketExceptions.classic(e);
+            if (isClosed()) {
+                throw new SocketException("Socket closed");
+            }
+            throw e instanceof ClosedChannelException ? SocketExceptions.classic(e) : e; // as it is, with the JDK's too
         }
         if (accepted == null) {
             throw new AssertionError("accepted, but what?");

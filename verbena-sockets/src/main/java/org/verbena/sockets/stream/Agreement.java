@@ -30,6 +30,7 @@ import org.verbena.verbs.VerbsException;
 final class Agreement {
     private static final String NAME = "verbena-stream-";
     private static final int[] NO_DESCRIPTORS = {};
+    private static final int ESTABLISHED = 1; // as the kernel's TCP_ESTABLISHED
     /** How long an end waits for the other to appear. */
     private static final long PATIENCE_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.patience", 5000), 1,
             600_000);
@@ -52,6 +53,13 @@ final class Agreement {
     private boolean helloSent;
     private boolean offerSent;
     private boolean over;
+    /** Whether somebody of another user has come to the name. */
+    private boolean otherUser;
+    /** Version that the other end speaks; 0 before it is known. */
+    private int peerVersion;
+    private long peerInstance;
+    private boolean asked;
+    private final Sessions.Asking asking = this::haveSession;
     private volatile boolean begun;
 
     Agreement(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role) {
@@ -77,7 +85,7 @@ final class Agreement {
             }
             Optional<SockDiag.TcpSocket> there = engine.diag().find(other, own);
             if (there.isEmpty()) {
-                end(FallbackReason.REMOTE_PEER);
+                end(isEnding(own, other) ? FallbackReason.CLOSED_EARLY : FallbackReason.REMOTE_PEER);
             } else if (role == Stream.Role.SERVER) {
                 cookie = there.get().cookie();
                 seek();
@@ -139,7 +147,9 @@ final class Agreement {
             if (caller == null) {
                 return;
             }
-            if (peer != null || caller.peerCredentials().uid() != Sys.uid()) {
+            boolean other = caller.peerCredentials().uid() != Sys.uid();
+            otherUser |= other;
+            if (peer != null || other) {
                 caller.close(); // of another user, or one too many: the other end may still come
                 return;
             }
@@ -151,7 +161,7 @@ final class Agreement {
 
     private void giveUp() {
         if (!over && peer == null) {
-            end(FallbackReason.PLAIN_PEER);
+            end(otherUser ? FallbackReason.OTHER_USER : FallbackReason.PLAIN_PEER);
         }
     }
 
@@ -176,7 +186,11 @@ final class Agreement {
         } catch (LinuxException e) {
             long now = System.nanoTime();
             if (e.errno() != Errno.ECONNREFUSED && e.errno() != Errno.EAGAIN) {
-                end(e.errno() == Errno.EPROTOTYPE ? FallbackReason.NAME_TAKEN : StreamEngine.reason(e));
+                if (e.errno() == Errno.EPROTOTYPE) {
+                    end(FallbackReason.NAME_TAKEN);
+                } else {
+                    end(e);
+                }
             } else if (now - began > PATIENCE_NANOS) {
                 end(FallbackReason.PLAIN_PEER);
             } else {
@@ -235,8 +249,7 @@ final class Agreement {
         try {
             sessions = engine.sessions();
         } catch (VerbsException e) {
-            StreamEngine.warn("no streams: " + e.getMessage());
-            end(FallbackReason.UNAVAILABLE);
+            end(StreamEngine.reason(e.errno(), FallbackReason.UNAVAILABLE), e);
             return;
         }
         helloSent = true;
@@ -254,7 +267,7 @@ final class Agreement {
             fill.accept(message);
             int error = socket.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS);
             if (error != 0) {
-                end(FallbackReason.CLOSED_EARLY);
+                end(whyLeft());
             }
             return error == 0;
         }
@@ -273,7 +286,7 @@ final class Agreement {
                     return;
                 }
                 if (n <= 0) {
-                    end(stream.isClosed() ? FallbackReason.CLOSED_EARLY : FallbackReason.NO_SESSION);
+                    end(whyLeft());
                     return;
                 }
                 take(message, n);
@@ -281,9 +294,31 @@ final class Agreement {
         }
     }
 
+    /** Whether one of the ends has closed the TCP connection, be it in order or not. */
+    private boolean isEnding(InetSocketAddress own, InetSocketAddress other) throws LinuxException {
+        Optional<SockDiag.TcpSocket> here = engine.diag().find(own, other);
+        return here.isEmpty() || here.get().state() != ESTABLISHED;
+    }
+
+    /** Why the other end has left without an offer. */
+    private FallbackReason whyLeft() {
+        try {
+            if (stream.isClosed() || tcp.getLocalAddress() instanceof InetSocketAddress own
+                    && tcp.getRemoteAddress() instanceof InetSocketAddress other && isEnding(own, other)) {
+                return FallbackReason.CLOSED_EARLY;
+            }
+        } catch (IOException e) { // closed, or not to be known
+            return stream.isClosed() ? FallbackReason.CLOSED_EARLY : FallbackReason.NO_SESSION;
+        }
+        return peerVersion == 0 || peerVersion == Greeting.VERSION
+                ? FallbackReason.NO_SESSION
+                : FallbackReason.OTHER_VERSION;
+    }
+
     private void take(MemorySegment message, int length) {
         Greeting.Hello hello = Greeting.hello(message, length);
         if (hello != null) {
+            peerVersion = hello.version();
             if (hello.version() < Greeting.OLDEST) {
                 end(FallbackReason.OTHER_VERSION);
             } else if (hello.cookie() != cookie) {
@@ -309,19 +344,21 @@ final class Agreement {
 
     private void meet(Greeting.Hello hello) {
         try {
-            engine.sessions().obtain(hello.instance(), hello.port(), role, this::haveSession);
+            asked = true;
+            peerInstance = hello.instance();
+            engine.sessions().obtain(peerInstance, hello.port(), role, asking);
         } catch (VerbsException e) {
-            end(FallbackReason.NO_SESSION);
+            end(StreamEngine.reason(e.errno(), FallbackReason.NO_SESSION), e);
         }
     }
 
-    /** On the engine's thread; null if there is no session to be had. */
-    private void haveSession(@Nullable Session session) {
+    /** On the engine's thread; null and the reason if there is no session to be had. */
+    private void haveSession(@Nullable Session session, FallbackReason why) {
         if (over) {
             return;
         }
         if (session == null) {
-            end(FallbackReason.NO_SESSION);
+            end(why);
             return;
         }
         try {
@@ -336,7 +373,7 @@ final class Agreement {
                 finish();
             }
         } catch (VerbsException e) {
-            end(FallbackReason.NO_MEMORY);
+            end(StreamEngine.reason(e.errno(), FallbackReason.NO_MEMORY), e);
         }
     }
 
@@ -364,7 +401,13 @@ final class Agreement {
     }
 
     private void end(LinuxException e) {
-        end(StreamEngine.reason(e));
+        end(StreamEngine.reason(e), e);
+    }
+
+    /** For want of something of this process's. */
+    private void end(FallbackReason reason, IOException why) {
+        StreamEngine.lacking(reason, String.valueOf(why.getMessage()));
+        end(reason);
     }
 
     private void end(FallbackReason reason) {
@@ -375,6 +418,9 @@ final class Agreement {
         stopWaiting();
         stopListening();
         hangUp();
+        if (asked) {
+            engine.forget(peerInstance, role, asking);
+        }
         stream.fallBack(reason);
         Link link = stream.link();
         if (link != null) {

@@ -18,7 +18,7 @@ import org.verbena.verbs.VerbsException;
  * Registered memory of one session, handed out in pieces of powers of two: control blocks, rings, queues. It grows by
  * regions that double, and what is given back is used again for pieces of the same size. Safe for use by several threads.
  */
-final class Arena {
+final class Arena implements AutoCloseable {
     /** The smallest piece, two cache lines. */
     static final int SMALLEST = 128;
     private static final long FIRST_REGION = 64 << 10;
@@ -105,7 +105,8 @@ final class Arena {
     }
 
     /** Gives all of it back. */
-    synchronized void close() throws VerbsException {
+    @Override
+    public synchronized void close() throws VerbsException {
         free.clear();
         current = null;
         total = 0;

@@ -5,8 +5,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -101,21 +103,27 @@ final class Session {
             throws VerbsException {
         this.instance = instance;
         this.whenBusy = whenBusy;
-        pd = context.allocateProtectionDomain();
+        Deque<AutoCloseable> made = new ArrayDeque<>(); // to be closed in the opposite order
         try {
+            pd = context.allocateProtectionDomain();
+            made.push(pd);
             sent = context.createCompletionQueue(SEND_WR);
+            made.push(sent);
             death = context.createCompletionQueue(
                     CompletionQueueAttributes.builder().cqe(1).channel(events).userContext(this).build());
+            made.push(death);
             qp = pd.createQueuePair(QueuePairInitAttributes.builder(sent, death).maxSendWr(SEND_WR).maxReceiveWr(1)
                     .maxInlineData(8).build());
+            made.push(qp);
             queue = qp.sendQueue();
             arena = new Arena(pd, memoryLimit);
+            made.push(arena);
             header = arena.allocate(ReadyRings.HEADER_BYTES);
             header.segment().fill((byte) 0);
             stage = pd.allocate(STAGE, AccessFlags.LOCAL_WRITE);
             stageBytes = stage.segment().asByteBuffer();
-        } catch (VerbsException e) {
-            pd.close();
+        } catch (VerbsException | RuntimeException e) {
+            made.forEach(StreamEngine::closeQuietly);
             throw e;
         }
         ready = new ReadyRings(this, header.segment());

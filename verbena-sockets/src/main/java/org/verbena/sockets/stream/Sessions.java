@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,9 +33,20 @@ final class Sessions {
     /** @param accepts whether this process is the one that is connected to */
     private record Key(long instance, boolean accepts) {}
 
+    /** Who waits for a session. */
+    @FunctionalInterface
+    interface Asking {
+        /**
+         * It waits no more.
+         *
+         * @param session null if there is none to be had, for the reason {@code why}
+         */
+        void found(@Nullable Session session, FallbackReason why);
+    }
+
     private static final class Entry {
         @Nullable Session session;
-        final List<Consumer<@Nullable Session>> waiting = new ArrayList<>();
+        final List<Asking> waiting = new ArrayList<>();
     }
 
     private final StreamEngine engine;
@@ -77,10 +87,14 @@ final class Sessions {
         return events;
     }
 
-    /** Gives the session with another process to whom asks, now or later; null if there is none to be had. */
-    void obtain(long peer, int port, Stream.Role role, Consumer<@Nullable Session> then) {
-        boolean accepts = peer == instance ? role == Stream.Role.SERVER : Long.compareUnsigned(peer, instance) < 0;
-        Key key = new Key(peer, accepts);
+    private Key key(long peer, Stream.Role role) {
+        return new Key(peer,
+                peer == instance ? role == Stream.Role.SERVER : Long.compareUnsigned(peer, instance) < 0);
+    }
+
+    /** Gives the session with another process to whom asks, now or later. */
+    void obtain(long peer, int port, Stream.Role role, Asking then) {
+        Key key = key(peer, role);
         Entry entry = entries.get(key);
         if (entry != null && entry.session != null && entry.session.isFailed()) {
             entry = null;
@@ -88,15 +102,25 @@ final class Sessions {
         if (entry == null) {
             entry = new Entry();
             entries.put(key, entry);
-            if (!accepts) {
+            if (!key.accepts()) {
                 Thread.ofPlatform().daemon().name("verbena-stream-connect").start(() -> connect(key, port));
             }
         }
         Session session = entry.session;
         if (session != null) {
-            then.accept(session);
+            then.found(session, FallbackReason.NONE);
         } else {
             entry.waiting.add(then);
+        }
+    }
+
+    /** Who has asked waits no more: the other process may never connect. */
+    void forget(long peer, Stream.Role role, Asking then) {
+        Key key = key(peer, role);
+        Entry entry = entries.get(key);
+        if (entry != null && entry.waiting.remove(then) && entry.waiting.isEmpty() && entry.session == null
+                && key.accepts()) {
+            entries.remove(key);
         }
     }
 
@@ -108,12 +132,29 @@ final class Sessions {
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), port), parameters(session));
             connected(session, connection, connection.privateData());
             Session made = session;
-            engine.submit(() -> ready(key, made));
+            engine.submit(() -> ready(key, made, FallbackReason.NONE));
         } catch (VerbsException | RuntimeException e) {
-            StreamEngine.debug("no session with another process: " + e.getMessage());
             close(session);
-            engine.submit(() -> ready(key, null));
+            failed(key, e);
         }
+    }
+
+    /** There is no session: those who wait for it are told. */
+    private void failed(Key key, Exception e) {
+        FallbackReason why = e instanceof VerbsException v
+                ? StreamEngine.reason(v.errno(), FallbackReason.NO_SESSION)
+                : FallbackReason.NO_SESSION;
+        if (why == FallbackReason.NO_SESSION) {
+            StreamEngine.debug("no session with another process: " + e.getMessage()); // which may be gone
+        } else {
+            StreamEngine.lacking(why, String.valueOf(e.getMessage()));
+        }
+        engine.submit(() -> {
+            Entry entry = entries.get(key);
+            if (entry == null || entry.session == null) {
+                ready(key, null, why);
+            }
+        });
     }
 
     private void acceptAll() {
@@ -131,20 +172,35 @@ final class Sessions {
 
     private void accept(ConnectionRequest request) {
         Session session = null;
+        Key key = null;
         try {
             byte[] said = request.privateData();
             if (said.length != 24 || ByteBuffer.wrap(said).getInt() != MAGIC) {
                 request.reject();
                 return;
             }
-            session = newSession(ByteBuffer.wrap(said).getLong(4));
+            key = new Key(ByteBuffer.wrap(said).getLong(4), true);
+            session = newSession(key.instance());
             Connection connection = request.accept(session.queuePair(), parameters(session));
             connected(session, connection, said);
+            Key of = key;
             Session made = session;
-            engine.submit(() -> ready(new Key(made.instance(), true), made));
+            engine.submit(() -> ready(of, made, FallbackReason.NONE));
         } catch (VerbsException | RuntimeException e) {
-            StreamEngine.debug("a session was not taken: " + e.getMessage()); // the other process may be gone
             close(session);
+            if (key != null) {
+                failed(key, e);
+            }
+            engine.submit(() -> refuse(request)); // after those here know why
+        }
+    }
+
+    /** Unless it was answered already: the other process need not wait for its time-out. */
+    private static void refuse(ConnectionRequest request) {
+        try {
+            request.reject();
+        } catch (VerbsException e) {
+            StreamEngine.debug("a session was not taken: " + e.getMessage());
         }
     }
 
@@ -177,15 +233,15 @@ final class Sessions {
     }
 
     /** On the engine's thread. */
-    private void ready(Key key, @Nullable Session session) {
+    private void ready(Key key, @Nullable Session session, FallbackReason why) {
         Entry entry = entries.computeIfAbsent(key, k -> new Entry());
         entry.session = session;
         if (session == null) {
             entries.remove(key);
         }
-        List<Consumer<@Nullable Session>> waiting = List.copyOf(entry.waiting);
+        List<Asking> waiting = List.copyOf(entry.waiting);
         entry.waiting.clear();
-        waiting.forEach(then -> then.accept(session));
+        waiting.forEach(then -> then.found(session, why));
     }
 
     /** Takes the deaths of sessions that were noticed; on the engine's thread. */

@@ -1,13 +1,17 @@
 package org.verbena.sockets.stream;
 
 import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -34,6 +38,10 @@ final class StreamEngine {
     /** Those that are older begin together with others: this long after the first of them was made, and again after that. */
     private static final long BEGINNING_NANOS = 3_000_000L;
 
+    /** What has run out is asked for again after this time. */
+    private static final long AGAIN_NANOS = 500_000_000L;
+    private static final Set<FallbackReason> SAID = ConcurrentHashMap.newKeySet();
+
     /** Something to be done later; the engine's thread alone deals with it. */
     static final class Timer {
         private final long at;
@@ -50,11 +58,44 @@ final class StreamEngine {
         }
     }
 
-    /** The engine, or null if this process cannot have one. */
+    /** The engine, made with the first connection. What it lacks may be there later: then a later connection makes it. */
     private static final class Holder {
-        static final @Nullable StreamEngine ENGINE = tryStart();
+        private static volatile @Nullable StreamEngine engine;
+        private static FallbackReason reason = FallbackReason.NONE;
+        private static long again;
 
         private Holder() {}
+
+        static @Nullable StreamEngine started() {
+            return engine;
+        }
+
+        /** Null if there is none now; {@link #why} says. */
+        static @Nullable StreamEngine start() {
+            StreamEngine started = engine;
+            return started != null ? started : startOne();
+        }
+
+        private static synchronized @Nullable StreamEngine startOne() {
+            if (engine == null && (reason == FallbackReason.NONE || reason != FallbackReason.UNAVAILABLE
+                    && System.nanoTime() - again >= 0)) {
+                try {
+                    engine = startNew();
+                } catch (LinuxException e) {
+                    reason = StreamEngine.reason(e);
+                    lacking(reason, String.valueOf(e.getMessage()));
+                } catch (RuntimeException | LinkageError e) {
+                    reason = FallbackReason.UNAVAILABLE;
+                    lacking(reason, String.valueOf(e.getMessage()));
+                }
+                again = System.nanoTime() + AGAIN_NANOS;
+            }
+            return engine;
+        }
+
+        static synchronized FallbackReason why() {
+            return reason;
+        }
     }
 
     private final Epoll epoll;
@@ -70,31 +111,47 @@ final class StreamEngine {
     private long tickNanos = FIRST_TICK_NANOS;
     private @Nullable Sessions sessions;
     private @Nullable VerbsException unavailable;
+    private long sessionsAgain;
 
-    private StreamEngine() throws LinuxException {
-        epoll = Epoll.create();
-        wake = Eventfd.create();
-        diag = SockDiag.open();
+    private StreamEngine(Epoll epoll, Fd wake, SockDiag diag) throws LinuxException {
+        this.epoll = epoll;
+        this.wake = wake;
+        this.diag = diag;
         epoll.add(wake, Epoll.IN, wake.value());
     }
 
-    private static @Nullable StreamEngine tryStart() {
+    private static StreamEngine startNew() throws LinuxException {
+        Deque<AutoCloseable> made = new ArrayDeque<>();
         try {
-            StreamEngine engine = new StreamEngine();
+            Epoll epoll = Epoll.create();
+            made.push(epoll);
+            Fd wake = Eventfd.create();
+            made.push(wake);
+            SockDiag diag = SockDiag.open();
+            made.push(diag);
+            StreamEngine engine = new StreamEngine(epoll, wake, diag);
             Thread.ofPlatform().daemon().name("verbena-stream-engine").start(engine::run);
+            made.clear();
             return engine;
-        } catch (LinuxException | RuntimeException | LinkageError e) {
-            warn("every connection stays with TCP: " + e.getMessage());
-            return null;
+        } finally {
+            made.forEach(StreamEngine::closeQuietly);
+        }
+    }
+
+    static void closeQuietly(AutoCloseable what) {
+        try {
+            what.close();
+        } catch (Exception e) {
+            debug("not closed: " + e);
         }
     }
 
     /** Sets out to find the other end of a connection; waits for nobody. */
     static RingStream open(SocketChannel tcp, Stream.Role role) {
         RingStream stream = new RingStream(tcp, role);
-        StreamEngine engine = Holder.ENGINE;
+        StreamEngine engine = Holder.start();
         if (engine == null) {
-            stream.fallBack(FallbackReason.UNAVAILABLE);
+            stream.fallBack(Holder.why());
         } else {
             Agreement agreement = new Agreement(engine, stream, tcp, role);
             stream.agreement(agreement);
@@ -105,7 +162,7 @@ final class StreamEngine {
 
     /** A stream was closed: its memory is given back when the peer has closed it too. */
     static void closed(RingStream stream) {
-        StreamEngine engine = Holder.ENGINE;
+        StreamEngine engine = Holder.started();
         if (engine == null) {
             return;
         }
@@ -120,19 +177,47 @@ final class StreamEngine {
     }
 
     static void warn(String what) {
-        LOG.log(System.Logger.Level.WARNING, what);
+        log(System.Logger.Level.WARNING, what, null);
     }
 
     /** What befalls single connections and is counted there. */
     static void debug(String what) {
-        LOG.log(System.Logger.Level.DEBUG, what);
+        log(System.Logger.Level.DEBUG, what, null);
+    }
+
+    /** To say it may fail, for instance without a descriptor; no connection is to suffer from that. */
+    private static void log(System.Logger.Level level, String what, @Nullable Throwable why) {
+        try {
+            LOG.log(level, what, why);
+        } catch (RuntimeException | Error e) {
+            if (level != System.Logger.Level.DEBUG) {
+                System.err.println("verbena: " + what + " (the logger fails: " + e + ")");
+            }
+        }
+    }
+
+    /** What this process lacks: said once for each reason, and counted. */
+    static void lacking(FallbackReason reason, String what) {
+        if (SAID.add(reason)) {
+            String line = "connections stay with TCP, " + reason + ": " + what + " (said once, counted each time)";
+            if (reason == FallbackReason.NO_DESCRIPTORS) { // a logger that opens its files now fails for good
+                System.err.println("verbena: " + line);
+            } else {
+                warn(line);
+            }
+        }
     }
 
     static FallbackReason reason(LinuxException e) {
-        return switch (e.errno()) {
+        return reason(e.errno(), FallbackReason.UNAVAILABLE);
+    }
+
+    /** @param otherwise the reason if the error does not say that something has run out */
+    static FallbackReason reason(int errno, FallbackReason otherwise) {
+        return switch (errno) {
             case Errno.EMFILE, Errno.ENFILE -> FallbackReason.NO_DESCRIPTORS;
-            case Errno.ENOMEM, Errno.ENOBUFS -> FallbackReason.NO_MEMORY;
-            default -> FallbackReason.UNAVAILABLE;
+            case Errno.ENOMEM, Errno.ENOBUFS, Errno.ENOSPC, Errno.EFBIG -> FallbackReason.NO_MEMORY;
+            default -> otherwise;
         };
     }
 
@@ -178,9 +263,11 @@ final class StreamEngine {
         return diag;
     }
 
-    /** @throws VerbsException each time, if there is no device */
+    /** @throws VerbsException each time, if there is no device; if something has run out, it is tried again after a while */
     Sessions sessions() throws VerbsException {
-        if (unavailable != null) {
+        if (unavailable != null && (reason(unavailable.errno(),
+                FallbackReason.UNAVAILABLE) == FallbackReason.UNAVAILABLE
+                || System.nanoTime() - sessionsAgain < 0)) {
             throw unavailable;
         }
         Sessions open = sessions;
@@ -192,13 +279,23 @@ final class StreamEngine {
                 sessions = open;
             } catch (VerbsException e) {
                 unavailable = e;
+                sessionsAgain = System.nanoTime() + AGAIN_NANOS;
                 throw e;
             } catch (LinuxException e) {
                 unavailable = new VerbsException("watch sessions", e);
+                sessionsAgain = Long.MAX_VALUE; // its threads run already
                 throw unavailable;
             }
         }
         return open;
+    }
+
+    /** Who has asked for a session waits no more. */
+    void forget(long peer, Stream.Role role, Sessions.Asking asking) {
+        Sessions open = sessions;
+        if (open != null) {
+            open.forget(peer, role, asking);
+        }
     }
 
     void watch(Fd fd, int events, Runnable handler) throws LinuxException {
@@ -239,7 +336,7 @@ final class StreamEngine {
             try {
                 runOnce();
             } catch (LinuxException | RuntimeException | Error e) {
-                LOG.log(System.Logger.Level.ERROR, "the engine of streams", e);
+                log(System.Logger.Level.ERROR, "the engine of streams", e);
             }
         }
     }

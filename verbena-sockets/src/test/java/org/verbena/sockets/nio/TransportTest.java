@@ -1,0 +1,173 @@
+package org.verbena.sockets.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SocketChannel;
+import java.security.MessageDigest;
+import java.util.Random;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.verbena.sockets.VerbenaServerSocketChannel;
+import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.sockets.VerbenaSocketOptions;
+
+/** What carries a connection that was half closed, or that carries urgent data; each byte arrives whatever it is. */
+class TransportTest {
+    private static final int PIECE = 10_000;
+
+    private record Pair(VerbenaSocketChannel client, VerbenaSocketChannel server) implements AutoCloseable {
+        static Pair open() throws IOException {
+            try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open()) {
+                listener.bind(Carrier.anyPort());
+                VerbenaSocketChannel client = VerbenaSocketChannel.open();
+                assertThat(client.getOption(VerbenaSocketOptions.TRANSPORT)).isEqualTo("undecided");
+                client.connect(listener.getLocalAddress());
+                return new Pair(client, (VerbenaSocketChannel) listener.accept());
+            }
+        }
+
+        boolean isUndecided() throws IOException {
+            return transport(client).equals("undecided") || transport(server).equals("undecided");
+        }
+
+        @Override
+        public void close() throws IOException {
+            client.close();
+            server.close();
+        }
+    }
+
+    private static String transport(SocketChannel c) throws IOException {
+        return c.getOption(VerbenaSocketOptions.TRANSPORT);
+    }
+
+    /** A piece of random bytes, there. */
+    private static void pass(SocketChannel from, SocketChannel to, Random random) throws Exception {
+        byte[] out = new byte[PIECE];
+        random.nextBytes(out);
+        Thread writer = Thread.ofPlatform().start(() -> {
+            try {
+                for (ByteBuffer b = ByteBuffer.wrap(out); b.hasRemaining();) {
+                    from.write(b);
+                }
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+        ByteBuffer in = ByteBuffer.allocate(PIECE);
+        while (in.hasRemaining()) {
+            assertThat(to.read(in)).isNotNegative();
+        }
+        writer.join();
+        assertThat(in.array()).isEqualTo(out);
+    }
+
+    @Test
+    void itIsDecidedOnceAndNotSaidOfAClosedChannel() throws Exception {
+        try (Pair p = Pair.open()) {
+            Random random = new Random(1);
+            while (p.isUndecided()) {
+                pass(p.client, p.server, random);
+            }
+            assertThat(transport(p.client) + transport(p.server)).isEqualTo("streamstream");
+            p.client.shutdownOutput();
+            assertThat(p.server.read(ByteBuffer.allocate(1))).isNegative();
+            pass(p.server, p.client, random);
+            p.server.shutdownOutput();
+            assertThat(p.client.read(ByteBuffer.allocate(1))).isNegative();
+            p.client.shutdownInput();
+            assertThat(transport(p.client) + transport(p.server)).isEqualTo("streamstream");
+            p.client.close();
+            assertThatThrownBy(() -> transport(p.client)).isInstanceOf(ClosedChannelException.class);
+        }
+    }
+
+    /** The other direction goes on, by whatever the ends come to. */
+    @Test
+    void oneThatWasHalfClosedAtOnceIsDecidedToo() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            try (Pair p = Pair.open()) {
+                VerbenaSocketChannel ends = i % 2 == 0 ? p.client : p.server;
+                VerbenaSocketChannel goesOn = i % 2 == 0 ? p.server : p.client;
+                Random random = new Random(i);
+                if (i % 4 < 2) {
+                    pass(ends, goesOn, random);
+                }
+                ends.shutdownOutput();
+                if (i % 5 == 0) {
+                    assertThat(goesOn.read(ByteBuffer.allocate(1))).isNegative();
+                }
+                while (p.isUndecided()) {
+                    pass(goesOn, ends, random);
+                }
+                pass(goesOn, ends, random);
+                assertThat(transport(ends)).isIn("stream", "kernel");
+                assertThat(goesOn.read(ByteBuffer.allocate(1))).isNegative();
+                goesOn.shutdownOutput();
+                assertThat(ends.read(ByteBuffer.allocate(1))).isNegative();
+            }
+        }
+    }
+
+    @Test
+    void aDirectionThatCarriedUrgentDataStaysWithTcp() throws Exception {
+        try (Pair p = Pair.open()) {
+            Random random = new Random(1);
+            p.client.socket().sendUrgentData(1);
+            while (p.isUndecided() || !p.client.isInputByRing()) {
+                pass(p.client, p.server, random);
+                pass(p.server, p.client, random);
+            }
+            assertThat(transport(p.client) + transport(p.server)).isEqualTo("streamstream");
+            assertThat(p.client.isOutputByRing()).isFalse();
+            p.client.socket().sendUrgentData(2);
+            pass(p.client, p.server, random);
+            pass(p.server, p.client, random);
+        }
+    }
+
+    /** Where TCP is full it is as the JDK's; a ring that is full leaves TCP free. Nothing of what was written is lost. */
+    @ParameterizedTest
+    @EnumSource(Carrier.class)
+    void urgentDataWhileTheBufferIsFull(Carrier carrier) throws Exception {
+        MessageDigest written = MessageDigest.getInstance("SHA-256");
+        MessageDigest read = MessageDigest.getInstance("SHA-256");
+        try (Carrier.Pair p = carrier.connected()) {
+            Random random = new Random(1);
+            byte[] bytes = new byte[PIECE];
+            long sent = 0;
+            p.tested().configureBlocking(false);
+            for (int idle = 0; idle < 30;) {
+                random.nextBytes(bytes);
+                int n = p.tested().write(ByteBuffer.wrap(bytes));
+                written.update(bytes, 0, n);
+                sent += n;
+                idle = n == 0 ? idle + 1 : 0;
+                Thread.sleep(n == 0 ? 2 : 0);
+            }
+            String said = "sent";
+            try {
+                p.tested().socket().sendUrgentData(1);
+            } catch (IOException e) {
+                said = e.toString();
+            }
+            assertThat(said).isEqualTo(carrier == Carrier.RING ? "sent" : "java.io.IOException: Socket buffer full");
+            p.tested().configureBlocking(true);
+            p.tested().shutdownOutput();
+            ByteBuffer in = ByteBuffer.allocate(PIECE);
+            while (p.peer().read(in.clear()) >= 0) {
+                read.update(in.array(), 0, in.position());
+                sent -= in.position();
+            }
+            assertThat(sent).isZero();
+            assertThat(read.digest()).isEqualTo(written.digest());
+        }
+    }
+}
