@@ -1,5 +1,7 @@
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.Selector;
@@ -31,6 +33,8 @@ public class Report {
                 }
             } else if (w.equals("echo")) {
                 System.out.println("echo " + echo());
+            } else if (w.equals("classic")) {
+                System.out.println("classic " + classic());
             } else if (w.equals("property")) {
                 System.out.println("property " + System.getProperty("verbena.counters"));
             } else if (w.equals("attach")) { // and from now on all is asked again, after each line of input
@@ -56,6 +60,18 @@ public class Report {
 
     private static SelectorProvider provider() {
         return SelectorProvider.provider();
+    }
+
+    private static String classic() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket client = new Socket(server.getInetAddress(), server.getLocalPort());
+                Socket peer = server.accept()) {
+            client.getOutputStream().write("hello".getBytes("US-ASCII"));
+            byte[] in = new byte[5];
+            for (int n = 0; n < in.length; n += peer.getInputStream().read(in, n, in.length - n)) {
+            }
+            return new String(in, "US-ASCII");
+        }
     }
 
     private static String echo() throws Exception {

@@ -13,6 +13,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import javax.tools.ToolProvider;
+
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -158,6 +160,55 @@ class AgentTest {
     }
 
     // ---- programs that ship Verbena
+
+    /** A Verbena of the program's own that says it is new enough, and fails where it is asked for sockets. */
+    private static Path broken(String name, String provider, String sockets) throws Exception {
+        Path source = Files.createDirectories(dir.resolve(name + "/source"));
+        Path made = Files.createDirectories(dir.resolve(name + "/classes"));
+        Files.writeString(source.resolve("Sys.java"), "package org.verbena.linux; public final class Sys {}");
+        Files.writeString(source.resolve("DropIn.java"), """
+                package org.verbena.sockets;
+                import java.net.SocketImpl;
+                import java.nio.channels.spi.SelectorProvider;
+                import java.util.function.Function;
+                public final class DropIn {
+                    public static int level() { return 1000; }
+                    public static String refusal(String name, String value) { return null; }
+                    public static String mistake() { return null; }
+                    public static String problem() { return null; }
+                    public static Runnable atExit() { return null; }
+                    public static SelectorProvider provider() throws Exception { %s }
+                    public static Function<Boolean, SocketImpl> sockets() {
+                        return server -> { %s };
+                    }
+                    public static Function<SocketImpl, SocketImpl> accepting() {
+                        return listener -> { %s };
+                    }
+                }
+                """.formatted(provider, sockets, sockets));
+        assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, "-d", made.toString(), source.resolve(
+                "Sys.java").toString(), source.resolve("DropIn.java").toString())).isZero();
+        return made;
+    }
+
+    @Test
+    void whatFailsInsideLeavesTheJdksSockets() throws Exception {
+        Path all = broken("all", "throw new StackOverflowError(\"broken\");", "throw new AssertionError();");
+        AgentRun r = run(List.of(agent(""), "-cp", classes + File.pathSeparator + all), "classic", "provider", "echo",
+                "wait");
+        assertThat(r.code()).isZero();
+        assertThat(r.out()).isEqualTo("classic hello\nprovider " + JDKS + "\necho hello\n");
+        assertThat(r.err()).startsWith("verbena: not active, all sockets are the kernel's: ").contains("broken");
+        assertThat(r.err().lines()).hasSize(1);
+        Path classic = broken("classic", "return (SelectorProvider) Class.forName(\"" + JDKS
+                + "\").getConstructor().newInstance();", "throw new AssertionError(\"broken\");");
+        r = run(List.of(agent(""), "-cp", classes + File.pathSeparator + classic), "classic", "classic", "echo",
+                "wait");
+        assertThat(r.code()).isZero();
+        assertThat(r.out()).isEqualTo("classic hello\nclassic hello\necho hello\n");
+        assertThat(r.err().lines().filter(l -> l.startsWith("verbena: classic sockets stay the JDK's: "
+                + "java.lang.AssertionError: broken"))).hasSize(1);
+    }
 
     private static String classPath(Path sockets) {
         return Stream.of(classes, sockets, AgentJar.onClassPath("linux"), AgentJar.onClassPath("verbs"),

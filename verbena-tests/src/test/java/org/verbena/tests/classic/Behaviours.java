@@ -127,6 +127,7 @@ final class Behaviours {
                 case "states" -> States.add(b);
                 case "applications" -> Applications.add(b);
                 case "factories" -> Factories.add(b);
+                case "messages" -> Messages.add(b);
                 case "one" -> {
                     b.add("transport", () -> {
                         try (Pair p = Pair.open()) {

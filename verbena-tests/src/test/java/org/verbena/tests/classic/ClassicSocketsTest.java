@@ -17,6 +17,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.classic.Programs.Outcomes;
@@ -50,6 +52,15 @@ class ClassicSocketsTest {
         String open = "--add-opens=java.base/java.net=ALL-UNNAMED";
         return same(programs.behave(List.of("factories"), Map.of("stream", List.of(programs.agent(""), open))),
                 "the JDK's", "stream");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hostInfo", "hostInfoExclSocket"})
+    void messagesSayAsMuchOfHostsAsTheJdks(String included) throws Exception {
+        String option = "-Djdk.includeInExceptions=" + included;
+        Map<String, Outcomes> all = programs.behave(List.of("messages"), Map.of("ours", List.of(option, programs.agent(
+                ""))), List.of(option));
+        assertThat(all.get("ours").said()).isEqualTo(all.get("the JDK's").said()).hasSize(2);
     }
 
     private static Stream<DynamicTest> same(Map<String, Outcomes> all, String oracle, String... others) {

@@ -61,10 +61,16 @@ final class Programs {
 
     /** Runs groups of behaviours without the agent, as {@code the JDK's}, and with options, all at the same time. */
     Map<String, Outcomes> behave(List<String> groups, Map<String, List<String>> runs) throws Exception {
-        Map<String, List<String>> all = new LinkedHashMap<>(runs);
-        all.put("the JDK's", groups.contains("factories")
+        return behave(groups, runs, groups.contains("factories")
                 ? List.of("--add-opens=java.base/java.net=ALL-UNNAMED")
                 : List.of());
+    }
+
+    /** As the other; {@code jdks} are the options of the one without the agent. */
+    Map<String, Outcomes> behave(List<String> groups, Map<String, List<String>> runs, List<String> jdks)
+            throws Exception {
+        Map<String, List<String>> all = new LinkedHashMap<>(runs);
+        all.put("the JDK's", jdks);
         Map<String, Process> started = new LinkedHashMap<>();
         Map<String, Path> outputs = new HashMap<>();
         try {

@@ -136,6 +136,38 @@ class AttachCommandTest {
         }
     }
 
+    /** Its own user and root alone may load code into a process. */
+    @Test
+    void ofAnotherUsersProcessesTheRightSentenceIsSaid() throws Exception {
+        TestUser.needed("attach to processes of others");
+        TestUser user = TestUser.number(5);
+        String modules = CopyProcess.copyModules(user.directory(dir, "modules"));
+        String agent = Files.copy(jar, dir.resolve("readable.jar")).toString();
+        Process roots = program(AgentRun.java());
+        try (BufferedReader out = roots.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.readLine()).isEqualTo("ready");
+            try (CommandProcess p = CommandProcess.startFrom(modules, user.command(), "attach", "--agent", agent,
+                    Long.toString(roots.pid()))) {
+                assertRefused(p.end(), 1, "process " + roots.pid() + " is of user 0, not of this one (" + user.uid()
+                        + "): attach as that user");
+            }
+            ask(roots);
+            assertThat(List.of(out.readLine(), out.readLine())).containsExactly(JDKS, HELLO);
+        }
+        List<String> command = new ArrayList<>(user.command());
+        command.addAll(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp", classes.toString(),
+                "Report", "attach"));
+        Process theirs = start(command.toArray(String[]::new));
+        try (BufferedReader out = theirs.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.readLine()).isEqualTo("ready");
+            assertThat(CommandProcess.run("attach", "--agent", agent, "--quiet", Long.toString(theirs.pid())))
+                    .isEqualTo(new CommandProcess.Result(0, "process " + theirs.pid()
+                            + ": active: sockets are those of Verbena", ""));
+            ask(theirs);
+            assertThat(List.of(out.readLine(), out.readLine())).containsExactly(OURS, HELLO);
+        }
+    }
+
     @Test
     void anAgentThatIsNotThereIsNamed() throws Exception {
         assertRefused(CommandProcess.run("attach", "--agent", "/no/such.jar", "1"), 1, "/no/such.jar");

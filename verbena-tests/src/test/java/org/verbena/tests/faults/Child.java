@@ -64,10 +64,17 @@ public final class Child implements AutoCloseable {
         private final Class<?> main;
         private final List<String> before = new ArrayList<>();
         private final List<String> options = new ArrayList<>();
+        private final List<String> access = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED"));
         private String classPath = System.getProperty("java.class.path");
 
         private Builder(Class<?> main) {
             this.main = main;
+        }
+
+        /** Nothing is granted to it. */
+        Builder withoutNativeAccess() {
+            access.clear();
+            return this;
         }
 
         /** A command that starts the JVM, for instance {@code prlimit --nofile=64}. */
@@ -89,7 +96,8 @@ public final class Child implements AutoCloseable {
         public Child start(Object... arguments) throws IOException {
             List<String> command = new ArrayList<>(before);
             command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"));
+                    "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"));
+            command.addAll(access);
             command.addAll(options);
             command.addAll(List.of("-cp", classPath, main.getName()));
             Arrays.stream(arguments).map(String::valueOf).forEach(command::add);
@@ -193,8 +201,8 @@ public final class Child implements AutoCloseable {
         }
     }
 
-    /** What it wrote to standard error; it has ended. */
-    private String errors() {
+    /** What it wrote to standard error, and its exit code before; waits for its end. */
+    String errors() {
         try {
             process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS);
             return "exit code " + process.exitValue() + "\n" + errors.get(5, TimeUnit.SECONDS);

@@ -37,6 +37,16 @@ public final class Proc {
         }
     }
 
+    /** Bytes of memory files that a process has mapped. */
+    static long sharedMemory(String pid) throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/" + pid + "/maps"))) {
+            return lines.filter(l -> l.contains("/memfd:")).mapToLong(l -> {
+                String[] range = l.substring(0, l.indexOf(' ')).split("-", -1);
+                return Long.parseUnsignedLong(range[1], 16) - Long.parseUnsignedLong(range[0], 16);
+            }).sum();
+        }
+    }
+
     /** A number of /proc/PID/status, for instance {@code Threads} or {@code VmRSS} (in KiB). */
     static long status(String pid, String field) throws IOException {
         try (Stream<String> lines = Files.lines(Path.of("/proc/" + pid + "/status"))) {

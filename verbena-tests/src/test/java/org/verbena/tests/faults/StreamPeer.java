@@ -15,8 +15,11 @@ final class StreamPeer {
 
     private StreamPeer() {}
 
-    /** {@code reader}, or {@code writer PORT BYTES}. */
-    public static void main(String[] args) throws IOException {
+    /** {@code reader}, or {@code writer PORT BYTES}; bytes enough, and until it is decided what carries them. */
+    public static void main(String[] args) throws Exception {
+        if (Boolean.getBoolean("undumpable")) {
+            Undumpable.become();
+        }
         if (args[0].equals("reader")) {
             read();
         } else {
@@ -64,6 +67,11 @@ final class StreamPeer {
             end = "broken: " + e.getMessage();
         }
         System.out.println("end " + total + " " + (System.nanoTime() - last) / 1_000_000 + " " + end);
+        System.out.println("by " + carrier(channel, channel.isInputByRing()));
+    }
+
+    private static String carrier(VerbenaSocketChannel channel, boolean ring) {
+        return ring ? "ring" : "TCP: " + channel.fallbackReason();
     }
 
     private static void write(int port, long bytes) throws IOException {
@@ -73,7 +81,7 @@ final class StreamPeer {
             long total = 0;
             boolean said = false;
             try {
-                while (total < bytes || !channel.isOutputByRing()) {
+                while (total < bytes || !channel.isOutputByRing() && channel.fallbackReason().isEmpty()) {
                     for (int i = 0; i < PIECE; i++) {
                         out.put(i, at(total + i));
                     }
@@ -86,6 +94,7 @@ final class StreamPeer {
                 channel.shutdownOutput();
                 System.out.println("written " + total);
                 channel.read(out.clear());
+                System.out.println("by " + carrier(channel, channel.isOutputByRing()));
             } catch (IOException e) {
                 System.out.println("failed " + e.getMessage());
             }

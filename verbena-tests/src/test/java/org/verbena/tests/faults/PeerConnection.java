@@ -1,0 +1,111 @@
+package org.verbena.tests.faults;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+
+/** A connection of {@link SocketPeer}: a channel, or a classic socket. */
+interface PeerConnection extends AutoCloseable {
+    /** The next bytes; -1 at the end. */
+    int read(byte[] into) throws IOException;
+
+    void write(byte[] from, int length) throws IOException;
+
+    /** What carries it, as the option of that name says; {@code none} without Verbena. */
+    String transport() throws IOException;
+
+    /** Closing it will not be orderly. */
+    void reset() throws IOException;
+
+    @Override
+    void close() throws IOException;
+
+    static PeerConnection connect(String kind, SocketAddress to) throws IOException {
+        if (kind.equals("nio")) {
+            return of(SocketChannel.open(to));
+        }
+        Socket s = new Socket();
+        try {
+            s.connect(to);
+        } catch (IOException e) {
+            s.close();
+            throw e;
+        }
+        return of(s);
+    }
+
+    static PeerConnection of(SocketChannel c) {
+        return new PeerConnection() {
+            @Override
+            public int read(byte[] into) throws IOException {
+                return c.read(ByteBuffer.wrap(into));
+            }
+
+            @Override
+            public void write(byte[] from, int length) throws IOException {
+                ByteBuffer b = ByteBuffer.wrap(from, 0, length);
+                while (b.hasRemaining()) {
+                    c.write(b);
+                }
+            }
+
+            @Override
+            public String transport() throws IOException {
+                for (SocketOption<?> o : c.supportedOptions()) {
+                    if (o.name().equals("VERBENA_TRANSPORT")) {
+                        return (String) c.getOption(o);
+                    }
+                }
+                return "none";
+            }
+
+            @Override
+            public void reset() throws IOException {
+                c.setOption(StandardSocketOptions.SO_LINGER, 0);
+            }
+
+            @Override
+            public void close() throws IOException {
+                c.close();
+            }
+        };
+    }
+
+    static PeerConnection of(Socket s) {
+        return new PeerConnection() {
+            @Override
+            public int read(byte[] into) throws IOException {
+                return s.getInputStream().read(into);
+            }
+
+            @Override
+            public void write(byte[] from, int length) throws IOException {
+                s.getOutputStream().write(from, 0, length);
+            }
+
+            @Override
+            public String transport() throws IOException {
+                for (SocketOption<?> o : s.supportedOptions()) {
+                    if (o.name().equals("VERBENA_TRANSPORT")) {
+                        return (String) s.getOption(o);
+                    }
+                }
+                return "none";
+            }
+
+            @Override
+            public void reset() throws IOException {
+                s.setSoLinger(true, 0);
+            }
+
+            @Override
+            public void close() throws IOException {
+                s.close();
+            }
+        };
+    }
+}

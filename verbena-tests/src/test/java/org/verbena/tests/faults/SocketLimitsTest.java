@@ -1,0 +1,234 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Unchanged programs under the agent that run out of descriptors or memory: they do what they do without Verbena, what is
+ * by ring stays so, what cannot be is TCP's and counted, and when there is enough again all is as before.
+ */
+class SocketLimitsTest {
+    private static final String DESCRIPTORS = "200";
+    private static final String PATIENT = "quiet,stream.patience=60000,summary=";
+    private static final int MUCH = 300_000;
+    private static final String NOTHING_BEFORE = "-DfirstConnection=false";
+
+    @TempDir static Path dir;
+    private static SocketPrograms programs;
+
+    private final List<Child> started = new ArrayList<>();
+    private Path serversEnd;
+    private Path clientsEnd;
+
+    @BeforeAll
+    static void prepare() throws Exception {
+        programs = new SocketPrograms(dir);
+    }
+
+    @BeforeEach
+    void summaries() throws IOException {
+        serversEnd = programs.summary();
+        clientsEnd = programs.summary();
+    }
+
+    @AfterEach
+    void endAll() throws Exception {
+        for (Child c : started) {
+            c.close();
+        }
+    }
+
+    private Child start(Child.Builder b) throws IOException {
+        Child c = b.start();
+        started.add(c);
+        return c;
+    }
+
+    private static String ask(Child c, String command) throws Exception {
+        return c.tell(command).awaitEither(answer(command), "FAILED");
+    }
+
+    private static String answer(String command) {
+        return switch (command.substring(0, command.contains(" ") ? command.indexOf(' ') : command.length())) {
+            case "connect" -> "CONNECTED";
+            case "accept" -> "ACCEPTED";
+            case "talk" -> "TALKED";
+            case "agree" -> "AGREED";
+            case "close" -> "CLOSED";
+            case "exhaust" -> "EXHAUSTED";
+            case "free" -> "FREED";
+            case "serve" -> "SERVING";
+            default -> throw new IllegalArgumentException(command);
+        };
+    }
+
+    /** What a program says without descriptors, as the one who connects and the one who accepts. */
+    private List<String> withoutDescriptors(Child poor, String poorsPorts, Child rich, String richsPorts)
+            throws Exception {
+        ask(poor, "exhaust");
+        List<String> said = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            String kind = i == 0 ? "nio" : "classic";
+            said.add(ask(poor, "connect none " + kind + " " + richsPorts.split(" ", -1)[i]));
+            ask(rich, "connect waits" + kind + " " + kind + " " + poorsPorts.split(" ", -1)[i]);
+            said.add(ask(poor, "accept " + kind));
+        }
+        return said;
+    }
+
+    @Test
+    void withoutDescriptorsAllIsAsTheJdksAndWhatIsByRingGoesOn() throws Exception {
+        Child rich = start(programs.with(PATIENT + serversEnd));
+        Child poor = start(programs.with(PATIENT + clientsEnd).under("prlimit", "--nofile=" + DESCRIPTORS));
+        Child oracle = start(programs.plain().under("prlimit", "--nofile=" + DESCRIPTORS));
+        String richsPorts = rich.await("PORTS");
+        String poorsPorts = poor.await("PORTS");
+        String oraclesPorts = oracle.await("PORTS");
+        ask(rich, "serve");
+        String[] to = richsPorts.split(" ", -1);
+        ask(poor, "connect old nio " + to[0]);
+        ask(poor, "connect older classic " + to[1]);
+        assertThat(ask(poor, "agree old") + ask(poor, "agree older")).isEqualTo("AGREED streamAGREED stream");
+
+        List<String> jdks = withoutDescriptors(oracle, oraclesPorts, rich, richsPorts);
+        assertThat(jdks).allMatch(s -> s.endsWith("Too many open files"));
+        List<String> ours = withoutDescriptors(poor, poorsPorts, rich, richsPorts);
+        assertThat(ours).isEqualTo(jdks);
+        assertThat(ask(poor, "talk old " + MUCH) + ask(poor, "talk older " + MUCH))
+                .isEqualTo("TALKED streamTALKED stream");
+
+        // one for the connection, none for the agreement, whichever end it is at
+        for (int i = 0; i < 2; i++) {
+            String kind = i == 0 ? "nio" : "classic";
+            ask(poor, "free 1");
+            assertThat(ask(poor, "connect last" + i + " " + kind + " " + to[i])).isEqualTo("CONNECTED");
+            assertThat(ask(poor, "agree last" + i)).isEqualTo("AGREED kernel");
+            assertThat(ask(poor, "talk last" + i + " " + MUCH)).isEqualTo("TALKED kernel");
+            ask(poor, "free 1");
+            assertThat(ask(poor, "accept " + kind)).isEqualTo("ACCEPTED");
+            assertThat(ask(rich, "talk waits" + kind + " " + MUCH)).startsWith("TALKED "); // it may wait for longer
+            ask(poor, "exhaust");
+        }
+
+        ask(poor, "free 1000");
+        for (int i = 0; i < 2; i++) {
+            ask(poor, "connect new" + i + " " + (i == 0 ? "nio" : "classic") + " " + to[i]);
+            assertThat(ask(poor, "agree new" + i)).isEqualTo("AGREED stream");
+        }
+        assertThat(ask(poor, "talk old " + MUCH)).isEqualTo("TALKED stream");
+        JsonNode end = SocketPrograms.end(poor, clientsEnd);
+        assertThat(SocketPrograms.count(end, "fallbacks", "no_descriptors")).isEqualTo(4);
+        assertThat(poor.errors().lines().filter(l -> l.contains("no descriptors left"))).hasSize(1);
+    }
+
+    /** The engine and all that sessions need are made with the first connection, and by the next one if that failed. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 6, 9, 14, 22})
+    void aFirstConnectionWithoutDescriptorsSpoilsNoLaterOne(int free) throws Exception {
+        Child rich = start(programs.with(PATIENT + serversEnd));
+        Child poor = start(programs.with(PATIENT + clientsEnd).under("prlimit", "--nofile=" + DESCRIPTORS).option(
+                NOTHING_BEFORE));
+        String[] to = rich.await("PORTS").split(" ", -1);
+        poor.await("PORTS");
+        ask(rich, "serve");
+        ask(poor, "exhaust");
+        ask(poor, "free " + free);
+        assertThat(ask(poor, "connect first nio " + to[0])).isEqualTo("CONNECTED");
+        ask(poor, "talk first " + MUCH);
+        ask(poor, "free 1000");
+        String last = "";
+        for (int i = 0; i < 100 && !last.equals("AGREED stream"); i++) { // what has run out is asked for again after a while
+            ask(poor, "connect next nio " + to[0]);
+            last = ask(poor, "agree next");
+            ask(poor, "close next");
+        }
+        assertThat(last).isEqualTo("AGREED stream");
+        assertThat(SocketPrograms.count(SocketPrograms.end(poor, clientsEnd), "connections", "stream")).isPositive();
+    }
+
+    // ---- memory
+
+    private static void assertAllTalk(Child client, Child server, int connections, List<String> carriers)
+            throws Exception {
+        String[] to = server.await("PORTS").split(" ", -1);
+        client.await("PORTS");
+        ask(server, "serve");
+        List<String> by = new ArrayList<>();
+        for (int i = 0; i < connections; i++) {
+            ask(client, "connect " + i + (i % 2 == 0 ? " nio " + to[0] : " classic " + to[1]));
+            by.add(ask(client, "agree " + i));
+        }
+        for (int i = 0; i < connections; i++) {
+            by.set(i, ask(client, "talk " + i + " 50000").replace("TALKED ", ""));
+        }
+        assertThat(by.stream().distinct().sorted().collect(Collectors.toList())).isEqualTo(carriers);
+    }
+
+    /** Room for some rings and not for all. */
+    @Test
+    void whatFindsNoMemoryForRingsIsTcps() throws Exception {
+        Child server = start(programs.with(PATIENT + serversEnd + ",stream.memory=65536").option(NOTHING_BEFORE));
+        Child client = start(programs.with(PATIENT + clientsEnd));
+        assertAllTalk(client, server, 24, List.of("kernel", "stream"));
+        JsonNode c = SocketPrograms.end(client, clientsEnd);
+        JsonNode s = SocketPrograms.end(server, serversEnd);
+        long without = SocketPrograms.count(s, "fallbacks", "no_memory");
+        assertThat(without).isBetween(4L, 20L);
+        assertThat(SocketPrograms.count(c, "fallbacks", "no_session")).as(c + "\n" + s).isEqualTo(without);
+        assertThat(server.errors().lines().filter(l -> l.contains("no memory for rings"))).hasSize(1);
+    }
+
+    /** Not even for what a session itself needs. */
+    @Test
+    void withoutMemoryForASessionAllIsTcps() throws Exception {
+        Child server = start(programs.with(PATIENT + serversEnd + ",stream.memory=1000").option(NOTHING_BEFORE));
+        Child client = start(programs.with(PATIENT + clientsEnd));
+        assertAllTalk(client, server, 6, List.of("kernel"));
+        SocketPrograms.end(client, clientsEnd);
+        JsonNode s = SocketPrograms.end(server, serversEnd);
+        assertThat(SocketPrograms.count(s, "fallbacks", "no_memory")).as(server.errors() + s).isEqualTo(6);
+        assertThat(server.errors().lines().filter(l -> l.contains("no memory for rings"))).hasSize(1);
+    }
+
+    /** A limit of the process's: what is tried first fits, what a session needs does not. */
+    @Test
+    void aLimitOfTheSizeOfFilesLeavesTcp() throws Exception {
+        Child server = start(programs.with(PATIENT + "stderr").under("prlimit", "--fsize=65536").option(
+                "-XX:-UsePerfData", NOTHING_BEFORE));
+        Child client = start(programs.with(PATIENT + clientsEnd));
+        assertAllTalk(client, server, 6, List.of("kernel"));
+        SocketPrograms.end(client, clientsEnd);
+        server.tell("exit");
+        assertThat(server.errors()).startsWith("exit code 0").contains("\"fallbacks\":{\"no_memory\":");
+        assertThat(server.errors().lines().filter(l -> l.contains("no memory for rings"))).hasSize(1);
+    }
+
+    /** Rings lie in memory files without a name: a full /dev/shm takes the counters' file from others' eyes, no more. */
+    @Test
+    void aFullFileSystemForSharedMemoryTakesNoRings() throws Exception {
+        Users.needsRoot("mount a file system");
+        String mount = "mount -t tmpfs -o size=8k tmpfs /dev/shm && head -c 8192 /dev/zero > /dev/shm/full; exec \"$@\"";
+        Child server = start(programs.with(PATIENT + serversEnd).under("unshare", "-m", "sh", "-c", mount, "sh").option(
+                "-XX:-UsePerfData", NOTHING_BEFORE));
+        Child client = start(programs.with(PATIENT + clientsEnd));
+        assertAllTalk(client, server, 6, List.of("stream"));
+        SocketPrograms.end(client, clientsEnd);
+        JsonNode s = SocketPrograms.end(server, serversEnd);
+        assertThat(SocketPrograms.count(s, "connections", "stream")).isEqualTo(6);
+        assertThat(server.errors().lines().filter(l -> l.contains("other processes cannot see"))).hasSize(1);
+    }
+}

@@ -1,0 +1,87 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import org.verbena.tests.agent.AgentJar;
+
+/** Starts {@link SocketPeer} in processes of its own, with the agent and without, and reads what they sum up at their end. */
+final class SocketPrograms {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final Path folder;
+    private final Path agent;
+    private final Path program;
+
+    /** In a folder of the test's, which every user may read from then on. */
+    SocketPrograms(Path folder) throws IOException, URISyntaxException {
+        this.folder = Files.createTempDirectory(folder, "programs");
+        for (Path p : List.of(folder, this.folder)) {
+            Files.setPosixFilePermissions(p, PosixFilePermissions.fromString("rwxr-xr-x"));
+        }
+        agent = this.folder.resolve("agent.jar"); // the build's own folders are closed to other users
+        Files.copy(AgentJar.in(this.folder), agent);
+        program = jar(this.folder.resolve("program.jar"), SocketPeer.class, PeerConnection.class, Peer.class);
+    }
+
+    /** The classes and those inside them: a class in a folder could not be loaded without a free descriptor. */
+    private static Path jar(Path jar, Class<?>... classes) throws IOException, URISyntaxException {
+        Path root = Path.of(SocketPeer.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(jar))) {
+            for (Class<?> c : classes) {
+                Path file = root.resolve(c.getName().replace('.', '/') + ".class");
+                String name = file.getFileName().toString().replace(".class", "");
+                List<Path> all = new ArrayList<>(List.of(file));
+                try (var inner = Files.newDirectoryStream(file.getParent(), name + "$*.class")) {
+                    inner.forEach(all::add);
+                }
+                for (Path f : all) {
+                    zip.putNextEntry(new ZipEntry(root.relativize(f).toString()));
+                    Files.copy(f, zip);
+                }
+            }
+        }
+        return jar;
+    }
+
+    /** Without Verbena. */
+    Child.Builder plain() {
+        return Child.of(SocketPeer.class).withoutNativeAccess().classPath(program.toString());
+    }
+
+    /** With the agent and its arguments. */
+    Child.Builder with(String arguments) {
+        return plain().option("-javaagent:" + agent + "=" + arguments);
+    }
+
+    /** A new file that any user's process may write its summary to. */
+    Path summary() throws IOException {
+        Path file = Files.createTempFile(folder, "summary", "");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw-rw-"));
+        return file;
+    }
+
+    /** Ends the process, and answers what its sockets have come to. */
+    static JsonNode end(Child peer, Path summary) throws IOException, InterruptedException {
+        peer.tell("exit");
+        assertThat(peer.awaitExit()).as(peer + ": " + peer.errors()).isZero();
+        assertThat(peer.crashed()).isFalse();
+        return JSON.readTree(Files.readString(summary));
+    }
+
+    static long count(JsonNode summary, String group, String key) {
+        return summary.get(group).path(key).asLong();
+    }
+}
