@@ -35,13 +35,15 @@ class EngineLogTest {
         IOException cause = new IOException("for a test");
         Wait.during(INTERVAL);
         try (Logged log = new Logged(NAME)) {
+            long start = System.nanoTime();
             for (int i = 0; i < 1000; i++) {
                 EngineLog.logSometimes(Level.WARNING, "again", cause);
             }
-            assertThat(log.messages()).hasSize(1);
+            long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds(); // none, as a rule
+            assertThat(log.messages()).hasSizeBetween(1, 1 + (int) seconds).containsOnly("again");
             Wait.during(INTERVAL);
             EngineLog.logSometimes(Level.WARNING, "and again", cause);
-            assertThat(log.messages()).containsExactly("again", "and again");
+            assertThat(log.messages()).startsWith("again").endsWith("again", "and again");
         }
     }
 

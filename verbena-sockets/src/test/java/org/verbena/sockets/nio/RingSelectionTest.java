@@ -153,7 +153,7 @@ class RingSelectionTest {
         Thread peer = later(() -> {
             stream.carry(BOTH);
             changed.countDown();
-            for (int i = 0; i < 1000 && stream.armed() == 0; i++) {
+            for (int i = 0; i < 30_000 && stream.armed() == 0; i++) {
                 Thread.sleep(1);
             }
             assertThat(stream.armed()).isEqualTo(OP_READ);
@@ -161,7 +161,7 @@ class RingSelectionTest {
             ringDoorbell();
         });
 
-        assertThat(selector.select(10_000)).isEqualTo(1);
+        assertThat(selector.select(60_000)).isEqualTo(1);
         assertThat(changed.getCount()).isZero();
         peer.join();
     }

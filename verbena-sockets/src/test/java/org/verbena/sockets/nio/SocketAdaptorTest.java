@@ -44,7 +44,7 @@ class SocketAdaptorTest {
                     long start = System.nanoTime();
                     assertThatThrownBy(in::read).isInstanceOf(SocketTimeoutException.class).hasMessage(
                             "Read timed out");
-                    assertThat((System.nanoTime() - start) / 1_000_000).isBetween(59L, 1000L);
+                    assertThat((System.nanoTime() - start) / 1_000_000).isBetween(59L, 30_000L);
                     pair.peer().write(ByteBuffer.wrap(new byte[] {7, 8}));
                     assertThat(in.read()).isEqualTo(7);
                     assertThat(in.read()).isEqualTo(8);

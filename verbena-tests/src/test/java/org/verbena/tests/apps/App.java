@@ -69,6 +69,11 @@ final class App implements AutoCloseable {
             this.by = by;
         }
 
+        /** For what a JVM's best compiler would hardly be through with before it is over. */
+        Java quickStart() {
+            return option("-XX:TieredStopAtLevel=1");
+        }
+
         /** With these options of the JVM's instead of those for a small program. */
         Java jvm(String... instead) {
             jvm = List.of(instead);

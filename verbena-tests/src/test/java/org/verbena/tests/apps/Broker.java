@@ -15,8 +15,8 @@ final class Broker {
     private final Path config;
     private final int port;
 
-    /** Prepares the folder; the broker is not started yet. */
-    Broker(Path scratch, By by) throws Exception {
+    /** Prepares the folder; the broker is not started yet. It may have more properties, a line each. */
+    Broker(Path scratch, By by, String... more) throws Exception {
         this.by = by;
         dir = Files.createTempDirectory(scratch, "kafka");
         port = Machine.freePort();
@@ -41,8 +41,10 @@ final class Broker {
                 share.coordinator.state.topic.min.isr=1
                 group.initial.rebalance.delay.ms=0
                 log.cleaner.enable=false
-                """.formatted(port, controller, dir.resolve("log")));
-        try (App format = App.java(dir, By.PLAIN).start("kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c",
+                %4$s
+                """.formatted(port, controller, dir.resolve("log"), String.join("\n", more)));
+        try (App format = App.java(dir, By.PLAIN).quickStart().start("kafka.tools.StorageTool", "format", "-t", CLUSTER,
+                "-c",
                 config)) {
             format.rest();
         }
@@ -54,7 +56,7 @@ final class Broker {
 
     /** Starts it, and waits until it takes connections. */
     App start() throws IOException {
-        return start(App.java(dir, by));
+        return start(App.java(dir, by).quickStart());
     }
 
     App start(App.Java how) throws IOException {

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 import org.junit.jupiter.api.BeforeAll;
@@ -22,18 +24,21 @@ import org.verbena.tests.cli.CopyFiles;
 /** Servers of HTTP (the JDK's, Jetty, Netty, nginx) and clients of it (the JDK's, Jetty's, curl). */
 class HttpTest {
     private static final String LOAD = "org.verbena.apps.http.HttpLoad";
-    private static final long LARGE = 60_000_000;
+    private static final String LARGE = "large";
+    /** For what goes by TCP, of which a little shows as much. */
+    private static final String MEDIUM = "medium";
 
     @TempDir static Path dir;
     private static Path folder;
-    private static String hash;
+    private static final Map<String, String> HASHES = new HashMap<>();
     private static Keys keys;
 
     @BeforeAll
     static void makeFiles() throws Exception {
         folder = Files.createDirectory(dir.resolve("files"));
         Files.writeString(folder.resolve("hello"), "hello");
-        hash = CopyFiles.sha256(CopyFiles.write(folder.resolve("large"), LARGE, 7));
+        HASHES.put(LARGE, CopyFiles.sha256(CopyFiles.write(folder.resolve(LARGE), 60_000_000, 7)));
+        HASHES.put(MEDIUM, CopyFiles.sha256(CopyFiles.write(folder.resolve(MEDIUM), 20_000_000, 8)));
         keys = Keys.make(dir);
     }
 
@@ -44,9 +49,20 @@ class HttpTest {
     }
 
     private static App get(By by, String client, String url, int parallel, int count, Object... more) throws Exception {
-        List<Object> arguments = new ArrayList<>(List.of(client, url, parallel, "get", "large", hash, LARGE, count));
+        return get(App.java(dir, by), client, url, parallel, LARGE, count, more);
+    }
+
+    /** What goes by TCP: a smaller file, and a client that is over sooner. */
+    private static App getByTcp(By by, String client, String url, int parallel, int count) throws Exception {
+        return get(App.java(dir, by).quickStart(), client, url, parallel, MEDIUM, count);
+    }
+
+    private static App get(App.Java how, String client, String url, int parallel, String file, int count,
+            Object... more) throws Exception {
+        List<Object> arguments = new ArrayList<>(List.of(client, url, parallel, "get", file, HASHES.get(file), Files
+                .size(folder.resolve(file)), count));
         arguments.addAll(List.of(more));
-        return App.java(dir, by).start(LOAD, arguments.toArray());
+        return how.start(LOAD, arguments.toArray());
     }
 
     private static App post(By by, String client, String url, int parallel, int bytes, int count) throws Exception {
@@ -91,12 +107,12 @@ class HttpTest {
     @ParameterizedTest
     @CsvSource({"Jdk, jetty", "Jetty, jdk", "Netty, jdk"})
     void oneEndPlainJava(String kind, String client) throws Exception {
-        try (App server = server(By.VERBENA, kind); App down = get(By.PLAIN, client, url(server), 2, 2)) {
+        try (App server = server(By.VERBENA, kind); App down = getByTcp(By.PLAIN, client, url(server), 2, 2)) {
             done(down);
             server.end();
             server.summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
         }
-        try (App server = server(By.PLAIN, kind); App down = get(By.VERBENA, client, url(server), 2, 2)) {
+        try (App server = server(By.PLAIN, kind); App down = getByTcp(By.VERBENA, client, url(server), 2, 2)) {
             done(down).summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
             server.end();
         }
@@ -121,14 +137,15 @@ class HttpTest {
         Path copy = dir.resolve("copy");
         try (App server = server(By.VERBENA, kind)) {
             String url = url(server);
-            try (App down = App.command(dir, curl.get().toString(), "-sSf", "-o", copy.toString(), url + "/large")) {
+            try (App down = App.command(dir, curl.get().toString(), "-sSf", "-o", copy.toString(), url + "/"
+                    + MEDIUM)) {
                 down.awaitExit(0);
-                assertThat(CopyFiles.sha256(copy)).isEqualTo(hash);
+                assertThat(CopyFiles.sha256(copy)).isEqualTo(HASHES.get(MEDIUM));
             }
             try (App up = App.command(dir, curl.get().toString(), "-sSf", "--data-binary", "@" + folder.resolve(
-                    "large"),
+                    MEDIUM),
                     url + "/")) {
-                assertThat(up.rest()).containsExactly(hash);
+                assertThat(up.rest()).containsExactly(HASHES.get(MEDIUM));
             }
             server.end();
             server.summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
@@ -142,9 +159,9 @@ class HttpTest {
         Path copy = dir.resolve("copy");
         try (App server = server(By.VERBENA, "Netty", keys.store());
                 App down = App.command(dir, curl.get().toString(), "-sSf", "--cacert", keys.certificate().toString(),
-                        "-o", copy.toString(), url(server).replace("http:", "https:") + "/large")) {
+                        "-o", copy.toString(), url(server).replace("http:", "https:") + "/" + MEDIUM)) {
             down.awaitExit(0);
-            assertThat(CopyFiles.sha256(copy)).isEqualTo(hash);
+            assertThat(CopyFiles.sha256(copy)).isEqualTo(HASHES.get(MEDIUM));
             server.end();
             server.summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
         }
@@ -171,7 +188,7 @@ class HttpTest {
                 "stderr")) {
             Machine.awaitPort(port, server);
             for (String client : List.of("jdk", "jetty")) {
-                try (App down = get(By.VERBENA, client, "http://127.0.0.1:" + port, 4, 8)) {
+                try (App down = getByTcp(By.VERBENA, client, "http://127.0.0.1:" + port, 4, 8)) {
                     done(down).summary().byTcp(Reason.PLAIN_PEER, Reason.CLOSED_EARLY);
                 }
             }

@@ -316,7 +316,7 @@ final class Applications {
             s.getOutputStream().write(new byte[100]);
             got += s.getInputStream().readNBytes(100).length;
         }
-        for (int i = 0; i < 200 && !isDecided(s); i++) {
+        for (int i = 0; i < 1000 && !isDecided(s); i++) {
             s.getOutputStream().write(1);
             s.getInputStream().read();
             Thread.sleep(20);

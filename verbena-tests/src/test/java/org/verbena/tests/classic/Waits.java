@@ -242,7 +242,7 @@ final class Waits {
             for (;;) {
                 Socket s = new Socket();
                 try {
-                    s.connect(address(), 100);
+                    s.connect(address(), 300);
                     queued.add(s);
                 } catch (IOException full) {
                     return;

@@ -119,32 +119,37 @@ class CopyCommandTest {
         assertThat(precious).hasContent("precious");
     }
 
+    /** A sender of files that are small, if there are any. */
+    private static CopyProcess small(Object... arguments) throws Exception {
+        return CopyProcess.startQuickly(List.of(), CopyProcess.modulePath(), arguments);
+    }
+
     @Test
     void saysWhatIsWrong() throws Exception {
         Path a = CopyFiles.write(from.resolve("a"), 10, 1);
         Path other = CopyFiles.write(Files.createDirectory(dir.resolve("other")).resolve("a"), 10, 2);
-        assertThat(CopyProcess.copy(a, "127.0.0.1:18599").expect(3).err()).contains(
+        assertThat(small(a, "127.0.0.1:18599").expect(3).err()).contains(
                 "nobody listens on 127.0.0.1:18599");
-        assertThat(CopyProcess.copy(a, other).expect(2).err()).contains("both " + a).contains(other.toString());
-        assertThat(CopyProcess.copy(a, a).expect(2).err()).contains("both");
-        assertThat(CopyProcess.copy().expect(2).err()).contains("Name the files");
-        assertThat(CopyProcess.copy("--listen", a).expect(2).err()).contains("not a directory");
-        assertThat(CopyProcess.copy("--device", "nix0", a).expect(1).err()).contains("nix0").contains("shm0");
+        assertThat(small(a, other).expect(2).err()).contains("both " + a).contains(other.toString());
+        assertThat(small(a, a).expect(2).err()).contains("both");
+        assertThat(small().expect(2).err()).contains("Name the files");
+        assertThat(small("--listen", a).expect(2).err()).contains("not a directory");
+        assertThat(small("--device", "nix0", a).expect(1).err()).contains("nix0").contains("shm0");
         try (CopyProcess listener = CopyProcess.listen(to)) {
-            CopyProcess missing = CopyProcess.copy(from.resolve("none"), a, "/dev/null", listener.address()).expect(1);
+            CopyProcess missing = small(from.resolve("none"), a, "/dev/null", listener.address()).expect(1);
             assertThat(missing.err()).contains("no such file").contains("/dev/null: neither");
             assertThat(to.resolve("a")).as("the others are copied").exists();
-            CopyProcess second = CopyProcess.copy("--listen", to, "--port", listener.awaitPort()).expect(1);
+            CopyProcess second = small("--listen", to, "--port", listener.awaitPort()).expect(1);
             assertThat(second.err()).contains("another program listens on").contains("--port");
-            assertThat(CopyProcess.copy("--quiet", "--json", to.resolve("a"), listener.address()).expect(1).out())
+            assertThat(small("--quiet", "--json", to.resolve("a"), listener.address()).expect(1).out())
                     .contains("are the same file").contains("SAME_FILE");
             Files.createDirectory(from.resolve("x"));
             Files.createFile(to.resolve("x"));
             Files.createDirectory(to.resolve("y"));
             Files.createFile(from.resolve("y"));
-            assertThat(CopyProcess.copy(from.resolve("x"), from.resolve("y"), listener.address()).expect(1).err())
+            assertThat(small(from.resolve("x"), from.resolve("y"), listener.address()).expect(1).err())
                     .contains("is not a directory").contains("is a directory");
-            assertThat(CopyProcess.copy("--quiet", "/proc/version", listener.address()).expect(1).err())
+            assertThat(small("--quiet", "/proc/version", listener.address()).expect(1).err())
                     .contains("files of /proc");
         }
         assertThat(to.resolve(CopyFiles.AREA)).doesNotExist();

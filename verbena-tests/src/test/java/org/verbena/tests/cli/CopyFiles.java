@@ -84,7 +84,7 @@ public final class CopyFiles {
 
     /** Waits until an unfinished copy has verified so many bytes. */
     static void awaitVerified(Path directory, long bytes) throws IOException, InterruptedException {
-        long end = System.nanoTime() + 30_000_000_000L;
+        long end = System.nanoTime() + 60_000_000_000L;
         while (verified(directory) < bytes) {
             if (System.nanoTime() > end) {
                 throw new AssertionError("nothing arrives in " + directory);

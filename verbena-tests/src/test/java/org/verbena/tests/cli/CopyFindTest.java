@@ -37,7 +37,7 @@ class CopyFindTest {
     }
 
     private CopyProcess as(TestUser who, Object... arguments) throws Exception {
-        return CopyProcess.start(who.command(), modules, arguments);
+        return CopyProcess.startQuickly(who.command(), modules, arguments);
     }
 
     private CopyProcess listener(Path to, Object... more) throws Exception {
@@ -105,7 +105,8 @@ class CopyFindTest {
         Path big = CopyFiles.write(dir.resolve("big"), 300 << 20, 3);
         Path to = user.directory(dir, "to");
         Path its = user.directory(dir, "its");
-        try (CopyProcess once = listener(to, "--once"); CopyProcess sender = as(user, big)) {
+        try (CopyProcess once = listener(to, "--once");
+                CopyProcess sender = CopyProcess.start(user.command(), modules, big)) {
             CopyFiles.awaitVerified(to, 1 << 20);
             try (CopyProcess _ = listener(its)) {
                 as(user, second).expect(0);

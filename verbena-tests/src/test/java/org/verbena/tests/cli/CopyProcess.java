@@ -77,7 +77,7 @@ final class CopyProcess implements AutoCloseable {
     private static CopyProcess start(List<String> prefix, List<String> what, Object... arguments) throws IOException {
         List<String> command = new ArrayList<>(prefix);
         command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xshare:auto",
-                "-Xmx256m"));
+                "-XX:+UseSerialGC", "-Xmx256m"));
         command.addAll(what);
         command.add("copy");
         for (Object a : arguments) {
@@ -86,6 +86,12 @@ final class CopyProcess implements AutoCloseable {
         ProcessBuilder b = new ProcessBuilder(command);
         b.environment().put("VERBENA_DEBUG", "1");
         return new CopyProcess(b.start());
+    }
+
+    /** The same for files so small that a JVM's best compiler would only take time. */
+    static CopyProcess startQuickly(List<String> prefix, String path, Object... arguments) throws IOException {
+        return start(prefix, List.of("-XX:TieredStopAtLevel=1", "--module-path", path,
+                "--enable-native-access=org.verbena.linux", "-m", "org.verbena.cli/org.verbena.cli.Main"), arguments);
     }
 
     /** Starts a listener on a free port and waits until it listens. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -25,6 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.tests.faults.Wait;
+
 /** {@code verbena perf} as a user runs it. Figures are looked at for their shape, never for their size. */
 class PerfCommandTest {
     private static final String[] QUICK = {"--duration=5ms", "--warm-up=2ms"};
@@ -33,6 +37,8 @@ class PerfCommandTest {
             "nio-lat-block", "nio-connect");
     private static final List<String> BANDWIDTHS = List.of("limit-memcpy", "write-bw", "send-bw", "read-bw", "tcp-bw",
             "nio-bw");
+    /** Long enough for a loaded machine to start three JVMs. */
+    private static final Duration STARTED = Duration.ofSeconds(60);
     private static final String[] LONG_WRITE = {"write-lat", "--size=8", "--duration=100s"};
 
     private static String[] quick(String... arguments) {
@@ -43,7 +49,10 @@ class PerfCommandTest {
     }
 
     private static JsonNode json(String... arguments) throws IOException {
-        CommandProcess.Result r = CommandProcess.run(arguments);
+        return json(CommandProcess.run(arguments));
+    }
+
+    private static JsonNode json(CommandProcess.Result r) throws IOException {
         assertThat(r.code()).as(r.err()).isZero();
         assertThat(r.err()).isEmpty();
         return new ObjectMapper().readTree(r.out());
@@ -104,15 +113,32 @@ class PerfCommandTest {
                 .isGreaterThanOrEqualTo(row.get("messages_per_second").asLong());
     }
 
+    /** Named tests take what they are given, at sizes on both sides of what fits inline; atomics have one size only. */
     @ParameterizedTest
-    @ValueSource(strings = {"--events", "--consume", "--verify", "--inline=64", "--qps=3",
-        "--events --verify --inline=32",
-        "--consume --qps=2", "--no-pin --runs=2"})
-    void options(String options) throws IOException {
+    @CsvSource(delimiter = '|', value = {
+        "send-lat read-lat atomic-lat write-bw send-bw read-bw           | --events                        | 21",
+        "write-bw send-bw read-bw tcp-bw nio-bw                          | --consume                       | 24",
+        "write-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --verify                        | 25",
+        "write-lat send-lat write-bw send-bw                             | --inline=64                     | 16",
+        "write-bw send-bw read-bw                                        | --qps=3                         | 12",
+        "write-bw send-bw read-bw                                        | --consume --qps=2               | 12",
+        "send-lat write-bw send-bw                                       | --events --verify --inline=32   | 12",
+        "nio-lat-select                                                  | --connections=3                 | 8",
+    })
+    void options(String tests, String options, int rows) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=8,13,64,5000"));
+        arguments.addAll(List.of(tests.split(" ")));
         arguments.addAll(List.of(options.split(" ")));
-        JsonNode rows = json(quick(arguments.toArray(String[]::new)));
-        assertThat(rows).hasSize(3 + 10 * 4 + 2 + 2 * 4 * 4);
+        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(rows);
+    }
+
+    /** Where no test is named, each option goes to those that know it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"--events --consume --verify --inline=64 --connections=3", "--no-pin --qps=2 --runs=2"})
+    void optionsForAllTests(String options) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("--json", "--size=13"));
+        arguments.addAll(List.of(options.split(" ")));
+        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(3 + 10 + 2 + 2 * 4);
     }
 
     @Test
@@ -124,11 +150,14 @@ class PerfCommandTest {
         }
     }
 
+    /** By a JVM that compiles as usual, for every byte is written and compared. */
     @Test
     void largeMessages() throws IOException {
-        assertThat(json("perf", "write-lat", "send-lat", "write-bw", "send-bw", "read-bw", "--verify", "--json",
-                "--size=33m",
-                "--iterations=2", "--warm-up=1ms")).hasSize(5);
+        try (CommandProcess p = CommandProcess.startWith(List.of("-XX:TieredStopAtLevel=4"), List.of(), "perf",
+                "write-lat", "send-lat", "write-bw", "send-bw", "read-bw", "--verify", "--json", "--size=33m",
+                "--iterations=2", "--warm-up=1ms")) {
+            assertThat(json(p.end())).hasSize(5);
+        }
     }
 
     @Test
@@ -279,8 +308,7 @@ class PerfCommandTest {
         List<String> all = new ArrayList<>(List.of("perf", "--connect=" + port));
         all.addAll(Arrays.asList(LONG_WRITE));
         CommandProcess client = CommandProcess.start(all.toArray(String[]::new));
-        TimeUnit.SECONDS.sleep(2);
-        assertThat(client.process().isAlive()).isTrue();
+        awaitMeasuring(client.process().toHandle());
         return client;
     }
 
@@ -321,21 +349,37 @@ class PerfCommandTest {
         }
     }
 
-    /** The child with an argument that begins so, after a while in which it has begun to measure. */
-    private static ProcessHandle child(CommandProcess parent, String argument) throws Exception {
-        long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
-        while (System.nanoTime() < end) {
-            TimeUnit.MILLISECONDS.sleep(50);
-            if (parent.process().children().count() == 2) {
-                TimeUnit.SECONDS.sleep(2);
-                for (ProcessHandle c : parent.process().children().toList()) {
-                    String line = Files.readString(Path.of("/proc/" + c.pid() + "/cmdline"));
-                    if (line.contains("\0" + argument)) {
-                        return c;
-                    }
+    /** The child with an argument that begins so, when it measures. */
+    private static ProcessHandle child(CommandProcess parent, String argument) {
+        List<ProcessHandle> found = new ArrayList<>();
+        Wait.until(STARTED, () -> {
+            for (ProcessHandle c : parent.process().children().toList()) {
+                if (Files.readString(Path.of("/proc/" + c.pid() + "/cmdline")).contains("\0" + argument)) {
+                    found.add(c);
                 }
             }
+            return !found.isEmpty();
+        }, () -> "no child with " + argument);
+        awaitMeasuring(found.getFirst());
+        return found.getFirst();
+    }
+
+    /** Waits until a thread may use one CPU only: its own, while it measures. */
+    private static void awaitMeasuring(ProcessHandle process) {
+        Wait.until(STARTED, () -> {
+            assertThat(process.isAlive()).as("process %d runs", process.pid()).isTrue();
+            try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
+                return threads.anyMatch(t -> PerfCommandTest.cpus(t).matches("\\d+"));
+            }
+        }, () -> "process " + process.pid() + " does not measure");
+    }
+
+    private static String cpus(Path thread) {
+        try (Stream<String> lines = Files.lines(thread.resolve("status"))) {
+            return lines.filter(l -> l.startsWith("Cpus_allowed_list:")).map(l -> l.substring(18).strip()).findFirst()
+                    .orElse("");
+        } catch (IOException | UncheckedIOException ended) {
+            return "";
         }
-        throw new AssertionError("no child with " + argument);
     }
 }

@@ -1,5 +1,6 @@
 package org.verbena.tests.conformance;
 
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -8,6 +9,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 abstract class ConformanceOverXrc {
     /** What the suite has to know of the provider. */
     protected abstract ConformanceFixture fixture();
+
+    @AfterAll
+    static void endSpare() {
+        SparePeer.end();
+    }
 
     @Nested
     @ParameterizedClass

@@ -31,15 +31,18 @@ final class PeerProcess implements AutoCloseable {
         this.in = in;
     }
 
-    /** Starts a JVM with further options. */
+    /** A fresh JVM, with further options if there are any. */
     static PeerProcess start(ConformanceFixture fixture, String... options) {
-        return start(fixture.getClass(), System.getProperty("java.class.path"), List.of(options));
+        return options.length == 0
+                ? SparePeer.take(fixture.getClass())
+                : start(fixture.getClass(), System.getProperty("java.class.path"), List.of(options));
     }
 
     static PeerProcess start(Class<?> fixture, String classPath, List<String> options) {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
                 .toString(),
-                "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-Xmx512m", "-cp", classPath));
+                "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m", "-cp",
+                classPath));
         command.addAll(options);
         command.addAll(List.of(ConformancePeer.class.getName(), fixture.getName()));
         try {

@@ -26,6 +26,8 @@ import org.verbena.verbs.WcStatus;
 class BadInputTest {
     private static final String NOBODY = String.valueOf(Users.NOBODY);
     private static final Duration QUICKLY = Duration.ofSeconds(1);
+    /** For what takes no time, on a machine that may have other things to do. */
+    private static final Duration AT_ONCE = Duration.ofSeconds(5);
     private static final int PAIRS = 6;
 
     @TempDir Path classes;
@@ -178,7 +180,7 @@ class BadInputTest {
             long start = System.nanoTime();
             assertFails(Errno.ENOMEM, () -> node.allocate(1L << 40), "available");
             assertFails(Errno.ENOMEM, () -> node.allocate(Sys.availableMemory() + (1L << 30)), "available");
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(QUICKLY);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(AT_ONCE);
             node.allocate(1 << 20).close();
         }
     }
@@ -243,7 +245,8 @@ class BadInputTest {
                 QueuePair again = node.queuePair();
                 assertFails(Errno.EACCES, () -> Node.toRtr(again, gid, 1), words);
             }
-            Wait.until(QUICKLY, () -> Proc.descriptors("self").get("socket:") <= before, () -> "refusals keep sockets");
+            Wait.until(Child.LIMIT, () -> Proc.descriptors("self").get("socket:") <= before,
+                    () -> "refusals keep sockets");
         }
     }
 
@@ -269,7 +272,7 @@ class BadInputTest {
             QueuePair qp = node.queuePair();
             long start = System.nanoTime();
             assertFails(Errno.ECONNREFUSED, () -> node.connect(qp, port), "nobody listens on port " + port);
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(QUICKLY);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(AT_ONCE);
             // somebody who comes later gets it, and is found
             first.tell("listen " + port).await("PORT");
             first.tell("accept");

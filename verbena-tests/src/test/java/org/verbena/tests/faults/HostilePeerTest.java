@@ -20,7 +20,7 @@ import org.verbena.verbs.QueuePairState;
  */
 class HostilePeerTest {
     private static final int SECONDS = Integer.getInteger("verbena.faults.hostile-seconds", 20);
-    private static final Duration NO_HANG = Duration.ofSeconds(5);
+    private static final Duration NO_HANG = Duration.ofSeconds(10);
 
     @Test
     @Timeout(3600)

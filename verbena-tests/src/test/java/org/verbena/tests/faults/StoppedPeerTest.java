@@ -33,7 +33,8 @@ class StoppedPeerTest {
     private static final int ROUNDS = Integer.getInteger("verbena.faults.stops", 8);
     /** A stop is to hit the peer inside a copy; it does most times. */
     private static final int MOST_ROUNDS = 50;
-    private static final Duration REVOKED = Duration.ofMillis(1500);
+    /** A second is promised; a machine that runs other tests as well may take longer. A stopped peer takes for ever. */
+    private static final Duration REVOKED = Duration.ofSeconds(5);
     private static final int MEMORY = 1 << 20;
     private static final long CANARY = 4711;
 
@@ -158,7 +159,7 @@ class StoppedPeerTest {
                 assertThat(busy).hasMessageContaining("process " + peer.pid());
                 peer.proceed();
                 peer.await("WRITTEN");
-                Wait.until(REVOKED, () -> catchThrowableOfType(VerbsException.class, target::close) == null,
+                Wait.until(Child.LIMIT, () -> catchThrowableOfType(VerbsException.class, target::close) == null,
                         () -> "the region stays busy");
             }
             peer.tell("disconnect").await("DISCONNECTED");
@@ -183,7 +184,7 @@ class StoppedPeerTest {
 
     private int send(MemoryRegion m, int length) {
         assertThat(qp.sendQueue().start().send(1, SendFlags.SIGNALED).sge(m, 0, length).complete()).isZero();
-        Wait.until(REVOKED, () -> node.cq.startPoll() == 0, () -> Node.describe(qp));
+        Wait.until(Child.LIMIT, () -> node.cq.startPoll() == 0, () -> Node.describe(qp));
         int status = node.cq.status();
         node.cq.endPoll();
         return status;
@@ -201,7 +202,7 @@ class StoppedPeerTest {
             stopWhileWriting();
             qp.modify(QueuePairAttributes.to(QueuePairState.ERR).build());
             int[] flushed = new int[1];
-            Wait.until(REVOKED, () -> {
+            Wait.until(Child.LIMIT, () -> {
                 while (node.cq.startPoll() == 0) {
                     assertThat(node.cq.status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
                     node.cq.endPoll();
@@ -240,7 +241,7 @@ class StoppedPeerTest {
             stopWhileWriting();
             VerbsException[] refused = new VerbsException[1];
             assertThat(time(() -> refused[0] = catchThrowableOfType(VerbsException.class, node::close)))
-                    .isLessThan(REVOKED.multipliedBy(2));
+                    .isLessThan(REVOKED);
             if (refused[0] == null) {
                 Traffic.fill(whole, CANARY, 0);
                 peer.proceed();
@@ -278,7 +279,7 @@ class StoppedPeerTest {
             own.segment().fill((byte) 9);
             assertThat(there.sendQueue().start().write(1, SendFlags.SIGNALED, target.rkey(), target.address())
                     .sge(own, 0, 8).complete()).isZero();
-            Wait.until(REVOKED, () -> other.cq.startPoll() == 0, () -> Node.describe(there));
+            Wait.until(Child.LIMIT, () -> other.cq.startPoll() == 0, () -> Node.describe(there));
             assertThat(other.cq.status()).as(there.errorReason()).isEqualTo(WcStatus.SUCCESS);
             other.cq.endPoll();
             there.close();
@@ -300,7 +301,7 @@ class StoppedPeerTest {
     /** The context closes while the peer is stopped, which touches this memory of it no more when it goes on. */
     private void assertClosesWhileStopped(MemorySegment segment) throws Exception {
         stopWhileWriting();
-        assertThat(time(node::close)).isLessThan(REVOKED.multipliedBy(2));
+        assertThat(time(node::close)).isLessThan(REVOKED);
         Traffic.fill(segment, CANARY, 0);
         peer.proceed();
         peer.await("WRITTEN");
