@@ -22,7 +22,9 @@ import org.verbena.sockets.rules.Block;
 import org.verbena.sockets.rules.Decision;
 import org.verbena.sockets.rules.Role;
 import org.verbena.sockets.rules.Rule;
+import org.verbena.sockets.rules.RuleParser;
 import org.verbena.sockets.rules.RuleSet;
+import org.verbena.sockets.rules.Transport;
 
 /** {@code verbena rules explain}: which rule decides a connection, and why that one. */
 @Command(name = "explain", description = "Says which rule of a file decides a given connection, and why.")
@@ -44,11 +46,17 @@ final class RulesExplainCommand implements Callable<Integer> {
     @Option(names = "--from", paramLabel = "HOST:PORT",
             description = "The local address, in numbers; none if not given.") private @Nullable String from;
 
-    @Option(names = "--app", paramLabel = "ID",
-            description = "The program's class, jar or id.") private String app = "";
+    @Option(names = "--app", paramLabel = "NAME",
+            description = "The program's class or jar; any if not given.") private @Nullable String app;
+
+    @Option(names = "--id", paramLabel = "ID",
+            description = "The program's id; any if not given.") private @Nullable String id;
+
+    @Option(names = "--rules", paramLabel = "LINES",
+            description = "Rules with semicolons between them; they come before those of the file.") private String lines = "";
 
     @Option(names = "--file", paramLabel = "FILE",
-            description = "The rules; there are none if it is not given.") private @Nullable Path file;
+            description = "A file of rules.") private @Nullable Path file;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
     @SuppressWarnings("UnusedVariable") // picocli looks at it
@@ -62,32 +70,62 @@ final class RulesExplainCommand implements Callable<Integer> {
             throw wrong("role " + r + " needs " + (remote ? "--to" : "--from"));
         }
         List<Block> blocks = file == null ? List.of() : RulesFile.read(file);
-        RuleSet rules = RuleSet.of(blocks, Application.named(app));
-        Decision d = rules.decide(r, address("--from", from), address("--to", to));
+        List<Rule> given = RuleParser.parseLines("--rules", lines);
+        RuleSet rules = RuleSet.of(blocks, Application.named(app, id)).with(given);
+        InetSocketAddress local = address("--from", from);
+        InetSocketAddress peer = address("--to", to);
+        Decision d = rules.decide(r, local, peer);
         PrintWriter out = spec.commandLine().getOut();
         Rule rule = d.rule();
-        out.println("transport: " + d.transport());
+        out.println("transport: " + (r.isDatagram() ? Transport.OS : d.transport()));
         out.println("rule:      " + (rule == null ? "none" : rule));
-        out.println("why:       " + why(rules, r, blocks, d));
+        out.println("why:       " + (r.isDatagram()
+                ? "datagrams are always the kernel's, and no rule is asked; else: "
+                : "")
+                + why(rules, r, given, blocks, d));
+        if (local == null) {
+            rules.askingForLocal(r, peer).forEach(open -> out.println("open:      " + open
+                    + ": its local address was not compared, for there is no --from"));
+        }
         out.flush();
         return 0;
     }
 
-    private static String why(RuleSet rules, Role role, List<Block> blocks, Decision d) {
+    private String why(RuleSet rules, Role role, List<Rule> given, List<Block> blocks, Decision d) {
+        List<Rule> asked = given.stream().filter(x -> x.role() == role).toList();
+        Rule rule = d.rule();
+        if (rule != null && asked.contains(rule)) {
+            return "--rules comes before any file; of its rules for " + role + " " + first(asked, rule, d);
+        }
+        String before = given.isEmpty() ? "" : "of --rules none matches; ";
         Block block = rules.block();
         if (block == null) {
-            return (blocks.isEmpty() ? "there are no rules" : "no block matches the program") + ": the default";
+            boolean none = blocks.isEmpty() && given.isEmpty();
+            return before + (none ? "there are no rules: " : blocks.isEmpty() ? "" : "no block matches the program: ")
+                    + "the default";
         }
-        List<Rule> asked = rules.rules(role);
-        String where = "the block at " + block.place() + " is the first that matches the program; of its rules for "
-                + role
-                + " (" + asked.size() + ") ";
-        Rule rule = d.rule();
-        if (rule == null) {
-            return where + "none matches, and no later block is tried: the default";
+        List<Rule> ofBlock = block.rules().stream().filter(x -> x.role() == role).toList();
+        String where = before + "the block at " + block.place() + " is the first that matches " + program()
+                + "; of its rules for " + role + " ";
+        return where + (rule == null
+                ? "(" + ofBlock.size() + ") none matches, and no later block is tried: the default"
+                : first(ofBlock, rule, d));
+    }
+
+    private static String first(List<Rule> asked, Rule rule, Decision d) {
+        return "(" + asked.size() + ") number " + (asked.indexOf(rule) + 1) + " is the first that matches"
+                + (rule.transport() == Transport.STACK ? "; " + d.reason() : "");
+    }
+
+    private String program() {
+        if (app == null && id == null) {
+            return "any program (no --app, no --id)";
         }
-        return where + "number " + (asked.indexOf(rule) + 1) + " is the first that matches" + (d.isKernel()
-                && !rule.transport().toString().equals("os") ? "; " + d.reason() : "");
+        return app == null
+                ? "a program of any name (no --app)"
+                : id == null
+                        ? "the program with any id (no --id)"
+                        : "the program";
     }
 
     private Role role() {

@@ -4,13 +4,15 @@ import java.util.LinkedHashSet;
 import java.util.Objects;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * By what an {@code application-id} line knows this program.
  *
- * @param names any of which the line's first word may match
- * @param id what the line's second word may be
+ * @param names any of which the line's first word may match; empty for any program, of which the name is not known
+ * @param id what the line's second word may be; null for any
  */
-public record Application(Set<String> names, String id) {
+public record Application(Set<String> names, @Nullable String id) {
     /** The system property that names the program, beside its class and jar. */
     static final String NAME = "verbena.application";
 
@@ -27,11 +29,18 @@ public record Application(Set<String> names, String id) {
         return of(System.getProperty("sun.java.command", ""), System.getProperty(NAME, ""), id);
     }
 
-    /** One that is called {@code text}, by name or by id. */
-    public static Application named(String text) {
-        Set<String> names = names(text);
-        names.add(text);
-        return new Application(Set.copyOf(names), text);
+    /**
+     * Another program than this.
+     *
+     * @param name of its class or jar, or what {@code verbena.application} says there; null if every block may match it
+     * @param id null if every block may match it
+     */
+    public static Application named(@Nullable String name, @Nullable String id) {
+        Set<String> names = name == null ? Set.of() : names(name);
+        if (name != null) {
+            names.add(name);
+        }
+        return new Application(Set.copyOf(names), id);
     }
 
     static Application of(String command, String property, String id) {

@@ -41,8 +41,12 @@ public final class Block {
     }
 
     boolean matches(Application a) {
-        if (!id.equals(ALL) && !id.equals(a.id())) {
+        String other = a.id();
+        if (!id.equals(ALL) && other != null && !id.equals(other)) {
             return false;
+        }
+        if (a.names().isEmpty()) {
+            return true;
         }
         for (String name : a.names()) {
             if (pattern.matcher(name).matches()) {

@@ -19,6 +19,11 @@ public enum Role {
         this.word = word;
     }
 
+    /** Whether it is of datagrams, which are the kernel's whatever rules say: nobody asks for their transport. */
+    public boolean isDatagram() {
+        return this == UDP_SENDER || this == UDP_RECEIVER || this == UDP_CONNECT;
+    }
+
     /** Whether the first address of a rule is the remote one. */
     boolean isRemoteFirst() {
         return this == TCP_CLIENT || this == UDP_SENDER || this == UDP_CONNECT;

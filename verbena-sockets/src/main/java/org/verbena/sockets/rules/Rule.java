@@ -68,6 +68,12 @@ public final class Rule {
         return !role.hasSecond() || second.matches(local);
     }
 
+    /** Whether it would match this remote address, and which local one it has to be is to be looked at too. */
+    boolean asksForLocal(@Nullable InetSocketAddress remote) {
+        return transport != Transport.GONE && role.hasSecond() && !second.equals(Endpoints.ALL) && first.matches(
+                remote);
+    }
+
     /** Whether nothing is left for {@code later}, a rule of the same role after this one. */
     boolean covers(Rule later) {
         return transport != Transport.GONE && first.covers(later.first)

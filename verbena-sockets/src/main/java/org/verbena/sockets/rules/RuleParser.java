@@ -58,6 +58,16 @@ public final class RuleParser {
         return List.copyOf(p.blocks);
     }
 
+    /**
+     * Reads {@code use} lines with semicolons between them, as {@value Rules#LINES} has them.
+     *
+     * @param source what messages call it
+     * @throws RuleSyntaxException where something else stands than may stand there
+     */
+    public static List<Rule> parseLines(String source, String lines) {
+        return parseRules(source, lines.replace(';', '\n'));
+    }
+
     /** Reads one {@code use} line or several, for the program that runs: without {@code application-id}. */
     static List<Rule> parseRules(String source, String text) {
         RuleParser p = new RuleParser(new RuleText(source, text));

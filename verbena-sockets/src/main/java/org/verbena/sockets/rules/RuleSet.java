@@ -37,7 +37,7 @@ public final class RuleSet {
     }
 
     /** With these before all others, in this order. */
-    RuleSet with(List<Rule> first) {
+    public RuleSet with(List<Rule> first) {
         return with(first, block);
     }
 
@@ -64,6 +64,26 @@ public final class RuleSet {
             }
         }
         return Decision.DEFAULT;
+    }
+
+    /**
+     * The rules up to the one that decides which are for this remote address and for certain local ones: without a local
+     * address it is not known whether they match.
+     */
+    @SuppressWarnings("EnumOrdinal")
+    public List<Rule> askingForLocal(Role role, @Nullable InetSocketAddress remote) {
+        Decision decided = decide(role, null, remote);
+        List<Rule> rules = new ArrayList<>();
+        for (Decision d : byRole[role.ordinal()]) {
+            Rule r = d.rule();
+            if (r != null && r.asksForLocal(remote)) {
+                rules.add(r);
+            }
+            if (d == decided) {
+                break;
+            }
+        }
+        return rules;
     }
 
     /** The block that holds for the program; null if none does. */

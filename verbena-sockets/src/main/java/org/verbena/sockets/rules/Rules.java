@@ -128,7 +128,7 @@ public final class Rules {
             if (r == null) {
                 String file = System.getProperty(FILE, "");
                 List<Block> blocks = file.isEmpty() ? List.of() : RuleParser.parse(file, text(Path.of(file)));
-                List<Rule> lines = RuleParser.parseRules(LINES, System.getProperty(LINES, "").replace(';', '\n'));
+                List<Rule> lines = RuleParser.parseLines(LINES, System.getProperty(LINES, ""));
                 r = RuleSet.of(blocks, Application.own()).with(lines);
                 rules = r;
             }

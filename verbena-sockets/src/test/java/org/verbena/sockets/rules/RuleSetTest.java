@@ -80,7 +80,30 @@ class RuleSetTest {
         List<Block> blocks = RuleParser.parse("f", "application-id java B1\nuse os tcp_client *:*");
         assertThat(client(RuleSet.of(blocks, Application.of("A", "", "B1")))).isEqualTo(Transport.OS);
         assertThat(client(RuleSet.of(blocks, Application.of("A", "", "B2")))).isEqualTo(Transport.STREAM);
-        assertThat(client(RuleSet.of(blocks, Application.named("B1")))).isEqualTo(Transport.OS);
+    }
+
+    @Test
+    void ofAnotherProgramNameAndIdMayBeAny() {
+        List<Block> blocks = RuleParser.parse("f", "application-id tcp_lat B1\nuse os tcp_client *:*");
+        assertThat(client(RuleSet.of(blocks, Application.named("tcp_lat", null)))).isEqualTo(Transport.OS);
+        assertThat(client(RuleSet.of(blocks, Application.named(null, "B1")))).isEqualTo(Transport.OS);
+        assertThat(client(RuleSet.of(blocks, Application.named("tcp_lat", "B1")))).isEqualTo(Transport.OS);
+        assertThat(client(RuleSet.of(blocks, Application.named(null, null)))).isEqualTo(Transport.OS);
+        assertThat(client(RuleSet.of(blocks, Application.named("B1", null)))).isEqualTo(Transport.STREAM);
+        assertThat(client(RuleSet.of(blocks, Application.named("tcp_lat", "B2")))).isEqualTo(Transport.STREAM);
+    }
+
+    @Test
+    void rulesWithALocalAddressAreOpenUntilItIsKnown() {
+        RuleSet r = rules("A", """
+                use os tcp_client 10.0.0.0/8:*:192.0.2.0/24:*
+                use os tcp_client 11.0.0.0/8:*:192.0.2.0/24:*
+                use os tcp_client 10.0.0.0/8:*:*:0-65535
+                use os tcp_client *:*:127.0.0.1:*""");
+        assertThat(r.askingForLocal(Role.TCP_CLIENT, PEER)).extracting(x -> x.place().line()).containsExactly(1);
+        assertThat(r.askingForLocal(Role.TCP_CLIENT, new InetSocketAddress("12.0.0.1", 1)))
+                .extracting(x -> x.place().line()).containsExactly(4);
+        assertThat(r.askingForLocal(Role.TCP_SERVER, null)).isEmpty();
     }
 
     @Test
@@ -117,6 +140,8 @@ class RuleSetTest {
                 w -> assertThat(w).startsWith("f:5: ").contains("never used, since line 1"),
                 w -> assertThat(w).startsWith("f:6: ").contains("matches nothing"),
                 w -> assertThat(w).startsWith("f:7: ").contains("no stack"));
+        assertThat(RuleWarnings.of(RuleParser.parse("f", "use stream udp_sender *:1\nuse os udp_connect *:*")))
+                .satisfiesExactly(w -> assertThat(w).startsWith("f:1: ").endsWith("datagrams are always the kernel's"));
         assertThat(RuleWarnings.of(RuleParser.parse("f", "use os tcp_client *:1\nuse os tcp_client *:2"))).isEmpty();
     }
 }
