@@ -35,6 +35,9 @@ public final class RuleWarnings {
         if (rule.transport() == Transport.STACK) {
             all.add(rule + ": the kernel serves such a socket, there is no stack of Verbena's yet");
         }
+        if (rule.transport() == Transport.STREAM && rule.role().isDatagram()) {
+            all.add(rule + ": not asked, datagrams are always the kernel's");
+        }
         for (Rule before : rules.subList(0, i)) {
             if (before.role() == rule.role() && before.covers(rule)) {
                 all.add(rule + ": never used, since " + at(before.place()) + " matches all that it matches");
