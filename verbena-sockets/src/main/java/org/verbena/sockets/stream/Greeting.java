@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  *   16  HELLO: features long, 24 instance long, 32 cookie long, 40 port int
  *       OFFER: index int, 20 block's key int, 24 block's address long, 32 ring's key int, 36 ring's size int,
  *              40 ring's address long
- *       REFUSE: ordinal of a reason, int
  * </pre>
  */
 final class Greeting {

@@ -154,7 +154,7 @@ public abstract class Stream {
      * Ends both directions and gives the rings back. What was written still arrives, unless {@code reset}. The caller holds
      * neither lock, sees to it that no call is under way or comes later, and closes the TCP socket after this.
      *
-     * @param reset whether SO_LINGER is 0: the peer loses what it has not read and gets {@code Connection reset}
+     * @param reset whether SO_LINGER is 0: the peer reads what is in its ring, then gets {@code Connection reset}
      */
     public abstract void close(boolean reset);
 
