@@ -104,9 +104,14 @@ public final class Rules {
      * Puts one {@code use} line before all other rules. Sockets that are decided already stay as they are.
      *
      * @throws RuleSyntaxException with line and column
+     * @throws IllegalArgumentException for none, as an empty text or a comment alone, and for more than one
      */
     public static void add(String line) {
         List<Rule> more = RuleParser.parseRules("rule", line);
+        if (more.size() != 1) {
+            throw new IllegalArgumentException("exactly one 'use' line can be added at a time, and '" + line + "' has "
+                    + (more.isEmpty() ? "none" : more.size()));
+        }
         synchronized (CHANGE) {
             rules = check().with(more);
         }

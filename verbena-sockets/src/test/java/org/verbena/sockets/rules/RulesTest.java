@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.sockets.Verbena;
@@ -47,6 +48,15 @@ class RulesTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("rule, line 2, column 8: unknown word 'tcp_cleint'");
         assertThat(client(8001)).isEqualTo(Transport.STREAM);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'', none", "' \n', none", "# use os tcp_client *:8101, none",
+        "'use os tcp_client *:8101\nuse os tcp_client *:8102', 2"})
+    void oneRuleIsAddedAtATime(String line, String has) {
+        assertThatThrownBy(() -> Verbena.addRule(line)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("exactly one 'use' line can be added at a time, and '" + line + "' has " + has);
+        assertThat(client(8101)).isEqualTo(Transport.STREAM);
     }
 
     @Test
