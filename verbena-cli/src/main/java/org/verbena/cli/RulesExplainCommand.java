@@ -24,6 +24,7 @@ import org.verbena.sockets.rules.Role;
 import org.verbena.sockets.rules.Rule;
 import org.verbena.sockets.rules.RuleParser;
 import org.verbena.sockets.rules.RuleSet;
+import org.verbena.sockets.rules.RulesFile;
 import org.verbena.sockets.rules.Transport;
 
 /** {@code verbena rules explain}: which rule decides a connection, and why that one. */

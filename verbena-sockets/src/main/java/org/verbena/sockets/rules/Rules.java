@@ -2,8 +2,6 @@ package org.verbena.sockets.rules;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -132,7 +130,7 @@ public final class Rules {
             RuleSet r = rules;
             if (r == null) {
                 String file = System.getProperty(FILE, "");
-                List<Block> blocks = file.isEmpty() ? List.of() : RuleParser.parse(file, text(Path.of(file)));
+                List<Block> blocks = file.isEmpty() ? List.of() : file(file);
                 List<Rule> lines = RuleParser.parseLines(LINES, System.getProperty(LINES, ""));
                 r = RuleSet.of(blocks, Application.own()).with(lines);
                 rules = r;
@@ -141,13 +139,11 @@ public final class Rules {
         }
     }
 
-    private static String text(Path file) {
+    private static List<Block> file(String file) {
         try {
-            return Files.readString(file, StandardCharsets.ISO_8859_1); // comments may be in anything
+            return RulesFile.read(Path.of(file));
         } catch (IOException e) {
-            throw new IllegalArgumentException("the file of rules " + file + " cannot be read (" + e + "): see -D"
-                    + FILE,
-                    e);
+            throw new IllegalArgumentException(e.getMessage() + ": see -D" + FILE, e);
         }
     }
 }
