@@ -9,9 +9,9 @@ import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.RemoteObject;
 
 /**
- * What a set of meters is about: a device or a port, whichever contexts use it, or one object.
+ * What a set of meters is about: a device or a port, whichever contexts use it, all sockets, or one object.
  *
- * @param id of the object, 0 for a device or port
+ * @param id of the object, 0 for a device, a port or all sockets
  * @param created of the object: another one may have its number and place later
  */
 record Series(int type, Tags tags, long id, Instant created) {
@@ -21,6 +21,7 @@ record Series(int type, Tags tags, long id, Instant created) {
             case ObjectType.DEVICE -> new Series(o.type(), tags, 0, Instant.EPOCH);
             case ObjectType.PORT -> new Series(o.type(), tags.and("port", Integer.toString(o.number())), 0,
                     Instant.EPOCH);
+            case ObjectType.SOCKETS -> new Series(o.type(), Tags.empty(), 0, Instant.EPOCH);
             default -> new Series(o.type(), tags.and(Tag.of("context", Long.toString(o.context())),
                     Tag.of("number", "0x" + Integer.toHexString(o.number()))).and(type(o)), o.id(), o.created());
         };

@@ -4,7 +4,10 @@ import java.util.Map;
 
 import org.verbena.verbs.SamplePoint;
 
-/** What the sample points of sockets say of themselves; a part of {@link MetricTable}. */
+/**
+ * What the sample points of a process's sockets say of themselves; a part of {@link MetricTable}. Those of one connection,
+ * listener or rule are not shown as metrics: there may be thousands.
+ */
 final class SocketMetrics {
     private SocketMetrics() {}
 
@@ -43,16 +46,5 @@ final class SocketMetrics {
                 "Connections that TCP carries to the end, for there is no session with the other process");
         d.put(SamplePoint.SOCKETS_BY_TCP_RULE,
                 "Connections that TCP carries to the end, for a rule or the program wants it so");
-        d.put(SamplePoint.CONNECTION_TX_RING_BYTES, "Bytes that the program sent and a ring carried");
-        d.put(SamplePoint.CONNECTION_TX_TCP_BYTES, "Bytes that the program sent and TCP carried");
-        d.put(SamplePoint.CONNECTION_RX_RING_BYTES, "Bytes received that a ring carried");
-        d.put(SamplePoint.CONNECTION_RX_TCP_BYTES, "Bytes received that TCP carried");
-        d.put(SamplePoint.CONNECTION_DOORBELLS, "Times the peer was woken");
-        d.put(SamplePoint.CONNECTION_WAKE_UPS, "Times a doorbell of the peer's was taken");
-        d.put(SamplePoint.CONNECTION_STALLS, "Writes that found the ring full");
-        d.put(SamplePoint.CONNECTION_GROWTHS, "Times a ring was replaced by a larger one, in either direction");
-        d.put(SamplePoint.LISTENER_ACCEPTED, "Connections that were taken");
-        d.put(SamplePoint.RULE_SOCKETS, "Sockets that the rule has decided");
-        d.put(SamplePoint.RULE_COUNTER_SOCKETS, "Sockets that the rules with this counter have decided");
     }
 }

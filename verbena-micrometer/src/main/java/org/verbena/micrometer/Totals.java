@@ -11,11 +11,11 @@ import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.RemoteObject;
 
 /**
- * Of devices and ports, the sums over all contexts that a process has or had open: they never fall. Of a context that was
+ * Of devices, ports and the sockets of the process, the sums over all contexts that a process has or had open: they never fall. Of a context that was
  * closed, what was seen of it counts. For one thread at a time.
  */
 final class Totals {
-    /** A device or port of one context. */
+    /** A device or port of one context; or what one Verbena of the process shows of all its sockets. */
     private record Part(Series series, long id, Instant created) {}
 
     private final Map<Part, Map<Integer, Long>> open = new HashMap<>();
@@ -25,7 +25,7 @@ final class Totals {
     Map<Series, Map<Integer, Long>> with(List<RemoteObject> objects) {
         Set<Part> gone = new HashSet<>(open.keySet());
         for (RemoteObject o : objects) {
-            if (o.type() == ObjectType.DEVICE || o.type() == ObjectType.PORT) {
+            if (has(o.type())) {
                 Part p = new Part(Series.of(o), o.id(), o.created());
                 open.put(p, Counted.values(o));
                 gone.remove(p);
@@ -41,6 +41,11 @@ final class Totals {
         closed.forEach((s, values) -> add(sums, s, values));
         open.forEach((p, values) -> add(sums, p.series, values));
         return sums;
+    }
+
+    /** Whether objects of this type are summed up, and always shown. */
+    static boolean has(int type) {
+        return type == ObjectType.DEVICE || type == ObjectType.PORT || type == ObjectType.SOCKETS;
     }
 
     private static void add(Map<Series, Map<Integer, Long>> to, Series series, Map<Integer, Long> values) {

@@ -22,7 +22,8 @@ import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The counters of this process as meters: by default those of each device and port, on request also those of each queue
+ * The counters of this process as meters: by default those of each device and port and of all
+ * sockets together, on request also those of each queue
  * pair, completion queue, shared receive queue and memory region.
  *
  * {@snippet :
@@ -31,7 +32,7 @@ import org.verbena.verbs.VerbsException;
  *
  * <p>A meter has the name of its {@linkplain org.verbena.verbs.SamplePoint sample point}, {@code verbena.port.tx.bytes} for
  * {@code PORT + QP_TX_BYTES}, and the tags {@code device} and {@code port}, or {@code device}, {@code context} and
- * {@code number}. All are {@linkplain io.micrometer.core.instrument.FunctionCounter function counters}; only
+ * {@code number}; those of sockets, {@code verbena.sockets.tx.ring.bytes} and others, have none. All are {@linkplain io.micrometer.core.instrument.FunctionCounter function counters}; only
  * {@code verbena.objects}, how many objects are open, is a gauge.
  *
  * <p>Devices and ports are what all contexts of the process together have counted; of one that was closed, what was seen
@@ -60,7 +61,7 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
 
     private final ReentrantLock publishing = new ReentrantLock();
 
-    /** Devices and ports. */
+    /** Devices, ports and sockets. */
     public VerbsMetrics() {
         this(new Builder());
     }
@@ -208,7 +209,7 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
             Map<Integer, Integer> count = new HashMap<>();
             for (RemoteObject o : objects) {
                 count.merge(o.type(), 1, Integer::sum);
-                if (types.contains(o.type()) && o.type() != ObjectType.DEVICE && o.type() != ObjectType.PORT) {
+                if (types.contains(o.type()) && !Totals.has(o.type())) {
                     Series series = Series.of(o);
                     newer.put(series, counted(series, Counted.values(o)));
                 }
