@@ -24,8 +24,6 @@ final class Activation implements Supplier<Map<String, Object>> {
     /** Whether classic sockets are Verbena's, too. */
     private static final String CLASSIC = "verbena.classic";
 
-    private static final String[] SETTINGS = {"verbena.rules", "verbena.rules.file", "verbena.summary", CLASSIC};
-
     private final AgentArguments arguments;
     private final Instrumentation instrumentation;
     private final File jar;
@@ -66,8 +64,8 @@ final class Activation implements Supplier<Map<String, Object>> {
 
     /** Whether properties that the program was started with have something to be looked at before it begins. */
     private static boolean hasSettings() {
-        for (String p : SETTINGS) {
-            if (System.getProperty(p) != null) {
+        for (String name : System.getProperties().stringPropertyNames()) {
+            if (name.startsWith("verbena.") && !name.equals(Premain.STATE)) {
                 return true;
             }
         }

@@ -40,12 +40,21 @@ public final class DropIn {
      */
     public static @Nullable String mistake() {
         try {
-            Rules.check();
-            Summary.check();
-            return DropInProperty.mistake("classic");
+            check();
+            return DropInProperty.unknown();
         } catch (IllegalArgumentException e) {
             return e.getMessage();
         }
+    }
+
+    /** @throws IllegalArgumentException if what system properties say is wrong; those that are not known may be others' */
+    static void check() {
+        String wrong = DropInProperty.wrong();
+        if (wrong != null) {
+            throw new IllegalArgumentException(wrong);
+        }
+        Rules.check();
+        Summary.check();
     }
 
     /**

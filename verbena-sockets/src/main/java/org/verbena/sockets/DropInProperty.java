@@ -1,56 +1,110 @@
 package org.verbena.sockets;
 
 import java.util.List;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * A system property that may be set by the agent's arguments.
+ * A system property of the sockets, which the agent's arguments may set too.
  *
  * @param name after {@code verbena.}
  * @param values as a regular expression
+ * @param least of a number; other values have none
+ * @param most of a number
  * @param takes what values it takes, for a person
  */
-record DropInProperty(String name, Pattern values, String takes) {
+record DropInProperty(String name, Pattern values, long least, long most, String takes) {
     private static final String PREFIX = "verbena.";
 
     private static final List<DropInProperty> ALL = List.of(
             of("classic", "on|off", "on or off"),
             of("counters", "on|off", "on or off"),
             of("counters.directory", ".+", "a folder"),
-            of("counters.sockets", "\\d{1,6}", "a number of sockets"),
+            number("counters.sockets", 0, 1 << 18, "a number of sockets"),
             of("application", ".+", "a name"),
             of("application.id", ".+", "an id"),
             of("offload", "on|off", "on or off"),
             of("rules", ".+", "rules, with semicolons between them"),
             of("rules.file", ".+", "a file"),
-            of("spin", "\\d{1,9}", "microseconds"),
+            number("spin", 0, 1_000_000, "microseconds"),
             of("stream.device", ".+", "a device"),
-            of("stream.memory", "\\d{1,18}", "bytes"),
-            of("stream.patience", "\\d{1,6}", "milliseconds"),
-            of("stream.ring", "\\d{1,9}", "bytes"),
+            number("stream.memory", 1, Long.MAX_VALUE, "bytes"),
+            number("stream.patience", 1, 600_000, "milliseconds"),
+            number("stream.ring", 4 << 10, 64 << 20, "bytes"),
             of("summary", ".+", "stderr or a file"),
             of("shm.trusted-uids", "\\d{1,10}(,\\d{1,10})*", "user numbers, with commas between them"));
 
+    /** Those that are not of the sockets: what the agent says, and what other parts of Verbena are told. */
+    private static final List<String> OTHERS = List.of("verbena.agent", "verbena.test.");
+
     private static DropInProperty of(String name, String values, String takes) {
-        return new DropInProperty(name, Pattern.compile(values), takes);
+        return new DropInProperty(name, Pattern.compile(values), Long.MIN_VALUE, Long.MAX_VALUE, takes);
     }
 
-    /** What is wrong with the property as it is set, as a sentence; null if nothing is. */
-    static @Nullable String mistake(String name) {
-        String value = System.getProperty(PREFIX + name);
-        String why = value == null ? null : refusal(PREFIX + name, value);
-        return why == null ? null : "the system property " + PREFIX + name + " " + why;
+    private static DropInProperty number(String name, long least, long most, String what) {
+        return new DropInProperty(name, Pattern.compile("\\d{1,19}"), least, most, most == Long.MAX_VALUE
+                ? what + ", " + least + " or more"
+                : what + ", " + least + " to " + most);
+    }
+
+    /** What is wrong with the properties that are set, as a sentence; null if nothing is. */
+    static @Nullable String wrong() {
+        for (DropInProperty p : ALL) {
+            String value = System.getProperty(PREFIX + p.name);
+            if (value != null && !p.allows(value)) {
+                return said(PREFIX + p.name, p.refuses(value));
+            }
+        }
+        return null;
+    }
+
+    /** The first property that is set and that nobody knows, as a sentence; null if there is none. */
+    static @Nullable String unknown() {
+        for (String name : new TreeSet<>(System.getProperties().stringPropertyNames())) {
+            if (name.startsWith(PREFIX) && OTHERS.stream().noneMatch(name::startsWith)
+                    && ALL.stream().noneMatch(p -> name.equals(PREFIX + p.name))) {
+                return said(name, unknownName());
+            }
+        }
+        return null;
+    }
+
+    private static String said(String name, String why) {
+        return "the system property " + name + " " + why;
     }
 
     static @Nullable String refusal(String name, String value) {
         for (DropInProperty p : ALL) {
             if (name.equals(PREFIX + p.name)) {
-                return p.values.matcher(value).matches() ? null : "takes " + p.takes + ", not '" + value + "'";
+                return p.allows(value) ? null : p.refuses(value);
             }
         }
+        return unknownName();
+    }
+
+    private static String unknownName() {
         return "is not known; there are " + ALL.stream().map(DropInProperty::name).collect(Collectors.joining(", "));
+    }
+
+    private String refuses(String value) {
+        return "takes " + takes + ", not '" + value + "'";
+    }
+
+    private boolean allows(String value) {
+        if (!values.matcher(value).matches()) {
+            return false;
+        }
+        if (least == Long.MIN_VALUE) {
+            return true;
+        }
+        try {
+            long n = Long.parseLong(value);
+            return n >= least && n <= most;
+        } catch (NumberFormatException tooLarge) {
+            return false;
+        }
     }
 }

@@ -3,22 +3,32 @@ package org.verbena.sockets;
 import static java.net.StandardProtocolFamily.UNIX;
 
 import java.net.ProtocolFamily;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /** What must hold before a channel can be opened, said in a sentence rather than by a linkage error. */
 final class JdkAccess {
-    private static final String CHANNELS = "sun.nio.ch";
+    private static final List<String> PACKAGES = List.of("sun.nio.ch", "sun.net");
+
+    private static volatile boolean checked;
 
     private JdkAccess() {}
 
     static void check() {
+        if (checked) {
+            return;
+        }
         Module mine = JdkAccess.class.getModule();
-        if (!Object.class.getModule().isExported(CHANNELS, mine)) {
+        List<String> missing = PACKAGES.stream().filter(p -> !Object.class.getModule().isExported(p, mine)).toList();
+        if (!missing.isEmpty()) {
             String name = mine.isNamed() ? mine.getName() : "ALL-UNNAMED";
             throw new UnsupportedOperationException(
-                    "Verbena's channels stand on the JDK's, which this JVM does not show:"
-                            + " start it with --add-exports java.base/" + CHANNELS + "=" + name
+                    "Verbena's channels stand on the JDK's, which this JVM does not show: start it with "
+                            + missing.stream().map(p -> "--add-exports java.base/" + p + "=" + name).collect(
+                                    Collectors.joining(" "))
                             + ", or with the agent or 'verbena run', which do that");
         }
+        checked = true;
     }
 
     static ProtocolFamily internet(ProtocolFamily family) {

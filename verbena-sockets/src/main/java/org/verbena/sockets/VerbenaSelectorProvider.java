@@ -23,26 +23,34 @@ import org.verbena.sockets.nio.VerbenaSelector;
  */
 @SuppressWarnings("exports") // the JDK's own provider, for the channels that stay the kernel's
 public final class VerbenaSelectorProvider extends SelectorProviderImpl {
+    private static volatile @Nullable VerbenaSelectorProvider instance;
+
     /**
      * For {@link SelectorProvider#provider()}, which finds it by the system property.
      *
-     * @throws IllegalArgumentException if a system property of the channels makes no sense
+     * @throws IllegalArgumentException if a system property of the channels, or a rule, makes no sense
      */
     public VerbenaSelectorProvider() {
-        NioChannels.checkProperties();
+        DropIn.check();
         Summary.atExit();
     }
 
-    /** The provider of the process if it is Verbena's, else one beside it. */
+    /**
+     * The provider of the process if it is Verbena's, else one beside it. Made at the first use: who makes the process's
+     * provider must not ask for it.
+     */
     public static VerbenaSelectorProvider instance() {
-        return Instance.ONE;
+        VerbenaSelectorProvider i = instance;
+        return i == null ? find() : i;
     }
 
-    /** Made at the first use: who makes the process's provider must not ask for it. */
-    private static final class Instance {
-        static final VerbenaSelectorProvider ONE = SelectorProvider.provider() instanceof VerbenaSelectorProvider p
-                ? p
-                : new VerbenaSelectorProvider();
+    private static synchronized VerbenaSelectorProvider find() {
+        VerbenaSelectorProvider i = instance;
+        if (i == null) {
+            i = SelectorProvider.provider() instanceof VerbenaSelectorProvider p ? p : new VerbenaSelectorProvider();
+            instance = i;
+        }
+        return i;
     }
 
     @Override

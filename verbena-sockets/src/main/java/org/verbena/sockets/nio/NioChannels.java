@@ -14,18 +14,6 @@ import org.verbena.sockets.stream.ShownSockets;
 public final class NioChannels {
     private NioChannels() {}
 
-    /**
-     * Refuses a process whose system properties for channels make no sense.
-     *
-     * @throws IllegalArgumentException which says which and why
-     */
-    public static void checkProperties() {
-        String spin = System.getProperty(Spin.PROPERTY);
-        if (spin != null) {
-            Spin.parse(spin);
-        }
-    }
-
     /** Over an internet channel that was just opened. */
     public static SocketChannel over(SelectorProvider provider, SocketChannel inner) {
         ShownSockets.begin();

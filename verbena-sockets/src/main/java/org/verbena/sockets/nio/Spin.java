@@ -13,7 +13,6 @@ import org.verbena.sockets.stream.Stream;
 final class Spin {
     static final String PROPERTY = "verbena.spin";
     private static final int DEFAULT_MICROS = 20;
-    private static final int MOST_MICROS = 1_000_000;
 
     /** Looks at memory between two looks at the clock, the channel and the thread's interrupt. */
     private static final int LOOKS = 32;
@@ -29,25 +28,7 @@ final class Spin {
     }
 
     private static int micros() {
-        String text = System.getProperty(PROPERTY);
-        if (text == null) {
-            return Runtime.getRuntime().availableProcessors() > 1 ? DEFAULT_MICROS : 0;
-        }
-        return parse(text);
-    }
-
-    /** @throws IllegalArgumentException if it is no number of microseconds up to a second */
-    static int parse(String text) {
-        try {
-            int micros = Integer.parseInt(text.strip());
-            if (micros >= 0 && micros <= MOST_MICROS) {
-                return micros;
-            }
-        } catch (NumberFormatException notANumber) {
-            // said below
-        }
-        throw new IllegalArgumentException("the system property " + PROPERTY + " is a number of microseconds from 0 to "
-                + MOST_MICROS + ", not '" + text + "'");
+        return Integer.getInteger(PROPERTY, Runtime.getRuntime().availableProcessors() > 1 ? DEFAULT_MICROS : 0);
     }
 
     void limit(long nanos) {

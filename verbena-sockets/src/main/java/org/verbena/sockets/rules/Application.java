@@ -3,6 +3,7 @@ package org.verbena.sockets.rules;
 import java.util.LinkedHashSet;
 import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,9 @@ public record Application(Set<String> names, @Nullable String id) {
     private static final String VARIABLE = "VMA_APPLICATION_ID";
     private static final String DEFAULT_ID = "VMA_DEFAULT_APPLICATION_ID";
     private static final String JAR = ".jar";
+
+    /** The main class of a program that is not started from a jar, with its module before it. */
+    private static final Pattern CLASS = Pattern.compile("([\\w.]+/)?[\\w$\\P{ASCII}]+(\\.[\\w$\\P{ASCII}]+)*");
 
     /** This process. */
     static Application own() {
@@ -56,13 +60,13 @@ public record Application(Set<String> names, @Nullable String id) {
         Set<String> names = new LinkedHashSet<>();
         names.add("java");
         int jar = (command + " ").indexOf(JAR + " ");
-        if (jar >= 0) { // its path may have blanks
+        String first = command.split(" ", 2)[0];
+        if (jar >= 0 && (first.endsWith(JAR) || !CLASS.matcher(first).matches())) { // its path may have blanks
             String name = command.substring(command.lastIndexOf('/', jar) + 1, jar);
             names.add(name);
             names.add(name + JAR);
         } else if (!command.isEmpty()) {
-            String main = command.split(" ", 2)[0];
-            main = main.substring(main.indexOf('/') + 1); // the module
+            String main = first.substring(first.indexOf('/') + 1); // the module
             names.add(main);
             names.add(main.substring(main.lastIndexOf('.') + 1));
         }

@@ -1,6 +1,7 @@
 package org.verbena.sockets.stream;
 
 import java.io.IOException;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
@@ -175,14 +176,16 @@ final class Inbound {
 
     private static IOException broken(Link own) {
         own.session.fail();
-        return new IOException("Connection reset: the peer breaks the protocol of streams");
+        return new SocketException("Connection reset: the peer breaks the protocol of streams");
     }
 
     /** Reads what TCP has into the leftover, and doorbells away; answers as read does. The lock is held. */
     private int fill(Link own) throws IOException {
         IOException error = tcpError;
         if (error != null) {
-            throw new IOException(error.getMessage(), error);
+            SocketException again = new SocketException(error.getMessage()); // as TCP's, each time with its own trace
+            again.initCause(error);
+            throw again;
         }
         int total = 0;
         while (true) {
@@ -353,18 +356,20 @@ final class Inbound {
         }
         if (end != 0 && end >>> BlockLayout.END_BITS == position) {
             if ((end & BlockLayout.END_ABORT) != 0) {
-                throw new IOException("Connection reset");
+                throw new SocketException("Connection reset");
             }
             return -1;
         }
         if (error != null) {
-            throw new IOException(error.getMessage(), error);
+            SocketException again = new SocketException(error.getMessage()); // as TCP's, each time with its own trace
+            again.initCause(error);
+            throw again;
         }
         if (tcpEnded) {
             return -1;
         }
         if (failed && System.nanoTime() - own.session.failedAt() > PATIENCE_NANOS) {
-            throw new IOException("Connection reset: the session with the other process broke off");
+            throw new SocketException("Connection reset: the session with the other process broke off");
         }
         return 0;
     }

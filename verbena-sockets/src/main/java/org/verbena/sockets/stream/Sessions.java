@@ -49,6 +49,9 @@ final class Sessions {
         final List<Asking> waiting = new ArrayList<>();
     }
 
+    /** The system property with the name of the device that carries streams. */
+    static final String DEVICE = "verbena.stream.device";
+
     private final StreamEngine engine;
     private final Context context;
     private final CompletionChannel events;
@@ -60,7 +63,7 @@ final class Sessions {
     /** @throws VerbsException without a device, or memory */
     Sessions(StreamEngine engine) throws VerbsException {
         this.engine = engine;
-        context = Verbs.open(System.getProperty("verbena.stream.device", "shm0"));
+        context = Verbs.open(System.getProperty(DEVICE, "shm0"));
         try {
             events = context.createCompletionChannel();
             listener = context.connectionManager().listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));

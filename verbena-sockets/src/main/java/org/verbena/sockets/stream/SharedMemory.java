@@ -1,10 +1,14 @@
 package org.verbena.sockets.stream;
 
+import java.util.stream.Collectors;
+
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Memfd;
+import org.verbena.verbs.Device;
+import org.verbena.verbs.Verbs;
 
 /** Whether this process can share memory. */
 public final class SharedMemory {
@@ -15,6 +19,11 @@ public final class SharedMemory {
 
     /** Why it cannot, as the end of a sentence; null if it can. Tries it, and leaves nothing behind. */
     public static @Nullable String problem() {
+        String device = System.getProperty(Sessions.DEVICE);
+        if (device != null && Verbs.devices().stream().noneMatch(d -> d.name().equals(device))) {
+            return "there is no device '" + device + "' (see -D" + Sessions.DEVICE + "); there are "
+                    + Verbs.devices().stream().map(Device::name).collect(Collectors.joining(", "));
+        }
         try (Fd fd = Memfd.create("verbena-probe", PROBE)) {
             Memfd.allocate(fd, 0, PROBE);
             return null;

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -171,9 +172,11 @@ class ChannelStateTest {
         try (Carrier.Pair pair = carrier.connected()) {
             pair.tested().setOption(StandardSocketOptions.SO_LINGER, 0);
             pair.tested().close();
-            assertThatThrownBy(() -> pair.peer().read(ByteBuffer.allocate(1))).isInstanceOf(IOException.class)
+            assertThatThrownBy(() -> pair.peer().read(ByteBuffer.allocate(1))).isExactlyInstanceOf(
+                    SocketException.class)
                     .hasMessage("Connection reset");
-            assertThatThrownBy(() -> pair.peer().read(ByteBuffer.allocate(1))).isInstanceOf(IOException.class)
+            assertThatThrownBy(() -> pair.peer().read(ByteBuffer.allocate(1))).isExactlyInstanceOf(
+                    SocketException.class)
                     .hasMessage("Connection reset");
         }
     }

@@ -64,6 +64,10 @@ class RuleSetTest {
                 "Main", "p");
         assertThat(Application.of("/opt/a b/my-app.jar --x", "", "i").names()).containsExactlyInAnyOrder("java",
                 "my-app", "my-app.jar");
+        assertThat(Application.of("org.x.Main --lib /l/x.jar", "", "i").names()).containsExactlyInAnyOrder("java",
+                "org.x.Main", "Main");
+        assertThat(Application.of("app.jar --lib x.jar", "", "i").names()).containsExactlyInAnyOrder("java", "app",
+                "app.jar");
         assertThat(Application.of("", "", "i").names()).containsExactly("java");
         for (String pattern : List.of("java", "M*", "org.?.Main", "[L-N]ain", "[!a]ain", "*")) {
             assertThat(client(rules("org.x.Main", "application-id " + pattern + " *\nuse os tcp_client *:*")))

@@ -111,6 +111,20 @@ class AgentTest {
                 .startsWith("verbena: the file of rules /no/such cannot be read (");
     }
 
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+            spim,    3,   is not known; there are classic
+            offload, OFF, "takes on or off, not 'OFF'"
+            spin,    abc, "takes microseconds, 0 to 1000000, not 'abc'"
+            """, quoteCharacter = '"')
+    void wrongPropertiesAreRefused(String name, String value, String why) throws Exception {
+        AgentRun r = run(List.of(agent(""), "-Dverbena." + name + "=" + value), "provider");
+        assertThat(r.code()).isEqualTo(1);
+        assertThat(r.out()).isEmpty();
+        assertThat(r.err()).startsWith("verbena: the system property verbena." + name + " ").contains(why);
+        assertThat(r.err().lines()).hasSize(1);
+    }
+
     @Test
     void argumentsAreProperties() throws Exception {
         assertThat(run(List.of(agent("quiet,counters=off,shm.trusted-uids=1\\,2")), "property").out())

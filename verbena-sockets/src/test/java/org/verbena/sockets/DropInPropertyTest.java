@@ -1,0 +1,46 @@
+package org.verbena.sockets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What system properties may say. */
+class DropInPropertyTest {
+    @ParameterizedTest
+    @CsvSource({"spin,fast", "spin,-1", "spin,1000001", "spin,1.5", "spin,20us", "spin,99999999999999999999",
+        "offload,OFF",
+        "counters,false", "counters.sockets,262145", "classic,yes", "stream.ring,4M", "stream.ring,4095",
+        "stream.ring,67108865", "stream.memory,1g", "stream.memory,0", "stream.patience,0", "stream.patience,600001",
+        "shm.trusted-uids,me"})
+    void whatMakesNoSenseIsRefused(String name, String value) {
+        assertThat(DropInProperty.refusal("verbena." + name, value)).startsWith("takes ").endsWith(", not '" + value
+                + "'");
+        System.setProperty("verbena." + name, value);
+        try {
+            assertThat(DropInProperty.wrong()).startsWith("the system property verbena." + name + " takes ");
+        } finally {
+            System.clearProperty("verbena." + name);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"spin,0", "spin,1000000", "offload,off", "counters,on", "counters.sockets,0", "stream.ring,4096",
+        "stream.ring,67108864", "stream.memory,9223372036854775807", "stream.patience,600000", "stream.device,shm0",
+        "rules,use os *:*", "application.id,B1"})
+    void whatMakesSenseIsTaken(String name, String value) {
+        assertThat(DropInProperty.refusal("verbena." + name, value)).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"spim", "stream.rings", "Spin"})
+    void aNameThatNobodyKnowsIsSaid(String name) {
+        assertThat(DropInProperty.refusal("verbena." + name, "1")).startsWith("is not known; there are classic, ");
+        System.setProperty("verbena." + name, "1");
+        try {
+            assertThat(DropInProperty.unknown()).startsWith("the system property verbena." + name + " is not known");
+        } finally {
+            System.clearProperty("verbena." + name);
+        }
+    }
+}
