@@ -161,8 +161,25 @@ final class Agreement {
 
     private void giveUp() {
         if (!over && peer == null) {
-            end(otherUser ? FallbackReason.OTHER_USER : FallbackReason.PLAIN_PEER);
+            end(otherUser ? FallbackReason.OTHER_USER : whySilent());
         }
+    }
+
+    /** Why the other end has not appeared: its program may have closed it, which is no plain peer's doing. */
+    private FallbackReason whySilent() {
+        try {
+            if (tcp.getLocalAddress() instanceof InetSocketAddress own
+                    && tcp.getRemoteAddress() instanceof InetSocketAddress other) {
+                Optional<SockDiag.TcpSocket> there = engine.diag().find(other, own);
+                // one that waits to be accepted has no descriptor either
+                if (there.isEmpty() || there.get().inode() == 0 && there.get().state() != ESTABLISHED) {
+                    return FallbackReason.CLOSED_EARLY;
+                }
+            }
+        } catch (IOException e) {
+            return stream.isClosed() ? FallbackReason.CLOSED_EARLY : FallbackReason.PLAIN_PEER;
+        }
+        return FallbackReason.PLAIN_PEER;
     }
 
     // the end that was accepted
@@ -192,7 +209,7 @@ final class Agreement {
                     end(e);
                 }
             } else if (now - began > PATIENCE_NANOS) {
-                end(FallbackReason.PLAIN_PEER);
+                end(whySilent());
             } else {
                 wait(Math.min(now + retryNanos, began + PATIENCE_NANOS + 1), this::seek);
                 retryNanos *= 2;

@@ -268,6 +268,20 @@ class StreamAgreementTest {
         ours.close(false);
     }
 
+    /** Nobody has looked for the other end by then: still it is said to be closed, not to be a plain peer. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anEndThatWasClosedAtOnceIsNoPlainPeer(boolean server) throws Exception {
+        Tcp tcp = connect();
+        RingStream stays = (RingStream) (server
+                ? Stream.of(tcp.server, Stream.Role.SERVER)
+                : Stream.of(tcp.client, Stream.Role.CLIENT));
+        (server ? tcp.client : tcp.server).close();
+        await("a reason", () -> stays.reason() != FallbackReason.NONE);
+        assertThat(stays.reason()).isEqualTo(FallbackReason.CLOSED_EARLY);
+        stays.close(false);
+    }
+
     private static String nameOf(Tcp tcp) throws IOException {
         try (SockDiag diag = SockDiag.open()) {
             return "verbena-stream-" + Long.toHexString(diag.find((InetSocketAddress) tcp.client.getLocalAddress(),
