@@ -406,15 +406,15 @@ final class Inbound {
     /** Grants the next ring, if the peer wants one and there is memory; the session's lock is held. */
     private void grant(Link own, Outbound back) {
         long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
-        if (BlockLayout.getAcquire(own.block, BlockLayout.WANTED) != granted + 1
+        if (back.isGone() || BlockLayout.getAcquire(own.block, BlockLayout.WANTED) != granted + 1
                 || BlockLayout.generation(lane) != (granted & BlockLayout.GENERATION_MASK)) {
-            return; // it has all that it asked for, or is not even in the last one that it got
+            return; // nobody reads it, or it has all that it asked for, or is not even in the last one that it got
         }
-        granted++;
         Memory larger = larger(own);
         if (larger == null) {
-            return;
+            return; // perhaps another time
         }
+        granted++;
         if (granted == 2) {
             own.firstStart = BlockLayout.start(lane);
         }

@@ -173,6 +173,8 @@ final class Outbound {
         bytesByRing += position - start;
         if (position == start) {
             checkWritable(session);
+        } else if (position == limit) {
+            inVain = 0;
         }
         return position - start;
     }
@@ -294,6 +296,11 @@ final class Outbound {
         }
         Link own = link();
         own.session.postWord(kind, own.index, 0, blockAddress + word, blockKey, value);
+    }
+
+    /** Whether it has; the session's lock is held. */
+    boolean isGone() {
+        return gone;
     }
 
     /** The end is there for good: both directions of the peer learn of it. */
