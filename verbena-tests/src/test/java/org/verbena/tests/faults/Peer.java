@@ -9,7 +9,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 /** The child's end of the lines between a test and a {@link Child}. The child ends when its input does. */
 public final class Peer {
     private static final LinkedBlockingQueue<String> LINES = new LinkedBlockingQueue<>();
-    private static volatile boolean told;
 
     private Peer() {}
 
@@ -20,7 +19,6 @@ public final class Peer {
             try {
                 for (String line = in.readLine(); line != null; line = in.readLine()) {
                     LINES.add(line);
-                    told = true;
                 }
             } catch (IOException e) {
                 // the test is gone
@@ -37,13 +35,11 @@ public final class Peer {
 
     /** Waits for a line of the test. */
     public static String hear() throws InterruptedException {
-        String line = LINES.take();
-        told = !LINES.isEmpty();
-        return line;
+        return LINES.take();
     }
 
     /** True if a line of the test waits; cheap. */
     public static boolean told() {
-        return told;
+        return !LINES.isEmpty();
     }
 }
