@@ -20,27 +20,29 @@ public class WriteAndPoll {
                 ConnectionListener listener = context.connectionManager()
                         .listen(new InetSocketAddress("localhost", 0))) {
             Thread initiator = Thread.ofPlatform().start(() -> initiator(listener.localAddress()));
-            target(context, listener);
-            initiator.join();
+            target(context, listener, initiator);
         }
     }
 
-    /** Says where it may be written to, then watches its memory. */
-    static void target(Context context, ConnectionListener listener) throws VerbsException {
-        ProtectionDomain pd = context.allocateProtectionDomain();
-        MemoryRegion region = pd.allocate(4096,
-                AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ);
-        CompletionQueue cq = context.createCompletionQueue(1);
-        QueuePair qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).build());
-        byte[] where = ByteBuffer.allocate(12).putLong(region.address()).putInt(region.rkey()).array();
-        listener.awaitRequest(Duration.ofSeconds(10))
-                .accept(qp, ConnectionParameters.builder().privateData(where).build());
-        for (long k = 1; k <= MESSAGES; k++) {
-            while ((long) LONG.getAcquire(region.segment(), 8L) != k) { // the last word arrives last
-                Thread.onSpinWait();
+    /** Says where it may be written to, then watches its memory, which stays until the initiator has read the last answer. */
+    static void target(Context context, ConnectionListener listener, Thread initiator) throws Exception {
+        try (ProtectionDomain pd = context.allocateProtectionDomain();
+                MemoryRegion region = pd.allocate(4096,
+                        AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ);
+                CompletionQueue cq = context.createCompletionQueue(1);
+                QueuePair qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).build())) {
+            byte[] where = ByteBuffer.allocate(12).putLong(region.address()).putInt(region.rkey()).array();
+            try (Connection connection = listener.awaitRequest(Duration.ofSeconds(10))
+                    .accept(qp, ConnectionParameters.builder().privateData(where).build())) {
+                for (long k = 1; k <= MESSAGES; k++) {
+                    while ((long) LONG.getAcquire(region.segment(), 8L) != k) { // the last word arrives last
+                        Thread.onSpinWait();
+                    }
+                    System.out.println("message " + k + " carries " + region.segment().get(ValueLayout.JAVA_LONG, 0));
+                    LONG.setRelease(region.segment(), 16L, k); // not sent anywhere: the initiator reads it
+                }
+                initiator.join();
             }
-            System.out.println("message " + k + " carries " + region.segment().get(ValueLayout.JAVA_LONG, 0));
-            LONG.setRelease(region.segment(), 16L, k); // not sent anywhere: the initiator reads it
         }
     }
 

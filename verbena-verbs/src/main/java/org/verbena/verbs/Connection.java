@@ -7,15 +7,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A connected queue pair, an {@code rdma_cm_id}. Safe for use by several threads. {@link #close()} disconnects; it does
- * not close the queue pair.
+ * not close the queue pair. The queue pair keeps it: a program that needs it for nothing need not hold it.
  */
 public abstract class Connection extends VerbsObject {
     private final QueuePair qp;
 
     /** For providers. */
+    @SuppressWarnings("this-escape") // it is kept, and nothing else is done with it
     protected Connection(QueuePair qp) throws VerbsException {
         super(List.of(qp));
         this.qp = qp;
+        qp.connectedBy(this);
     }
 
     /** The queue pair. */

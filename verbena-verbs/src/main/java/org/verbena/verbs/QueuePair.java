@@ -20,6 +20,9 @@ public abstract class QueuePair extends VerbsObject {
     private final @Nullable XrcDomain xrcDomain;
     private final QueuePairInitAttributes init;
 
+    /** Here so that whoever holds the queue pair need not hold its connection as well. */
+    @SuppressWarnings({"unused", "UnusedVariable"}) private @Nullable Connection connection;
+
     /** For providers. */
     protected QueuePair(ProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
         super(used(pd, init));
@@ -36,6 +39,11 @@ public abstract class QueuePair extends VerbsObject {
         pd = null;
         xrcDomain = domain;
         this.init = init;
+    }
+
+    /** Notes what connects it. */
+    final void connectedBy(Connection made) {
+        connection = made;
     }
 
     private static List<VerbsObject> used(ProtectionDomain pd, QueuePairInitAttributes init) {
