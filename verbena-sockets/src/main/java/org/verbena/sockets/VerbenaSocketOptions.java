@@ -25,7 +25,7 @@ public final class VerbenaSocketOptions {
      * What carries a connection from here on, to be read only: {@code stream} if its ends have agreed upon rings (a
      * direction that had ended by then, or carried urgent data, stays with TCP), {@code kernel} if TCP carries it to its
      * end, and {@code undecided} before. Of connections, also of a classic {@link java.net.Socket} that the agent has made
-     * Verbena's.
+     * Verbena's. To set it to what it is does nothing, to anything else is an {@link UnsupportedOperationException}.
      */
     public static final SocketOption<String> TRANSPORT = new Named<>("VERBENA_TRANSPORT", String.class);
 

@@ -94,6 +94,9 @@ final class ChannelOptions {
             return;
         }
         if (name == VerbenaSocketOptions.TRANSPORT) {
+            if (Objects.equals(value, get(name))) {
+                return; // who sets all options to what they were need not know that one is only read
+            }
             throw new UnsupportedOperationException("'" + name + "' can only be read: rules choose the transport");
         }
         if (!name.type().isInstance(value)) {

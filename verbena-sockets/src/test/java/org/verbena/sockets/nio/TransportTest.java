@@ -27,6 +27,9 @@ class TransportTest {
             try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open()) {
                 listener.bind(Carrier.anyPort());
                 VerbenaSocketChannel client = VerbenaSocketChannel.open();
+                client.setOption(VerbenaSocketOptions.TRANSPORT, "undecided"); // as it is: who copies all options may
+                assertThatThrownBy(() -> client.setOption(VerbenaSocketOptions.TRANSPORT, "stream"))
+                        .isInstanceOf(UnsupportedOperationException.class);
                 assertThat(client.getOption(VerbenaSocketOptions.TRANSPORT)).isEqualTo("undecided");
                 client.connect(listener.getLocalAddress());
                 return new Pair(client, (VerbenaSocketChannel) listener.accept());
