@@ -2,6 +2,7 @@ package org.verbena.sockets;
 
 import java.util.List;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -11,13 +12,12 @@ import org.jspecify.annotations.Nullable;
  * A system property of the sockets, which the agent's arguments may set too.
  *
  * @param name after {@code verbena.}
- * @param values as a regular expression
- * @param least of a number; other values have none
- * @param most of a number
+ * @param values which it takes
  * @param takes what values it takes, for a person
  */
-record DropInProperty(String name, Pattern values, long least, long most, String takes) {
+record DropInProperty(String name, Predicate<String> values, String takes) {
     private static final String PREFIX = "verbena.";
+    private static final Predicate<String> DIGITS = Pattern.compile("\\d{1,19}").asMatchPredicate();
 
     private static final List<DropInProperty> ALL = List.of(
             of("classic", "on|off", "on or off"),
@@ -41,20 +41,29 @@ record DropInProperty(String name, Pattern values, long least, long most, String
     private static final List<String> OTHERS = List.of("verbena.agent", "verbena.test.");
 
     private static DropInProperty of(String name, String values, String takes) {
-        return new DropInProperty(name, Pattern.compile(values), Long.MIN_VALUE, Long.MAX_VALUE, takes);
+        return new DropInProperty(name, Pattern.compile(values).asMatchPredicate(), takes);
     }
 
     private static DropInProperty number(String name, long least, long most, String what) {
-        return new DropInProperty(name, Pattern.compile("\\d{1,19}"), least, most, most == Long.MAX_VALUE
+        return new DropInProperty(name, DIGITS.and(v -> isBetween(v, least, most)), most == Long.MAX_VALUE
                 ? what + ", " + least + " or more"
                 : what + ", " + least + " to " + most);
+    }
+
+    private static boolean isBetween(String digits, long least, long most) {
+        try {
+            long n = Long.parseLong(digits);
+            return n >= least && n <= most;
+        } catch (NumberFormatException tooLarge) {
+            return false;
+        }
     }
 
     /** What is wrong with the properties that are set, as a sentence; null if nothing is. */
     static @Nullable String wrong() {
         for (DropInProperty p : ALL) {
             String value = System.getProperty(PREFIX + p.name);
-            if (value != null && !p.allows(value)) {
+            if (value != null && !p.values.test(value)) {
                 return said(PREFIX + p.name, p.refuses(value));
             }
         }
@@ -79,7 +88,7 @@ record DropInProperty(String name, Pattern values, long least, long most, String
     static @Nullable String refusal(String name, String value) {
         for (DropInProperty p : ALL) {
             if (name.equals(PREFIX + p.name)) {
-                return p.allows(value) ? null : p.refuses(value);
+                return p.values.test(value) ? null : p.refuses(value);
             }
         }
         return unknownName();
@@ -91,20 +100,5 @@ record DropInProperty(String name, Pattern values, long least, long most, String
 
     private String refuses(String value) {
         return "takes " + takes + ", not '" + value + "'";
-    }
-
-    private boolean allows(String value) {
-        if (!values.matcher(value).matches()) {
-            return false;
-        }
-        if (least == Long.MIN_VALUE) {
-            return true;
-        }
-        try {
-            long n = Long.parseLong(value);
-            return n >= least && n <= most;
-        } catch (NumberFormatException tooLarge) {
-            return false;
-        }
     }
 }

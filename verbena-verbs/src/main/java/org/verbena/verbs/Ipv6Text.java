@@ -11,8 +11,7 @@ final class Ipv6Text {
     /** @param high its first eight bytes, big-endian */
     static String of(long high, long low) {
         if (high == 0 && low >>> 32 == MAPPED) {
-            return "::ffff:" + (low >>> 24 & 0xff) + '.' + (low >>> 16 & 0xff) + '.' + (low >>> 8 & 0xff) + '.'
-                    + (low & 0xff);
+            return "::ffff:" + ipv4((int) low);
         }
         int from = 0; // the longest run of zeros, the first of several
         int longest = 1; // a single one is not left out
@@ -39,6 +38,11 @@ final class Ipv6Text {
             }
         }
         return text.toString();
+    }
+
+    /** An IPv4 address, which may be part of one. */
+    static String ipv4(int address) {
+        return (address >>> 24) + "." + (address >>> 16 & 0xff) + "." + (address >>> 8 & 0xff) + "." + (address & 0xff);
     }
 
     private static int group(long high, long low, int i) {

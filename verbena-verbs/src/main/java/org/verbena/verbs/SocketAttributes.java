@@ -75,8 +75,7 @@ final class SocketAttributes {
     /** As {@code 10.0.0.1:80} or {@code [::1]:80}; anything may stand there, and gives some address. */
     private static String address(long[] a, int at, int port, int ipv4) {
         if (ipv4 != 0) {
-            int v4 = (int) (a[at] >>> 32);
-            return (v4 >>> 24) + "." + (v4 >>> 16 & 0xff) + "." + (v4 >>> 8 & 0xff) + "." + (v4 & 0xff) + ":" + port;
+            return Ipv6Text.ipv4((int) (a[at] >>> 32)) + ":" + port;
         }
         return "[" + Ipv6Text.of(a[at], a[at + 1]) + "]:" + port;
     }
