@@ -13,6 +13,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.tests.faults.Node;
 import org.verbena.tests.faults.Peer;
 import org.verbena.tests.faults.Traffic;
+import org.verbena.tests.faults.Wait;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Connection;
@@ -42,8 +43,12 @@ final class VictimPeer {
     private final ProtectionDomain secret = node.context.allocateProtectionDomain();
     private final List<MemorySegment> canaries = new CopyOnWriteArrayList<>();
     private final AtomicInteger served = new AtomicInteger();
+    private final ConnectionListener listener;
+    private final Thread accepting = Thread.ofPlatform().daemon().name("accept").unstarted(this::accept);
+    private int accepted; // by that thread
 
     private VictimPeer() throws VerbsException {
+        listener = node.listen();
         canaries.add(secret.allocate(CANARY, AccessFlags.ALL).segment());
         MemorySegment registered = Arena.global().allocate(CANARY, 64);
         secret.register(registered, AccessFlags.ALL);
@@ -57,12 +62,12 @@ final class VictimPeer {
     public static void main(String[] args) throws Exception {
         Peer.begin();
         VictimPeer victim = new VictimPeer();
-        Thread.ofPlatform().daemon().name("accept").start(victim::accept);
+        victim.accepting.start();
         while (true) {
             switch (Peer.hear()) {
                 case "check" -> Peer.say("SERVED " + victim.served.get() + " " + victim.damage());
                 case "close" -> {
-                    victim.node.close();
+                    victim.close();
                     Peer.say("CLOSED");
                 }
                 default -> throw new IllegalArgumentException();
@@ -81,17 +86,29 @@ final class VictimPeer {
     }
 
     private void accept() {
-        try (ConnectionListener l = node.listen()) {
-            Peer.say("PORT " + l.localAddress().getPort() + " " + ((ShmContext) node.context).instance());
+        Peer.say("PORT " + listener.localAddress().getPort() + " " + ((ShmContext) node.context).instance());
+        try {
             while (true) {
-                ConnectionRequest r = l.awaitRequest(Duration.ofDays(1));
+                ConnectionRequest r = listener.awaitRequest(Duration.ofDays(1));
                 if (r != null) {
+                    accepted++;
                     Thread.ofPlatform().daemon().name("serve").start(() -> serve(r));
                 }
             }
         } catch (VerbsException e) {
-            Peer.say("DAMAGE no more requests: " + e);
+            if (!listener.isClosed()) {
+                Peer.say("DAMAGE no more requests: " + e);
+            }
         }
+    }
+
+    /** A service closes what it made from the context by itself, so that the context can only be closed after all of them. */
+    private void close() throws VerbsException, InterruptedException {
+        listener.close();
+        accepting.join();
+        Wait.until(Duration.ofSeconds(2 * LONGEST_SECONDS), () -> served.get() == accepted, () -> served + " of "
+                + accepted + " services have ended");
+        node.close();
     }
 
     private void serve(ConnectionRequest r) {

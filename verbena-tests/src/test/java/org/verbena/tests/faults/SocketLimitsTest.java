@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -150,14 +151,21 @@ class SocketLimitsTest {
         assertThat(ask(poor, "connect first nio " + to[0])).isEqualTo("CONNECTED");
         ask(poor, "talk first " + MUCH);
         ask(poor, "free 1000");
-        String last = "";
-        for (int i = 0; i < 100 && !last.equals("AGREED stream"); i++) { // what has run out is asked for again after a while
+        Wait.until(Duration.ofSeconds(20), () -> { // what has run out is asked for again after half a second
             ask(poor, "connect next nio " + to[0]);
-            last = ask(poor, "agree next");
+            String by = ask(poor, "agree next");
             ask(poor, "close next");
-        }
-        assertThat(last).isEqualTo("AGREED stream");
+            return by.equals("AGREED stream");
+        }, () -> "no stream: " + howItEnds(poor));
         assertThat(SocketPrograms.count(SocketPrograms.end(poor, clientsEnd), "connections", "stream")).isPositive();
+    }
+
+    private String howItEnds(Child c) {
+        try {
+            return SocketPrograms.end(c, clientsEnd) + " " + c.errors();
+        } catch (IOException | InterruptedException e) {
+            return e.toString();
+        }
     }
 
     // ---- memory
