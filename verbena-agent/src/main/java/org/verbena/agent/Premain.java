@@ -18,7 +18,8 @@ public final class Premain {
 
     private static final int NEEDED = 25;
 
-    private static boolean entered;
+    /** The arguments of the agent that is active; null if none is. */
+    private static String entered;
 
     private Premain() {}
 
@@ -33,10 +34,13 @@ public final class Premain {
     }
 
     private static synchronized void start(String arguments, Instrumentation instrumentation, boolean attached) {
-        if (entered) {
-            return; // named twice, or attached to a JVM that has it
-        }
         String given = arguments == null ? "" : arguments;
+        if (entered != null) { // named twice, or attached to a JVM that has it
+            if (!given.isEmpty() && !given.equals(entered) && !isQuiet(given)) {
+                System.err.println("verbena: already active: the arguments '" + given + "' are not read");
+            }
+            return;
+        }
         String version = System.getProperty("java.specification.version", "1.8");
         if (feature(version) < NEEDED) {
             say(given, "not active: this is Java " + version + ", and Verbena needs " + NEEDED + " or newer");
@@ -44,7 +48,7 @@ public final class Premain {
         }
         try {
             activate(given, instrumentation, attached);
-            entered = true;
+            entered = given;
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             failed(given, e, attached);
         }
@@ -82,9 +86,13 @@ public final class Premain {
     /** The one line; a program that is to be quiet says it to the property only. */
     private static void say(String given, String line) {
         System.setProperty(STATE, line);
-        if (!("," + given + ",").contains(",quiet,")) {
+        if (!isQuiet(given)) {
             System.err.println("verbena: " + line);
         }
+    }
+
+    private static boolean isQuiet(String given) {
+        return ("," + given + ",").contains(",quiet,");
     }
 
     /** 8 of "1.8", 17 of "17". */

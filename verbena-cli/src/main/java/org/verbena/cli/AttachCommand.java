@@ -124,6 +124,10 @@ final class AttachCommand implements Callable<Integer> {
         }
         String old = before.getProperty(STATE, "");
         if (old.startsWith(ACTIVE)) {
+            if (!settings.isEmpty()) {
+                throw new IOException("process " + pid + " has the agent already (" + old
+                        + "), which reads its arguments at its start: leave --set out");
+            }
             return old + " (since before)";
         }
         try {

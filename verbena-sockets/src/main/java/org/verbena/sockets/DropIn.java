@@ -59,10 +59,10 @@ public final class DropIn {
 
     /**
      * Why this process cannot have connections through shared memory, as the end of a sentence; null if it can. Tries it,
-     * and leaves nothing behind.
+     * and leaves nothing behind. Who asks says it: it is not logged again.
      */
     public static @Nullable String problem() {
-        return SharedMemory.problem();
+        return SharedMemory.problemToSay();
     }
 
     /**
@@ -101,11 +101,21 @@ public final class DropIn {
         }
 
         static Function<Boolean, SocketImpl> sockets() {
-            return NioChannels::socketImpl;
+            return new Function<>() { // no lambda: they are not cheap at the start of a program
+                @Override
+                public SocketImpl apply(Boolean server) {
+                    return NioChannels.socketImpl(server);
+                }
+            };
         }
 
         static Function<SocketImpl, @Nullable SocketImpl> accepting() {
-            return NioChannels::accepting;
+            return new Function<>() {
+                @Override
+                public @Nullable SocketImpl apply(SocketImpl listener) {
+                    return NioChannels.accepting(listener);
+                }
+            };
         }
     }
 }

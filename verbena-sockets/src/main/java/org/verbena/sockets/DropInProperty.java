@@ -2,22 +2,24 @@ package org.verbena.sockets;
 
 import java.util.List;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * A system property of the sockets, which the agent's arguments may set too.
+ * A system property of the sockets, which the agent's arguments may set too. No pattern is compiled before there is a value
+ * to match: few programs set any, and all of them come by here when they open their first channel.
  *
  * @param name after {@code verbena.}
- * @param values which it takes
+ * @param values a pattern of what it takes
+ * @param least if it is a number, and
+ * @param most more than least then
  * @param takes what values it takes, for a person
  */
-record DropInProperty(String name, Predicate<String> values, String takes) {
+record DropInProperty(String name, String values, long least, long most, String takes) {
     private static final String PREFIX = "verbena.";
-    private static final Predicate<String> DIGITS = Pattern.compile("\\d{1,19}").asMatchPredicate();
+    private static final String DIGITS = "\\d{1,19}";
 
     private static final List<DropInProperty> ALL = List.of(
             of("classic", "on|off", "on or off"),
@@ -41,19 +43,21 @@ record DropInProperty(String name, Predicate<String> values, String takes) {
     private static final List<String> OTHERS = List.of("verbena.agent", "verbena.test.");
 
     private static DropInProperty of(String name, String values, String takes) {
-        return new DropInProperty(name, Pattern.compile(values).asMatchPredicate(), takes);
+        return new DropInProperty(name, values, 0, 0, takes);
     }
 
     private static DropInProperty number(String name, long least, long most, String what) {
-        return new DropInProperty(name, DIGITS.and(v -> isBetween(v, least, most)), most == Long.MAX_VALUE
+        return new DropInProperty(name, DIGITS, least, most, most == Long.MAX_VALUE
                 ? what + ", " + least + " or more"
                 : what + ", " + least + " to " + most);
     }
 
-    private static boolean isBetween(String digits, long least, long most) {
+    private boolean isTaken(String value) {
+        if (!Pattern.matches(values, value)) {
+            return false;
+        }
         try {
-            long n = Long.parseLong(digits);
-            return n >= least && n <= most;
+            return least == most || Math.clamp(Long.parseLong(value), least, most) == Long.parseLong(value);
         } catch (NumberFormatException tooLarge) {
             return false;
         }
@@ -63,7 +67,7 @@ record DropInProperty(String name, Predicate<String> values, String takes) {
     static @Nullable String wrong() {
         for (DropInProperty p : ALL) {
             String value = System.getProperty(PREFIX + p.name);
-            if (value != null && !p.values.test(value)) {
+            if (value != null && !p.isTaken(value)) {
                 return said(PREFIX + p.name, p.refuses(value));
             }
         }
@@ -73,12 +77,25 @@ record DropInProperty(String name, Predicate<String> values, String takes) {
     /** The first property that is set and that nobody knows, as a sentence; null if there is none. */
     static @Nullable String unknown() {
         for (String name : new TreeSet<>(System.getProperties().stringPropertyNames())) {
-            if (name.startsWith(PREFIX) && OTHERS.stream().noneMatch(name::startsWith)
-                    && ALL.stream().noneMatch(p -> name.equals(PREFIX + p.name))) {
+            if (name.startsWith(PREFIX) && !isKnown(name)) {
                 return said(name, unknownName());
             }
         }
         return null;
+    }
+
+    private static boolean isKnown(String name) {
+        for (String o : OTHERS) {
+            if (name.startsWith(o)) {
+                return true;
+            }
+        }
+        for (DropInProperty p : ALL) {
+            if (name.equals(PREFIX + p.name)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static String said(String name, String why) {
@@ -88,7 +105,7 @@ record DropInProperty(String name, Predicate<String> values, String takes) {
     static @Nullable String refusal(String name, String value) {
         for (DropInProperty p : ALL) {
             if (name.equals(PREFIX + p.name)) {
-                return p.values.test(value) ? null : p.refuses(value);
+                return p.isTaken(value) ? null : p.refuses(value);
             }
         }
         return unknownName();

@@ -32,6 +32,10 @@ public final class VerbenaSelectorProvider extends SelectorProviderImpl {
      */
     public VerbenaSelectorProvider() {
         DropIn.check();
+        String unknown = DropInProperty.unknown();
+        if (unknown != null) { // the agent refuses it; here it may be somebody else's
+            System.getLogger("org.verbena.sockets").log(System.Logger.Level.WARNING, unknown);
+        }
         Summary.atExit();
     }
 

@@ -14,6 +14,8 @@ import org.verbena.verbs.Verbs;
 public final class SharedMemory {
     /** Memory that a connection needs at least, in bytes. */
     private static final int PROBE = 4096;
+    /** As large as the files are that it lies in: a process may have a limit for that. */
+    private static final long FILE = 1 << 30;
 
     private SharedMemory() {}
 
@@ -24,7 +26,7 @@ public final class SharedMemory {
             return "there is no device '" + device + "' (see -D" + Sessions.DEVICE + "); there are "
                     + Verbs.devices().stream().map(Device::name).collect(Collectors.joining(", "));
         }
-        try (Fd fd = Memfd.create("verbena-probe", PROBE)) {
+        try (Fd fd = Memfd.create("verbena-probe", FILE)) {
             Memfd.allocate(fd, 0, PROBE);
             return null;
         } catch (LinuxException e) {
@@ -32,6 +34,15 @@ public final class SharedMemory {
         } catch (IllegalCallerException | LinkageError e) {
             return "there is no native access (" + firstWords(e) + ")";
         }
+    }
+
+    /** As {@link #problem}, asked by one who says it: connections that fail for it do not say it again. */
+    public static @Nullable String problemToSay() {
+        String problem = problem();
+        if (problem != null) {
+            StreamEngine.isSaid();
+        }
+        return problem;
     }
 
     private static String firstWords(Throwable e) {

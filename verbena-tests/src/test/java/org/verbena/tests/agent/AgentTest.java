@@ -72,7 +72,10 @@ class AgentTest {
     @Test
     void namedTwiceItIsThereOnce() throws Exception {
         assertThat(run(List.of(agent("counters=off"), agent("counters=on")), "echo", "property", "wait"))
-                .isEqualTo(new AgentRun(0, "echo hello\nproperty off\n", ACTIVE));
+                .isEqualTo(new AgentRun(0, "echo hello\nproperty off\n",
+                        "verbena: already active: the arguments 'counters=on' are not read\n" + ACTIVE));
+        assertThat(run(List.of(agent("counters=off"), agent("counters=off"), agent("")), "echo", "wait"))
+                .isEqualTo(new AgentRun(0, "echo hello\n", ACTIVE));
     }
 
     @ParameterizedTest
@@ -240,6 +243,23 @@ class AgentTest {
         assertThat(run(List.of("--illegal-native-access=deny", agent(""), "-p", modules, "--add-modules",
                 "org.verbena.sockets"), "provider", "unnamed", "echo", "wait"))
                 .isEqualTo(new AgentRun(0, "provider " + OURS + "\nunnamed false\necho hello\n", line));
+    }
+
+    /** Nothing but the JDK's own property: what is wrong stops the first channel, what nobody knows is said. */
+    @Test
+    void withoutTheAgentPropertiesAreLookedAtToo() throws Exception {
+        List<String> options = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED", "--add-exports",
+                "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports", "java.base/sun.net=ALL-UNNAMED",
+                "-Djava.nio.channels.spi.SelectorProvider=" + OURS, "-cp", classPath(AgentJar.onClassPath("sockets"))));
+        options.add("-Dverbena.spim=3");
+        AgentRun r = run(options, "provider", "echo");
+        assertThat(r.code()).isZero();
+        assertThat(r.out()).isEqualTo("provider " + OURS + "\necho hello\n");
+        assertThat(r.err()).contains("the system property verbena.spim is not known; there are ");
+        options.set(options.size() - 1, "-Dverbena.spin=fast");
+        r = run(options, "provider");
+        assertThat(r.code()).isEqualTo(1);
+        assertThat(r.err()).contains("the system property verbena.spin takes microseconds, 0 to 1000000, not 'fast'");
     }
 
     @Test

@@ -214,17 +214,21 @@ class SocketLimitsTest {
         assertThat(server.errors().lines().filter(l -> l.contains("no memory for rings"))).hasSize(1);
     }
 
-    /** A limit of the process's: what is tried first fits, what a session needs does not. */
-    @Test
-    void aLimitOfTheSizeOfFilesLeavesTcp() throws Exception {
-        Child server = start(programs.with(PATIENT + "stderr").under("prlimit", "--fsize=65536").option(
-                "-XX:-UsePerfData", NOTHING_BEFORE));
+    /** A limit of the process's, which the smallest file passes or none. It is said once, and by the agent. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 65_536})
+    void aLimitOfTheSizeOfFilesLeavesTcp(int bytes) throws Exception {
+        Child server = start(programs.with("stream.patience=60000,summary=stderr").under("prlimit", "--fsize=" + bytes)
+                .option("-XX:-UsePerfData", NOTHING_BEFORE));
         Child client = start(programs.with(PATIENT + clientsEnd));
         assertAllTalk(client, server, 6, List.of("kernel"));
         SocketPrograms.end(client, clientsEnd);
         server.tell("exit");
-        assertThat(server.errors()).startsWith("exit code 0").contains("\"fallbacks\":{\"no_memory\":");
-        assertThat(server.errors().lines().filter(l -> l.contains("no memory for rings"))).hasSize(1);
+        String[] said = server.errors().split("\n", -1);
+        assertThat(said).hasSize(3);
+        assertThat(said[0]).isEqualTo("exit code 0");
+        assertThat(said[1]).startsWith("verbena: all connections are the kernel's: there is no shared memory (");
+        assertThat(said[2]).contains("\"fallbacks\":{\"no_memory\":");
     }
 
     /** Rings lie in memory files without a name: a full /dev/shm takes the counters' file from others' eyes, no more. */
