@@ -123,7 +123,12 @@ final class Activation implements Supplier<Map<String, Object>> {
                 all.put(SocketHook.ACCEPTING, c.classicAccepting());
             }
             // the first call of native code takes a tenth of a second: the program need not wait for it
-            Thread.ofPlatform().daemon().name("verbena-start").start(() -> report(c));
+            Thread.ofPlatform().daemon().name("verbena-start").start(new Runnable() {
+                @Override
+                public void run() {
+                    report(c);
+                }
+            });
             return all;
         } catch (IOException | ReflectiveOperationException | RuntimeException | LinkageError e) {
             say("not active, all sockets are the kernel's: " + e);

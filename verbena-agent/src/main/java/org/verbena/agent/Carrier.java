@@ -39,11 +39,8 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
     }
 
     private static Optional<Carrier> ofApplication() {
-        Optional<Module> module = ModuleLayer.boot().findModule(SOCKETS);
+        ClassLoader loader = ClassLoader.getSystemClassLoader(); // of the module path as well
         try {
-            ClassLoader loader = module.isPresent()
-                    ? module.get().getClassLoader()
-                    : ClassLoader.getSystemClassLoader();
             Class<?> dropIn = Class.forName(DROP_IN, false, loader);
             Module sockets = dropIn.getModule();
             Module linux = Class.forName(LINUX + ".Sys", false, loader).getModule();
@@ -68,7 +65,7 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
         return new Carrier("Verbena", Class.forName(DROP_IN, false, sockets.getClassLoader()), sockets, linux);
     }
 
-    void grantNativeAccess(Instrumentation instrumentation) throws ReflectiveOperationException {
+    void grantNativeAccess(Instrumentation instrumentation) {
         Grants.nativeAccess(instrumentation, linux);
     }
 

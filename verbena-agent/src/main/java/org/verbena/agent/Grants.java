@@ -1,14 +1,15 @@
 package org.verbena.agent;
 
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.Set;
+
+import jdk.internal.access.JavaLangAccess;
+import jdk.internal.access.SharedSecrets;
 
 /** What Verbena's modules need of the JDK and get by the agent, where others need options of the JVM's. */
 final class Grants {
     private static final Module BASE = Object.class.getModule();
-    private static final String ACCESS = "jdk.internal.access.";
     /** Of those that java.lang.Shutdown has. */
     private static final int LAST_HOOK = 9;
 
@@ -25,17 +26,15 @@ final class Grants {
      * {@code Enable-Native-Access}: hence the JDK's own, through a package that is exported to the agent's class loader
      * alone.
      */
-    static void nativeAccess(Instrumentation instrumentation, Module linux) throws ReflectiveOperationException {
+    static void nativeAccess(Instrumentation instrumentation, Module linux) {
         if (linux.isNativeAccessEnabled()) {
             return;
         }
-        Object access = access(instrumentation);
-        Class<?> type = Class.forName(ACCESS + "JavaLangAccess");
+        JavaLangAccess access = access(instrumentation);
         if (linux.isNamed()) {
-            Method enable = type.getMethod("addEnableNativeAccess", Module.class);
-            enable.invoke(access, linux);
+            access.addEnableNativeAccess(linux);
         } else {
-            type.getMethod("addEnableNativeAccessToAllUnnamed").invoke(access);
+            access.addEnableNativeAccessToAllUnnamed();
         }
     }
 
@@ -43,16 +42,13 @@ final class Grants {
      * Has something run when all shutdown hooks of the program have ended, since these may use sockets: among the hooks of the
      * JDK itself, of which there are ten, run one after the other, and the last one is nobody's.
      */
-    static void atExit(Instrumentation instrumentation, Runnable task) throws ReflectiveOperationException {
-        Object access = access(instrumentation);
-        Class.forName(ACCESS + "JavaLangAccess")
-                .getMethod("registerShutdownHook", int.class, boolean.class, Runnable.class)
-                .invoke(access, LAST_HOOK, false, task);
+    static void atExit(Instrumentation instrumentation, Runnable task) {
+        access(instrumentation).registerShutdownHook(LAST_HOOK, false, task);
     }
 
-    private static Object access(Instrumentation instrumentation) throws ReflectiveOperationException {
+    private static JavaLangAccess access(Instrumentation instrumentation) {
         export(instrumentation, Grants.class.getModule(), "jdk.internal.access");
-        return Class.forName(ACCESS + "SharedSecrets").getMethod("getJavaLangAccess").invoke(null);
+        return SharedSecrets.getJavaLangAccess();
     }
 
     private static void export(Instrumentation instrumentation, Module to, String... packages) {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
@@ -65,9 +66,15 @@ final class InnerModules implements ModuleFinder {
         }
         for (ZipEntry e : descriptors) {
             String folder = e.getName().substring(0, e.getName().length() - DESCRIPTOR.length());
+            Supplier<Set<String>> its = new Supplier<>() { // no lambda, see above
+                @Override
+                public Set<String> get() {
+                    return packages.getOrDefault(folder, Set.of());
+                }
+            };
             ModuleDescriptor descriptor;
             try (InputStream in = jar.getInputStream(e)) {
-                descriptor = present(ModuleDescriptor.read(in, () -> packages.getOrDefault(folder, Set.of())));
+                descriptor = present(ModuleDescriptor.read(in, its));
             }
             modules.put(descriptor.name(), new Reference(descriptor, jar, folder,
                     URI.create("jar:" + location + "!/" + folder)));

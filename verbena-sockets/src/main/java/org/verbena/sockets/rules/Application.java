@@ -25,7 +25,7 @@ public record Application(Set<String> names, @Nullable String id) {
     private static final String JAR = ".jar";
 
     /** The main class of a program that is not started from a jar, with its module before it. */
-    private static final Pattern CLASS = Pattern.compile("([\\w.]+/)?[\\w$\\P{ASCII}]+(\\.[\\w$\\P{ASCII}]+)*");
+    private static final String CLASS = "([\\w.]+/)?[\\w$\\P{ASCII}]+(\\.[\\w$\\P{ASCII}]+)*";
 
     /** This process. */
     static Application own() {
@@ -61,7 +61,7 @@ public record Application(Set<String> names, @Nullable String id) {
         names.add("java");
         int jar = (command + " ").indexOf(JAR + " ");
         String first = command.split(" ", 2)[0];
-        if (jar >= 0 && (first.endsWith(JAR) || !CLASS.matcher(first).matches())) { // its path may have blanks
+        if (jar >= 0 && (first.endsWith(JAR) || !Pattern.matches(CLASS, first))) { // its path may have blanks
             String name = command.substring(command.lastIndexOf('/', jar) + 1, jar);
             names.add(name);
             names.add(name + JAR);

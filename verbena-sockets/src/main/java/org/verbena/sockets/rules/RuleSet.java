@@ -15,6 +15,9 @@ public final class RuleSet {
     private static final Decision[] NONE = {};
     private static final int ROLES = Role.values().length;
 
+    /** Of a program for which there is no block. */
+    static final RuleSet EMPTY = empty();
+
     private final Decision[][] byRole;
     private final @Nullable Block block;
 
@@ -23,22 +26,25 @@ public final class RuleSet {
         this.block = block;
     }
 
-    /** The first block that matches is final: that it has no rule for a socket does not lead to the next one. */
-    public static RuleSet of(List<Block> blocks, Application application) {
+    private static RuleSet empty() {
         Decision[][] none = new Decision[ROLES][];
         Arrays.fill(none, NONE);
-        RuleSet empty = new RuleSet(none, null);
+        return new RuleSet(none, null);
+    }
+
+    /** The first block that matches is final: that it has no rule for a socket does not lead to the next one. */
+    public static RuleSet of(List<Block> blocks, Application application) {
         for (Block b : blocks) {
             if (b.matches(application)) {
-                return empty.with(b.rules(), b);
+                return EMPTY.with(b.rules(), b);
             }
         }
-        return empty;
+        return EMPTY;
     }
 
     /** With these before all others, in this order. */
     public RuleSet with(List<Rule> first) {
-        return with(first, block);
+        return first.isEmpty() ? this : with(first, block);
     }
 
     @SuppressWarnings("EnumOrdinal") // an index for an array of this class
@@ -46,7 +52,11 @@ public final class RuleSet {
         Decision[][] all = new Decision[ROLES][];
         for (Role role : Role.values()) {
             List<Decision> decisions = new ArrayList<>();
-            first.stream().filter(r -> r.role() == role).map(Decision::by).forEach(decisions::add);
+            for (Rule r : first) {
+                if (r.role() == role) {
+                    decisions.add(Decision.by(r));
+                }
+            }
             decisions.addAll(List.of(byRole[role.ordinal()]));
             all[role.ordinal()] = decisions.toArray(NONE);
         }

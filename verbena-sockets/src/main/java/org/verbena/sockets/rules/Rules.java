@@ -130,9 +130,10 @@ public final class Rules {
             RuleSet r = rules;
             if (r == null) {
                 String file = System.getProperty(FILE, "");
-                List<Block> blocks = file.isEmpty() ? List.of() : file(file);
+                // what the program is called takes time to find out, and without a file nobody asks
+                RuleSet own = file.isEmpty() ? RuleSet.EMPTY : RuleSet.of(file(file), Application.own());
                 List<Rule> lines = RuleParser.parseLines(LINES, System.getProperty(LINES, ""));
-                r = RuleSet.of(blocks, Application.own()).with(lines);
+                r = own.with(lines);
                 rules = r;
             }
             return r;

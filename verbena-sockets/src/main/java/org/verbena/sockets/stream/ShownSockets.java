@@ -34,6 +34,7 @@ public final class ShownSockets {
     private static final String NAME = "sockets";
     /** Sockets that have an entry; others are counted. */
     private static final int MOST = Math.clamp(Integer.getInteger("verbena.counters.sockets", 1 << 14), 0, 1 << 18);
+    private static final long LATER_MILLIS = 100;
     private static final long NANOS_OF_MILLI = 1_000_000;
     private static final int CLIENT = 1;
     private static final int SERVER = 2;
@@ -56,19 +57,28 @@ public final class ShownSockets {
     private static final class Holder {
         static {
             if (!"off".equals(System.getProperty("verbena.counters"))) {
-                Thread.ofPlatform().daemon().name("verbena-sockets-shown").start(Holder::make);
+                Thread.ofPlatform().daemon().name("verbena-sockets-shown").start(new Runnable() { // a lambda costs more
+                    @Override
+                    public void run() {
+                        Holder.make();
+                    }
+                });
             }
         }
 
         private Holder() {}
 
-        /** Makes the file, which takes a while, if this process can: what it cannot, others say. */
+        /**
+         * Makes the file if this process can: what it cannot, others say. That takes a while, and not before the program has
+         * had one to open its first sockets in.
+         */
         private static void make() {
             try {
+                Thread.sleep(LATER_MILLIS);
                 if (SharedMemory.problem() == null) {
                     new ShownSockets(CounterFile.own());
                 }
-            } catch (RuntimeException | LinkageError e) {
+            } catch (InterruptedException | RuntimeException | LinkageError e) {
                 StreamEngine.debug("nobody sees the sockets of this process: " + e);
             }
         }
