@@ -3,6 +3,7 @@ package org.verbena.tests.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.DataInputStream;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.zip.ZipFile;
 
 import javax.tools.ToolProvider;
 
@@ -112,6 +114,42 @@ class AgentTest {
                 .startsWith("verbena: verbena.rules, line 1, column 21: '99999' is too large");
         assertThat(run(List.of(agent("rules.file=/no/such")), "provider").err())
                 .startsWith("verbena: the file of rules /no/such cannot be read (");
+    }
+
+    /** Both ends of the echo's connection are this program's. */
+    @ParameterizedTest
+    @CsvSource({"-jar, orders-1.0.jar, true", "-jar, orders-1.0, true", "-jar, ord*, true", "-jar, orders, false",
+        "-cp, Report, true", "-cp, orders-1.0.jar, false"})
+    void rulesKnowAProgramByItsJarOrItsMainClass(String option, String program, boolean meant) throws Exception {
+        Path folder = Files.createTempDirectory(dir, "jar");
+        Path app = AgentJar.runnable(classes, "Report", folder.resolve("orders-1.0.jar"));
+        Path rules = Files.writeString(folder.resolve("rules.conf"), "application-id " + program + " *\n"
+                + "use os tcp_server *:*\nuse os tcp_client *:*\n");
+        Path summary = folder.resolve("summary");
+        List<String> command = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC", agent("quiet,rules.file=" + rules + ",summary=" + summary), option, app
+                        .toString()));
+        command.addAll(option.equals("-jar") ? List.of("echo") : List.of("Report", "echo"));
+        assertThat(AgentRun.of(command, dir)).isEqualTo(new AgentRun(0, "echo hello\n", ""));
+        assertThat(Files.readString(summary)).contains("\"opened\":2,");
+        if (meant) {
+            assertThat(Files.readString(summary)).contains("\"fallbacks\":{\"rule\":2}");
+        } else {
+            assertThat(Files.readString(summary)).doesNotContain("\"rule\"");
+        }
+    }
+
+    /** Older ones load these two, to say that they are too old; the rest is for Java 25. */
+    @ParameterizedTest
+    @CsvSource({"Premain, 52", "SocketHook, 52", "Activation, 69"})
+    void whatEveryJavaLoadsIsForJava8(String name, int major) throws Exception {
+        try (ZipFile zip = new ZipFile(jar.toFile());
+                DataInputStream in = new DataInputStream(zip.getInputStream(zip.getEntry("org/verbena/agent/" + name
+                        + ".class")))) {
+            assertThat(in.readInt()).isEqualTo(0xCAFEBABE);
+            assertThat(in.readUnsignedShort()).as("minor version").isZero();
+            assertThat(in.readUnsignedShort()).as("major version").isEqualTo(major);
+        }
     }
 
     @ParameterizedTest
