@@ -24,8 +24,11 @@ public final class Lines {
         }
     }
 
-    /** A pause in which what a connection has begun comes to rest, in milliseconds: longer where starting took longer. */
+    /**
+     * A pause in which what a connection has begun comes to rest, in milliseconds: longer where starting took longer, and not
+     * shorter than the system property {@code pause} says.
+     */
     public static long pauseMillis() {
-        return Math.max(500, ManagementFactory.getRuntimeMXBean().getUptime());
+        return Math.max(Long.getLong("pause", 500), ManagementFactory.getRuntimeMXBean().getUptime());
     }
 }

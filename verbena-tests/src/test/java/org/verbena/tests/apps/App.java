@@ -29,8 +29,10 @@ final class App implements AutoCloseable {
     /** Long enough for a loaded machine; reached only when a test fails. */
     static final Duration LIMIT = Duration.ofSeconds(90);
 
-    /** How long ends wait for each other to appear: as long as a loaded machine may take to start a process. */
+    /** How long ends that are both Verbena's wait for each other: as long as a loaded machine may take to start a process. */
     private static final int PATIENCE_MILLIS = 30_000;
+    /** Where the other end is plain and so will never appear; shorter than the pauses of all programs. */
+    private static final int SHORT_PATIENCE_MILLIS = 200;
 
     private static final String END = "\u0000end";
     private static final int SHOWN = 40;
@@ -63,6 +65,7 @@ final class App implements AutoCloseable {
         private final By by;
         private final List<String> options = new ArrayList<>();
         private List<String> jvm = List.of("-XX:+UseSerialGC", "-Xmx512m");
+        private String patience = ",stream.patience=" + PATIENCE_MILLIS;
 
         Java(Path scratch, By by) {
             this.scratch = scratch;
@@ -80,6 +83,18 @@ final class App implements AutoCloseable {
             return this;
         }
 
+        /** For a program that is to find that its other ends are no Verbena, while it has them. */
+        Java withPlainPeers() {
+            patience = ",stream.patience=" + SHORT_PATIENCE_MILLIS;
+            return this;
+        }
+
+        /** As Verbena is unless somebody says otherwise. */
+        Java withDefaults() {
+            patience = "";
+            return this;
+        }
+
         Java option(String... jvmOptions) {
             options.addAll(List.of(jvmOptions));
             return this;
@@ -91,8 +106,8 @@ final class App implements AutoCloseable {
             c.addAll(jvm);
             c.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
             if (by == By.VERBENA) {
-                c.add("-javaagent:" + Applications.agent() + "=quiet,stream.patience=" + PATIENCE_MILLIS + ",summary="
-                        + folder.resolve("summary"));
+                c.add("-javaagent:" + Applications.agent() + "=quiet" + patience + ",summary=" + folder.resolve(
+                        "summary"));
             }
             c.addAll(options);
             c.addAll(List.of("-cp", Applications.classPath(), main));

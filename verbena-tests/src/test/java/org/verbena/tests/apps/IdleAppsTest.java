@@ -62,6 +62,7 @@ class IdleAppsTest {
             ours.end();
             plain.end();
             ours.summary().byRing();
+            ourClient.summary().byRing();
         }
     }
 
@@ -78,9 +79,13 @@ class IdleAppsTest {
                 compare(new Couple(ourServer, plainServer), new Couple(ourClient, plainClient));
                 ourClient.end();
                 plainClient.end();
+                // Little is said while all is idle, so that what TCP carried in the beginning is more than a hundredth.
+                ourClient.summary().byTcpAndRing(0, 1, Reason.closedEarly(2));
             }
             ourServer.terminate(143);
             plainServer.terminate(143);
+            // The test that waits for the port is no Verbena.
+            ourServer.summary().byTcpAndRing(0, 1, Reason.closedEarly(4), Reason.plainPeersUpTo(1));
         }
     }
 }

@@ -34,6 +34,7 @@ final class NettySuite {
     private static final String FOLDER = "io/netty/testsuite/transport/socket/";
     private static final int LIMIT_MINUTES = 20;
     private static final int SHOWN = 200;
+    private static final int TRACE = 12;
 
     private final Path expectationsFile = Repository.root().resolve("verbena-tests/netty-suite.expectations");
     private final Expectations expectations;
@@ -149,9 +150,9 @@ final class NettySuite {
                 : "on the JDK's provider",
                 passed(verdicts), verdicts.size(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start));
         if (!ended || verdicts.containsValue("FAILED")) {
-            List<String> shown = lines.stream().filter(l -> !l.startsWith("verdict ")).toList();
-            shown.subList(Math.max(0, shown.size() - SHOWN), shown.size()).forEach(l -> System.out.println("    | "
-                    + l));
+            List<String> said = lines.stream().filter(l -> !l.startsWith("verdict ")).toList();
+            List<String> shown = ended ? failures(said) : said.subList(Math.max(0, said.size() - SHOWN), said.size());
+            shown.forEach(l -> System.out.println("    | " + l));
         }
         if (!ended) {
             throw new IOException("the tests did not come to their end");
@@ -164,5 +165,16 @@ final class NettySuite {
             }
         }
         return verdicts;
+    }
+
+    /** Of each failure the beginning of its trace. */
+    private static List<String> failures(List<String> said) {
+        List<String> shown = new ArrayList<>();
+        for (int i = 0; i < said.size(); i++) {
+            if (said.get(i).startsWith("FAILED ")) {
+                shown.addAll(said.subList(i, Math.min(said.size(), i + TRACE)));
+            }
+        }
+        return shown;
     }
 }

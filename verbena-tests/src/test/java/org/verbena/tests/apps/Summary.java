@@ -3,9 +3,9 @@ package org.verbena.tests.apps;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -14,13 +14,17 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 /**
  * What the sockets of a process have carried, as it has said at its end.
  *
+ * @param connections how many there were, by what has become of them
  * @param ring bytes in and out by rings
  * @param tcp bytes in and out by TCP
  * @param fallbacks connections that stayed with TCP, by reason
  */
-record Summary(String who, long ring, long tcp, Map<String, Long> fallbacks) {
+record Summary(String who, Connections connections, long ring, long tcp, Map<String, Long> fallbacks) {
     /** Part of the payload that rings have to carry where both ends are Verbena's. */
     private static final double WANTED = 0.99;
+
+    /** Connected TCP channels. */
+    record Connections(long opened, long stream, long kernel, long undecided) {}
 
     static Summary read(String who, Path file) throws IOException {
         if (!Files.exists(file)) {
@@ -34,34 +38,71 @@ record Summary(String who, long ring, long tcp, Map<String, Long> fallbacks) {
         Map<String, Long> fallbacks = new TreeMap<>();
         json.required("fallbacks").properties().forEach(e -> fallbacks.put(e.getKey(), e.getValue().asLong()));
         fallbacks.values().removeIf(n -> n == 0);
-        return new Summary(who, bytes(json, "sent_by_ring") + bytes(json, "received_by_ring"),
-                bytes(json, "sent_by_tcp") + bytes(json, "received_by_tcp"), fallbacks);
+        JsonNode c = json.required("connections");
+        return new Summary(who, new Connections(number(c, "opened"), number(c, "stream"), number(c, "kernel"), number(c,
+                "undecided")), bytes(json, "ring"), bytes(json, "tcp"), fallbacks);
     }
 
-    private static long bytes(JsonNode json, String name) {
-        return json.required("bytes").required(name).asLong();
+    private static long number(JsonNode json, String name) {
+        JsonNode n = json.required(name);
+        if (!n.isIntegralNumber()) {
+            throw new AssertionError(name + " is no number: " + json);
+        }
+        return n.longValue();
     }
 
-    /** Rings carried all but a hundredth, and each connection that stayed with TCP did so for a reason that is named here. */
-    Summary byRing(String... reasons) {
-        if (ring <= 0 || ring < WANTED * (ring + tcp)) {
+    private static long bytes(JsonNode json, String by) {
+        JsonNode bytes = json.required("bytes");
+        return number(bytes, "sent_by_" + by) + number(bytes, "received_by_" + by);
+    }
+
+    /** Rings carried all but a hundredth, and the connections that stayed with TCP are those that are explained here. */
+    Summary byRing(Reason... reasons) {
+        if (ring <= 0 || ring < WANTED * (ring + tcp) || connections.stream == 0) {
             throw new AssertionError("TCP carried more than a hundredth: " + this);
         }
-        return reasons(reasons);
+        return explained(reasons);
     }
 
-    /** TCP carried all. */
-    Summary byTcp(String... reasons) {
-        if (ring != 0 || tcp <= 0) {
+    /** TCP carried all, and at least so many connections stayed with it because their other end is no Verbena. */
+    Summary byTcp(int plainPeers, int closedEarly) {
+        if (ring != 0 || tcp <= 0 || connections.stream != 0) {
             throw new AssertionError("TCP did not carry all: " + this);
         }
-        return reasons(reasons);
+        if (plainPeers <= 0) {
+            throw new IllegalArgumentException("one that stays until it is told from a short one there must be");
+        }
+        return explained(Reason.plainPeers(plainPeers), Reason.closedEarly(closedEarly));
     }
 
-    private Summary reasons(String... explained) {
-        if (!Set.of(explained).containsAll(fallbacks.keySet())) {
-            throw new AssertionError("connections stayed with TCP for a reason other than " + List.of(explained) + ": "
+    /** Of a process with other ends of both kinds: TCP carried at least so many bytes. */
+    Summary byTcpAndRing(long leastByTcp, long leastByRing, Reason... reasons) {
+        if (tcp < leastByTcp || ring < leastByRing) {
+            throw new AssertionError("less than " + leastByTcp + " bytes by TCP or " + leastByRing + " by rings: "
                     + this);
+        }
+        return explained(reasons);
+    }
+
+    /** Each connection is decided, and those of TCP are as many of each reason as there should be. */
+    private Summary explained(Reason... reasons) {
+        if (connections.undecided != 0) {
+            throw new AssertionError("connections ended undecided: " + this);
+        }
+        long sum = fallbacks.values().stream().mapToLong(n -> n).sum();
+        if (sum != connections.kernel || connections.stream + connections.kernel != connections.opened) {
+            throw new AssertionError("the numbers of connections do not add up: " + this);
+        }
+        for (Reason r : reasons) {
+            long n = fallbacks.getOrDefault(r.name(), 0L);
+            if (n < r.least() || n > r.most()) {
+                throw new AssertionError("as many connections by TCP were expected as " + Arrays.toString(reasons)
+                        + ": " + this);
+            }
+        }
+        if (!Arrays.stream(reasons).map(Reason::name).toList().containsAll(fallbacks.keySet())) {
+            throw new AssertionError("connections stayed with TCP for a reason other than " + Arrays.toString(reasons)
+                    + ": " + this);
         }
         return this;
     }
