@@ -15,7 +15,7 @@ public class Report {
         for (String w : words) {
             if (w.equals("wait")) { // until the agent has said its line, if there is one
                 provider();
-                for (int i = 0; i < 500 && isPending(); i++) {
+                for (long end = System.nanoTime() + 50000000000L; isPending() && System.nanoTime() - end < 0;) {
                     Thread.sleep(20);
                 }
             } else if (w.equals("provider")) {

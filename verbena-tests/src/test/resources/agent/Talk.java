@@ -1,6 +1,7 @@
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketOption;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -10,6 +11,9 @@ import java.util.List;
 /** A program that knows nothing of Verbena: an echo server, or one who talks to it. For Java 8 and up. */
 public class Talk {
     private static final int MESSAGE = 1000;
+    /** After so many messages a connection waits until it is decided what carries it: of those behind this is known. */
+    private static final int UNDECIDED = 10;
+    private static final long LONGEST_NANOS = 60000000000L;
 
     public static void main(String[] words) throws Exception {
         int n = Integer.parseInt(words[1]);
@@ -17,17 +21,11 @@ public class Talk {
             serve(n);
         } else if (words[0].equals("talk")) { // PORT MESSAGES PAUSE_MILLIS
             try (SocketChannel channel = connect(n)) {
-                for (int i = 0; i < Integer.parseInt(words[2]); i++) {
-                    say(channel);
-                    Thread.sleep(Integer.parseInt(words[3]));
-                }
+                talk(channel, Integer.parseInt(words[2]), Integer.parseInt(words[3]));
             }
         } else if (words[0].equals("hold") || words[0].equals("half") || words[0].equals("fill")) { // as talk, and stays
             SocketChannel channel = connect(n);
-            for (int i = 0; i < Integer.parseInt(words[2]); i++) {
-                say(channel);
-                Thread.sleep(Integer.parseInt(words[3]));
-            }
+            talk(channel, Integer.parseInt(words[2]), Integer.parseInt(words[3]));
             if (words[0].equals("half")) {
                 channel.shutdownOutput();
             }
@@ -78,6 +76,29 @@ public class Talk {
         return SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     }
 
+    private static void talk(SocketChannel channel, int messages, int pauseMillis)
+            throws IOException, InterruptedException {
+        for (int i = 0; i < messages; i++) {
+            if (i == UNDECIDED) {
+                decide(channel);
+            }
+            say(channel);
+            Thread.sleep(pauseMillis);
+        }
+    }
+
+    /** Until it is decided what carries a connection, if there is somebody who decides that. */
+    private static void decide(SocketChannel channel) throws IOException, InterruptedException {
+        for (SocketOption<?> o : channel.supportedOptions()) {
+            if (o.name().equals("VERBENA_TRANSPORT")) {
+                long end = System.nanoTime() + LONGEST_NANOS;
+                while ("undecided".equals(channel.getOption(o)) && System.nanoTime() - end < 0) {
+                    Thread.sleep(1);
+                }
+            }
+        }
+    }
+
     /** A message there, and the same back. */
     private static void say(SocketChannel channel) throws IOException {
         channel.write(ByteBuffer.allocate(MESSAGE));
@@ -112,12 +133,15 @@ public class Talk {
         return written;
     }
 
-    private static void sink(int messages) throws IOException {
+    private static void sink(int messages) throws IOException, InterruptedException {
         try (ServerSocketChannel server = listen(); SocketChannel channel = server.accept()) {
             ByteBuffer buffer = ByteBuffer.allocate(MESSAGE);
             for (int i = 0; i < messages; i++) {
                 while (buffer.hasRemaining()) {
                     channel.read(buffer);
+                }
+                if (i + 1 == UNDECIDED) {
+                    decide(channel);
                 }
                 buffer.flip();
                 channel.write(buffer);
@@ -134,12 +158,15 @@ public class Talk {
         return server;
     }
 
-    private static void serve(int connections) throws IOException {
+    private static void serve(int connections) throws IOException, InterruptedException {
         try (ServerSocketChannel server = listen()) {
             for (int i = 0; i < connections; i++) {
                 try (SocketChannel channel = server.accept()) {
                     ByteBuffer buffer = ByteBuffer.allocateDirect(4096);
-                    while (channel.read(buffer) >= 0) {
+                    for (int n, total = 0; (n = channel.read(buffer)) >= 0; total += n) {
+                        if (total < UNDECIDED * MESSAGE && total + n >= UNDECIDED * MESSAGE) {
+                            decide(channel);
+                        }
                         buffer.flip();
                         channel.write(buffer);
                         buffer.clear();

@@ -35,7 +35,7 @@ import org.verbena.verbs.VerbsException;
 final class VictimPeer {
     private static final int CANARY = 1 << 20;
     private static final long SEED = 99;
-    private static final long LONGEST_SECONDS = 10;
+    private static final long LONGEST_SECONDS = 30;
     private static final int FRAMES = 12;
     private static final long PAUSE_NANOS = 100_000;
 
@@ -106,8 +106,9 @@ final class VictimPeer {
     private void close() throws VerbsException, InterruptedException {
         listener.close();
         accepting.join();
-        Wait.until(Duration.ofSeconds(2 * LONGEST_SECONDS), () -> served.get() == accepted, () -> served + " of "
-                + accepted + " services have ended");
+        Wait.until(Duration.ofSeconds(LONGEST_SECONDS + LONGEST_SECONDS / 2), () -> served.get() == accepted,
+                () -> served + " of "
+                        + accepted + " services have ended");
         node.close();
     }
 

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A thread that waits in a channel leaves it when another closes the channel, or interrupts the thread. */
 class AsyncCloseTest {
     private static final int RACES = 150;
+    private static final long LONGEST_NANOS = 30_000_000_000L;
 
     static Stream<Arguments> carriersAndThreads() {
         return TransferTest.carriersAndThreads();
@@ -179,9 +180,9 @@ class AsyncCloseTest {
         System.gc();
         long before = descriptors();
         racing(carrier, threads, RACES);
-        long after = 0;
-        for (int i = 0; i < 100 && (i == 0 || after > before + 5); i++) {
-            Thread.sleep(20);
+        long after = descriptors();
+        for (long end = System.nanoTime() + LONGEST_NANOS; after > before + 5 && System.nanoTime() - end < 0;) {
+            Thread.sleep(20); // another thread gives them back
             after = descriptors();
         }
         assertThat(after).as("descriptors after %d races, %d before: %s", RACES, before, targets()).isLessThanOrEqualTo(

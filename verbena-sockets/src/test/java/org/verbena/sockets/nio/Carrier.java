@@ -71,7 +71,7 @@ enum Carrier {
         long end = System.nanoTime() + 60_000_000_000L;
         while (this == RING && !(onRings(pair.tested) && onRings(pair.peer))) {
             if (System.nanoTime() > end) {
-                throw new AssertionError("no rings after ten seconds: " + pair);
+                throw new AssertionError("no rings after a minute: " + pair);
             }
             pass(pair.tested, pair.peer);
             pass(pair.peer, pair.tested);

@@ -11,6 +11,7 @@ import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -62,11 +63,12 @@ class RingSelectionTest {
         tcp.sink().write(ByteBuffer.wrap(new byte[1]));
     }
 
-    /** Runs beside a selection, a while after it began. */
-    private Thread later(Action action) {
+    /** Runs when the selection that this thread is about to begin waits. */
+    private Thread later(Action action) throws IOException {
+        Path selecting = Blocked.self();
         return Thread.ofPlatform().start(() -> {
             try {
-                Thread.sleep(50);
+                Blocked.await(selecting);
                 action.run();
             } catch (Exception e) {
                 throw new AssertionError(e);
@@ -172,7 +174,7 @@ class RingSelectionTest {
         key.interestOps(OP_WRITE);
         Thread peer = later(() -> stream.ready(OP_WRITE));
 
-        assertThat(selector.select(10_000)).isEqualTo(1);
+        assertThat(selector.select(60_000)).isEqualTo(1);
         peer.join();
     }
 
@@ -187,7 +189,7 @@ class RingSelectionTest {
                 stream.tell();
             });
 
-            assertThat(other.select(10_000)).isEqualTo(1);
+            assertThat(other.select(60_000)).isEqualTo(1);
             assertThat(second.isReadable()).isTrue();
             assertThat(selector.select()).isEqualTo(1);
             peer.join();
@@ -251,10 +253,9 @@ class RingSelectionTest {
                 throw new AssertionError(e);
             }
         });
-        later(() -> {
-            stream.ready(OP_READ);
-            ringDoorbell();
-        }).join();
+        Blocked.await(selecting);
+        stream.ready(OP_READ);
+        ringDoorbell();
         selecting.join();
 
         assertThat(counts).containsExactly(1);
@@ -304,7 +305,7 @@ class RingSelectionTest {
         pipe.sink().write(ByteBuffer.wrap(new byte[1]));
         boolean heard = false;
 
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (!heard && System.nanoTime() < end) {
             selector.select();
             heard = selector.selectedKeys().contains(other);

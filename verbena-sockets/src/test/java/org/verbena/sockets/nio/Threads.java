@@ -1,6 +1,6 @@
 package org.verbena.sockets.nio;
 
-import java.time.Duration;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -13,6 +13,8 @@ enum Threads {
     PLATFORM,
     VIRTUAL;
 
+    private static final int LONGEST_SECONDS = 60;
+
     /** What a thread does. */
     @FunctionalInterface
     interface Work {
@@ -20,14 +22,14 @@ enum Threads {
         Object run() throws Exception;
     }
 
-    /** A thread and what comes of it. */
-    record Started(Thread thread, CompletableFuture<@Nullable Object> result) {
+    /** A thread, what comes of it, and where the kernel tells of it if it is a platform thread that has begun. */
+    record Started(Thread thread, CompletableFuture<@Nullable Object> result, CompletableFuture<Path> folder) {
         @Nullable
         Object get() throws Exception {
             try {
-                return result.get(20, TimeUnit.SECONDS);
+                return result.get(LONGEST_SECONDS, TimeUnit.SECONDS);
             } catch (TimeoutException e) {
-                AssertionError stuck = new AssertionError("still running after 20 s: " + thread);
+                AssertionError stuck = new AssertionError("still running after " + LONGEST_SECONDS + " s: " + thread);
                 stuck.setStackTrace(thread.getStackTrace());
                 throw stuck;
             }
@@ -41,22 +43,28 @@ enum Threads {
             }
         }
 
-        /** Until the thread waits for something. */
+        /** Until the thread waits for something, or is through. */
         void awaitBlocked() throws InterruptedException {
-            Thread.sleep(Duration.ofMillis(30));
+            Blocked.await(() -> result.isDone() || (thread.isVirtual()
+                    ? Blocked.isParked(thread)
+                    : folder.isDone() && Blocked.sleeps(folder.join())));
         }
     }
 
     Started start(Work work) {
         CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
+        CompletableFuture<Path> folder = new CompletableFuture<>();
         Runnable run = () -> {
             try {
+                if (this == PLATFORM) {
+                    folder.complete(Blocked.self());
+                }
                 result.complete(work.run());
             } catch (Throwable t) {
                 result.completeExceptionally(t);
             }
         };
         Thread thread = this == VIRTUAL ? Thread.ofVirtual().start(run) : Thread.ofPlatform().daemon().start(run);
-        return new Started(thread, result);
+        return new Started(thread, result, folder);
     }
 }

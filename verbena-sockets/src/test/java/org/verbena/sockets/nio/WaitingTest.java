@@ -21,6 +21,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Threads that wait cost nothing, do not hold each other up, and miss nothing. */
 class WaitingTest {
+    private static final long MOST_TICKS = 10;
+
     static Stream<Arguments> carriersAndThreads() {
         return TransferTest.carriersAndThreads();
     }
@@ -40,11 +42,7 @@ class WaitingTest {
                     }
                 });
             }
-            awaitQuiet();
-            long used = processorTicks();
-            Thread.sleep(1000);
-            used = processorTicks() - used;
-            assertThat(used).as("hundredths of a second of processor time").isLessThan(10);
+            assertThat(quietest()).as("hundredths of a second of processor time in a second").isLessThan(MOST_TICKS);
         } finally {
             for (Carrier.Pair pair : pairs) {
                 pair.close();
@@ -52,15 +50,16 @@ class WaitingTest {
         }
     }
 
-    /** Until all have come to wait. */
-    private static void awaitQuiet() throws Exception {
+    /** What they use in a second when all have come to wait, which takes a while. */
+    private static long quietest() throws Exception {
         long end = System.nanoTime() + 60_000_000_000L;
-        long before;
+        long used;
         do {
-            assertThat(System.nanoTime()).as("they never wait").isLessThan(end);
-            before = processorTicks();
-            Thread.sleep(200);
-        } while (processorTicks() - before > 1);
+            long before = processorTicks();
+            Thread.sleep(1000);
+            used = processorTicks() - before;
+        } while (used >= MOST_TICKS && System.nanoTime() - end < 0);
+        return used;
     }
 
     /** User and system time of this process but for its compilers and collectors, proc_pid_stat(5). */
@@ -212,9 +211,9 @@ class WaitingTest {
                 assertThat(reader.get()).isEqualTo(i);
             }
             var reader = threads.start(in::read);
-            Thread.sleep(20);
+            reader.awaitBlocked();
             var mode = threads.start(() -> pair.tested().configureBlocking(false));
-            Thread.sleep(20);
+            mode.awaitBlocked();
             pair.peer().write(ByteBuffer.allocate(1));
             assertThat(reader.get()).isEqualTo(0);
             mode.get();
@@ -227,7 +226,7 @@ class WaitingTest {
                     throw e;
                 }
             });
-            Thread.sleep(20);
+            interrupted.awaitBlocked();
             interrupted.thread().interrupt();
             assertThat(interrupted.failure()).isInstanceOf(ClosedByInterruptException.class);
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -16,7 +17,7 @@ import org.verbena.tests.faults.Wait;
 
 /** Applications that have connections and nothing to do use no more processor time under Verbena than without it. */
 class IdleAppsTest {
-    private static final Duration SETTLE = Duration.ofSeconds(3);
+    private static final Duration LONGEST = Duration.ofSeconds(45);
     private static final Duration MEASURED = Duration.ofSeconds(6);
     /** What a tick of the clock here or there may make. */
     private static final long SLACK_MILLIS = 60;
@@ -28,7 +29,17 @@ class IdleAppsTest {
 
     /** All of them in the same seconds, so that what the machine does besides meets all. */
     private static void compare(Couple... couples) {
-        Wait.during(SETTLE);
+        // what a program has to do after its start comes to an end, whenever that is
+        List<String> more = List.of("nothing was measured");
+        for (long end = System.nanoTime() + LONGEST.toNanos(); !more.isEmpty() && System.nanoTime() - end < 0;) {
+            more = measure(couples);
+        }
+        assertThat(more).isEmpty();
+    }
+
+    /** Those that use more than they should, in words. */
+    private static List<String> measure(Couple... couples) {
+        List<String> more = new ArrayList<>();
         List<long[]> before = Stream.of(couples).map(IdleAppsTest::cpuMillis).toList();
         Wait.during(MEASURED);
         List<long[]> after = Stream.of(couples).map(IdleAppsTest::cpuMillis).toList();
@@ -37,9 +48,11 @@ class IdleAppsTest {
             long p = after.get(i)[1] - before.get(i)[1];
             System.out.println("IdleAppsTest: " + couples[i].verbena + " " + v + " ms in " + MEASURED.toSeconds()
                     + " s, plain " + p + " ms");
-            assertThat((double) v).as("ms of processor time of %s; plain: %d ms", couples[i].verbena, p)
-                    .isLessThanOrEqualTo(MOST * p + SLACK_MILLIS);
+            if (v > MOST * p + SLACK_MILLIS) {
+                more.add(v + " ms of processor time of " + couples[i].verbena + "; plain: " + p + " ms");
+            }
         }
+        return more;
     }
 
     private static long[] cpuMillis(Couple c) {

@@ -86,7 +86,7 @@ class NettyTest {
             long start = System.nanoTime();
             assertThat(client.await("failed")).matches("0 missing .*(closed when|reset|Broken pipe).*");
             assertThat((System.nanoTime() - start) / 1_000_000).as("ms until all connections had failed").isLessThan(
-                    20_000); // a second is promised; the client and this test may wait for a processor meanwhile
+                    60_000); // a second is promised; the client and this test may wait for a processor meanwhile
             client.awaitExit(1);
         }
     }

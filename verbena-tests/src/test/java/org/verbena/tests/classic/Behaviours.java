@@ -15,7 +15,7 @@ import java.util.concurrent.TimeoutException;
  * followed by the thread's stack.
  */
 final class Behaviours {
-    private static final int LONGEST_SECONDS = 20;
+    private static final int LONGEST_SECONDS = 60;
 
     private final Map<String, Callable<?>> all = new LinkedHashMap<>();
 

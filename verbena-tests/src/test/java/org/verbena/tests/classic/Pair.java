@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Two connected sockets; where Verbena says what carries them, by {@code stream} already, unless that is off. */
 record Pair(Socket client, Socket server) implements AutoCloseable {
+    private static final long LONGEST_NANOS = 60_000_000_000L;
     private static final AtomicInteger MADE = new AtomicInteger();
     private static final AtomicInteger BY_STREAM = new AtomicInteger();
 
@@ -47,10 +48,10 @@ record Pair(Socket client, Socket server) implements AutoCloseable {
     /** Passes bytes to and fro until it is decided what carries the connection. */
     Pair agreed() throws Exception {
         MADE.incrementAndGet();
-        long end = System.nanoTime() + 10_000_000_000L;
+        long end = System.nanoTime() + LONGEST_NANOS;
         while ((transport(client) + transport(server)).contains("undecided")) {
             if (System.nanoTime() > end) {
-                throw new AssertionError("still undecided after 10 s");
+                throw new AssertionError("still undecided after a minute");
             }
             pass(client, server);
             pass(server, client);

@@ -123,7 +123,7 @@ final class CommandProcess implements AutoCloseable {
             if (!process.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)) {
                 throw new AssertionError("still running after " + LONGEST_SECONDS + " seconds");
             }
-            return new Result(process.exitValue(), rest.get(10, TimeUnit.SECONDS), err.get(10, TimeUnit.SECONDS));
+            return new Result(process.exitValue(), rest.get(30, TimeUnit.SECONDS), err.get(30, TimeUnit.SECONDS));
         } catch (InterruptedException | ExecutionException | TimeoutException | UncheckedIOException e) {
             throw new AssertionError(e);
         }

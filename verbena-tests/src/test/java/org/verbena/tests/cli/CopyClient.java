@@ -151,7 +151,7 @@ final class CopyClient implements AutoCloseable {
 
     private int awaitOwn() {
         ownStatus = -1;
-        long end = System.nanoTime() + 10_000_000_000L;
+        long end = System.nanoTime() + 60_000_000_000L;
         while (ownStatus < 0) {
             poll();
             assertThat(System.nanoTime()).as("a completion of our own").isLessThan(end);
@@ -162,7 +162,7 @@ final class CopyClient implements AutoCloseable {
     /** The next message but ALIVE; null if the listener has hung up. */
     @Nullable
     Message next() {
-        long end = System.nanoTime() + 20_000_000_000L;
+        long end = System.nanoTime() + 60_000_000_000L;
         while (true) {
             boolean connected = connection.isConnected();
             poll();

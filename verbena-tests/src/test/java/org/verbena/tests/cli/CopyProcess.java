@@ -200,7 +200,7 @@ final class CopyProcess implements AutoCloseable {
         }
 
         synchronized String await(Pattern pattern) {
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
             while (true) {
                 for (String l : lines) {
                     if (pattern.matcher(l).find()) {
@@ -223,7 +223,7 @@ final class CopyProcess implements AutoCloseable {
         }
 
         void join() throws InterruptedException {
-            thread.join(5000);
+            thread.join(30_000);
         }
     }
 }

@@ -27,7 +27,7 @@ import org.verbena.linux.Pidfd;
  */
 public final class Child implements AutoCloseable {
     /** Long enough for a loaded machine; reached only when a test fails. */
-    static final Duration LIMIT = Duration.ofSeconds(30);
+    static final Duration LIMIT = Duration.ofSeconds(60);
 
     private static final int SIGCONT = 18;
     private static final int SIGSTOP = 19;
@@ -205,7 +205,7 @@ public final class Child implements AutoCloseable {
     String errors() {
         try {
             process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS);
-            return "exit code " + process.exitValue() + "\n" + errors.get(5, TimeUnit.SECONDS);
+            return "exit code " + process.exitValue() + "\n" + errors.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
         } catch (InterruptedException | java.util.concurrent.ExecutionException
                 | java.util.concurrent.TimeoutException e) {
             return "(standard error: " + e + ")";

@@ -20,7 +20,7 @@ import org.verbena.verbs.QueuePairState;
  */
 class HostilePeerTest {
     private static final int SECONDS = Integer.getInteger("verbena.faults.hostile-seconds", 20);
-    private static final Duration NO_HANG = Duration.ofSeconds(10);
+    private static final Duration NO_HANG = Duration.ofSeconds(30);
 
     @Test
     @Timeout(3600)
@@ -56,7 +56,7 @@ class HostilePeerTest {
         }
     }
 
-    /** The healthy peer goes on; a hang is a victim that does nothing for it for seconds. */
+    /** The healthy peer goes on; a hang is a victim that does nothing for it for half a minute. */
     private static void serve(Node node, Traffic healthy, Child victim, long[] last) throws Exception {
         healthy.step();
         healthy.poll(node.cq);

@@ -15,9 +15,8 @@ import org.verbena.verbs.SendFlags;
 
 /** Processes that wait cost no processor time, and wake when they are meant to. */
 class IdleTest {
-    private static final Duration SETTLE = Duration.ofMillis(1500);
     private static final Duration MEASURED = Duration.ofSeconds(3);
-    private static final long MOST_MILLIS = 30;
+    private static final long MOST_MILLIS = 30; // in that time
 
     @Test
     void sleepersUseNoProcessorTime() throws Exception {
@@ -31,14 +30,15 @@ class IdleTest {
             waiter.tell("receives 2").await("POSTED");
             waiter.tell("event").await("WAITING"); // in its completion channel
             sender.tell("post").await("POSTED"); // for a receive that we have not posted; it may retry for ever
-            Wait.during(SETTLE);
-            long waiterBefore = Proc.cpuMillis(waiter.pid());
-            long senderBefore = Proc.cpuMillis(sender.pid());
-            Wait.during(MEASURED);
-            assertThat(Proc.cpuMillis(waiter.pid()) - waiterBefore).as("ms, waiting for an event").isLessThanOrEqualTo(
-                    MOST_MILLIS);
-            assertThat(Proc.cpuMillis(sender.pid()) - senderBefore).as("ms, waiting for a receive").isLessThanOrEqualTo(
-                    MOST_MILLIS);
+            long[] used = new long[2];
+            Wait.until(Child.LIMIT, () -> { // what a JVM has to do after its start comes to an end, whenever that is
+                long waiterBefore = Proc.cpuMillis(waiter.pid());
+                long senderBefore = Proc.cpuMillis(sender.pid());
+                Wait.during(MEASURED);
+                used[0] = Proc.cpuMillis(waiter.pid()) - waiterBefore;
+                used[1] = Proc.cpuMillis(sender.pid()) - senderBefore;
+                return Math.max(used[0], used[1]) <= MOST_MILLIS;
+            }, () -> used[0] + " ms of processor time, waiting for an event; " + used[1] + ", waiting for a receive");
             assertThat(first.sendQueue().start().send(1, SendFlags.SIGNALED).sge(m, 0, 8).complete()).isZero();
             assertThat(waiter.await("EVENT")).isEqualTo("true");
             assertThat(second.receiveQueue().post(1, m, 0, 4096)).isZero();

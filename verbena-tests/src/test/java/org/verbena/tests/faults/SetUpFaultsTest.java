@@ -27,7 +27,7 @@ import org.verbena.verbs.VerbsException;
 /** Peers that are killed or stopped while a session or a connection is set up. */
 class SetUpFaultsTest {
     /** At once, on a machine that may have other things to do: what errors tell apart is not told by time. */
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofSeconds(30);
 
     private Node node;
     private Child peer;
@@ -147,7 +147,7 @@ class SetUpFaultsTest {
         long start = System.nanoTime();
         assertThatThrownBy(() -> Node.toRtr(first, peerGid, 1)).isInstanceOf(VerbsException.class)
                 .hasMessageContaining("ETIMEDOUT").hasMessageContaining("stopped?");
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(60));
         peer.proceed();
         QueuePair second = node.queuePair();
         Node.toRtr(second, peerGid, 1);

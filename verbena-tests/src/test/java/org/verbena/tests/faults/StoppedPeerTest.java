@@ -34,7 +34,7 @@ class StoppedPeerTest {
     /** A stop is to hit the peer inside a copy; it does most times. */
     private static final int MOST_ROUNDS = 50;
     /** A second is promised; a machine that runs other tests as well may take longer. A stopped peer takes for ever. */
-    private static final Duration REVOKED = Duration.ofSeconds(5);
+    private static final Duration REVOKED = Duration.ofSeconds(30);
     private static final int MEMORY = 1 << 20;
     private static final long CANARY = 4711;
 
