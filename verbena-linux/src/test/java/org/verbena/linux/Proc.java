@@ -9,6 +9,9 @@ import java.util.stream.Stream;
 
 /** What tests look up in /proc, and children that tests start. */
 final class Proc {
+    private static final long LONGEST_NANOS = 60_000_000_000L;
+    private static final int LOOKS = 30;
+
     private Proc() {}
 
     /** How many descriptors of this process are open on a file whose link has the text in it. */
@@ -36,8 +39,9 @@ final class Proc {
         Process child = new ProcessBuilder("sleep", "600").start();
         Path exe = Path.of("/proc/" + child.pid() + "/exe");
         String own = link(Path.of("/proc/self/exe"));
-        for (int i = 0; i < 5000 && (link(exe).isEmpty() || link(exe).equals(own) || link(exe).contains(
-                "jspawn")); i++) {
+        for (long end = System.nanoTime() + LONGEST_NANOS; System.nanoTime() - end < 0 && (link(exe).isEmpty() || link(
+                exe).equals(own) || link(exe).contains(
+                        "jspawn"));) {
             Thread.sleep(1);
         }
         return child;
@@ -45,7 +49,7 @@ final class Proc {
 
     static void kill(Process child) throws InterruptedException {
         child.destroyForcibly();
-        child.waitFor(10, TimeUnit.SECONDS);
+        child.waitFor(60, TimeUnit.SECONDS);
     }
 
     /** The first mapping of a process whose line has the text: {start, end}. */
@@ -56,9 +60,30 @@ final class Proc {
         return new long[] {Long.parseUnsignedLong(range[0], 16), Long.parseUnsignedLong(range[1], 16)};
     }
 
-    /** Runs a garbage collection until a condition holds, for ten seconds at most. */
+    /** The folder in which the kernel tells of the platform thread that calls. */
+    static Path thisThread() {
+        return Path.of("/proc").resolve(link(Path.of("/proc/thread-self")));
+    }
+
+    /** Until a platform thread, which is known by its folder, sleeps: for the JVM it does so more briefly. */
+    static void awaitAsleep(Path thread) throws Exception {
+        long end = System.nanoTime() + LONGEST_NANOS;
+        for (int looks = 0; looks < LOOKS; looks = isAsleep(thread) ? looks + 1 : 0) {
+            if (System.nanoTime() - end > 0) {
+                throw new AssertionError(thread + " does not come to sleep");
+            }
+            Thread.sleep(1);
+        }
+    }
+
+    private static boolean isAsleep(Path thread) throws IOException {
+        String stat = Files.readString(thread.resolve("stat"));
+        return stat.charAt(stat.lastIndexOf(')') + 2) == 'S';
+    }
+
+    /** Runs a garbage collection until a condition holds, for a minute at most. */
     static boolean afterGc(Check condition) throws Exception {
-        for (int i = 0; i < 200; i++) {
+        for (long end = System.nanoTime() + LONGEST_NANOS; System.nanoTime() - end < 0;) {
             if (condition.holds()) {
                 return true;
             }

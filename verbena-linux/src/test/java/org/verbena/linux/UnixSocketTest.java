@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -204,7 +205,7 @@ class UnixSocketTest {
             try (Arena confined = Arena.ofConfined()) {
                 MemorySegment mine = confined.allocate(8);
                 CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> a.send(mine, 0, 8, NONE));
-                assertThatThrownBy(() -> other.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(
+                assertThatThrownBy(() -> other.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(
                         WrongThreadException.class);
             }
         }
@@ -237,24 +238,30 @@ class UnixSocketTest {
     void closeAndShutdownWakeBlockedThreads() throws Exception {
         UnixSocket[] pair = UnixSocket.pair();
         CompletableFuture<Integer> blocked = new CompletableFuture<>();
-        Thread.ofPlatform().start(() -> blocked.complete(pair[0].receive(in, NONE)));
-        Thread.sleep(50);
+        CompletableFuture<Path> receiver = new CompletableFuture<>();
+        Thread.ofPlatform().start(() -> {
+            receiver.complete(Proc.thisThread());
+            blocked.complete(pair[0].receive(in, NONE));
+        });
+        Proc.awaitAsleep(receiver.get(60, TimeUnit.SECONDS));
         pair[0].close();
-        assertThat(blocked.get(10, TimeUnit.SECONDS)).isZero();
+        assertThat(blocked.get(60, TimeUnit.SECONDS)).isZero();
         pair[1].close();
 
         UnixSocket listener = UnixSocket.listen(name("wake"), 1);
         CompletableFuture<Throwable> accepting = new CompletableFuture<>();
+        CompletableFuture<Path> acceptor = new CompletableFuture<>();
         Thread.ofPlatform().start(() -> {
+            acceptor.complete(Proc.thisThread());
             try {
                 accepting.complete(new AssertionError("accepted " + listener.accept()));
             } catch (LinuxException e) {
                 accepting.complete(e);
             }
         });
-        Thread.sleep(50);
+        Proc.awaitAsleep(acceptor.get(60, TimeUnit.SECONDS));
         listener.shutdown();
-        assertThat(accepting.get(10, TimeUnit.SECONDS)).isInstanceOf(LinuxException.class);
+        assertThat(accepting.get(60, TimeUnit.SECONDS)).isInstanceOf(LinuxException.class);
         listener.close();
     }
 

@@ -27,7 +27,7 @@ import org.verbena.verbs.WcStatus;
 /** An owner with a shared receive queue, and a peer with a queue pair. */
 final class PoolEnds implements AutoCloseable {
     static final int RECEIVES = 8;
-    static final Duration LIMIT = Duration.ofSeconds(10);
+    static final Duration LIMIT = Duration.ofSeconds(60);
 
     /** Two queue pairs that are connected. */
     record Pair(ShmQueuePair receiver, ShmQueuePair sender) {}

@@ -26,7 +26,7 @@ import org.verbena.verbs.WcStatus;
 /** A peer has windows invalidated by messages, and is inside one after the other as if it was stopped there. */
 class StoppedInWindowTest {
     private static final int WINDOWS = 4;
-    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static ShmQueuePair queuePair(ProtectionDomain pd, CompletionQueue cq) throws VerbsException {
         return (ShmQueuePair) pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxSendWr(16).maxReceiveWr(16)

@@ -39,6 +39,7 @@ import com.sun.net.httpserver.HttpServer;
 final class Applications {
     private static final InetAddress HERE = InetAddress.getLoopbackAddress();
     private static final int MANY = 1000;
+    private static final long LONGEST_NANOS = 50_000_000_000L;
 
     private Applications() {}
 
@@ -115,8 +116,9 @@ final class Applications {
             Greeter there = (Greeter) registry.lookup("greeter");
             int calls = 0;
             boolean stream = false;
-            for (int i = 0; i < 3000 && !(calls > 100 && stream); i++, calls++) {
-                said = there.greet("RMI", new byte[i % 10 == 0 ? 100_000 : 10]);
+            long end = System.nanoTime() + LONGEST_NANOS;
+            for (; System.nanoTime() - end < 0 && !(calls > 100 && stream); calls++) {
+                said = there.greet("RMI", new byte[calls % 10 == 0 ? 100_000 : 10]);
                 stream = isDecided(Connected.ALL.getLast());
                 Thread.sleep(1);
             }
@@ -316,7 +318,7 @@ final class Applications {
             s.getOutputStream().write(new byte[100]);
             got += s.getInputStream().readNBytes(100).length;
         }
-        for (int i = 0; i < 1000 && !isDecided(s); i++) {
+        for (long end = System.nanoTime() + LONGEST_NANOS; !isDecided(s) && System.nanoTime() - end < 0;) {
             s.getOutputStream().write(1);
             s.getInputStream().read();
             Thread.sleep(20);

@@ -1,10 +1,12 @@
 package org.verbena.tests.classic;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -47,28 +49,47 @@ final class Behaviours {
 
         Waiting start(Callable<?> call) {
             CompletableFuture<Object> outcome = new CompletableFuture<>();
-            CountDownLatch running = new CountDownLatch(1);
+            CompletableFuture<Path> folder = new CompletableFuture<>();
             Thread t = start((Runnable) () -> {
-                running.countDown();
                 String said;
                 try {
+                    folder.complete(Path.of("/proc").resolve(Files.readSymbolicLink(Path.of("/proc/thread-self"))));
                     said = String.valueOf(call.call());
                 } catch (Throwable e) {
                     said = said(e);
                 }
                 outcome.complete(said + (Thread.currentThread().isInterrupted() ? ", interrupted" : ""));
             });
-            return new Waiting(t, running, outcome);
+            return new Waiting(t, folder, outcome);
         }
     }
 
-    /** A thread that waits for something, and what comes of it. */
-    record Waiting(Thread thread, CountDownLatch running, CompletableFuture<Object> outcome) {
-        /** Until it waits, as far as can be told. */
-        Waiting begun() throws InterruptedException {
-            running.await();
-            Thread.sleep(100);
+    /** A thread that waits for something, where the kernel tells of it if it is a platform thread, and what comes of it. */
+    record Waiting(Thread thread, CompletableFuture<Path> folder, CompletableFuture<Object> outcome) {
+        /** Until it waits, or is through: it is found asleep so often in a row, for the JVM it sleeps more briefly. */
+        Waiting begun() throws Exception {
+            Path stat = folder.get(LONGEST_SECONDS, TimeUnit.SECONDS).resolve("stat");
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LONGEST_SECONDS);
+            for (int asleep = 0; asleep < 50 && !outcome.isDone(); asleep = sleeps(stat) ? asleep + 1 : 0) {
+                if (System.nanoTime() - end > 0) {
+                    throw new TimeoutException("it does not come to wait");
+                }
+                Thread.sleep(1);
+            }
             return this;
+        }
+
+        private boolean sleeps(Path stat) {
+            if (thread.isVirtual()) {
+                Thread.State s = thread.getState();
+                return s == Thread.State.WAITING || s == Thread.State.TIMED_WAITING || s == Thread.State.BLOCKED;
+            }
+            try {
+                String s = Files.readString(stat);
+                return s.charAt(s.lastIndexOf(')') + 2) == 'S';
+            } catch (IOException ended) {
+                return false;
+            }
         }
 
         /** Whether it ends by itself: a virtual thread soon, or a platform thread never. */

@@ -389,7 +389,7 @@ final class States {
     /** The JDK's are closed once they cannot be reached any more; so must these be. */
     private static Object lost() throws Exception {
         Socket kept = lose();
-        for (int i = 0; i < 100; i++) {
+        for (long end = System.nanoTime() + 30_000_000_000L; System.nanoTime() - end < 0;) {
             System.gc();
             Thread.sleep(20);
             kept.setSoTimeout(1);

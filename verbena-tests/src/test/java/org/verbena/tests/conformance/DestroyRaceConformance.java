@@ -281,7 +281,7 @@ abstract class DestroyRaceConformance extends Conformance {
                 closeQuietly(e.context);
             }
             ended.countDown();
-            assertThat(user.get(20, TimeUnit.SECONDS)).as("seed %d round %d", seed, round).isEmpty();
+            assertThat(user.get(50, TimeUnit.SECONDS)).as("seed %d round %d", seed, round).isEmpty();
             for (int again = 0; again < 4; again++) {
                 objects.forEach(DestroyRaceConformance::closeQuietly); // what was busy is not any more
             }

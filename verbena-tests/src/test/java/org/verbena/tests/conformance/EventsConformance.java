@@ -212,7 +212,7 @@ abstract class EventsConformance extends Conformance {
             arm(p.near.receiveCq, false);
             assertThat(Poll.await(fd, Poll.IN, 0)).isZero();
             send(p, Op.send(1).on(0, 8));
-            assertThat(Poll.await(fd, Poll.IN, 10_000)).isEqualTo(Poll.IN);
+            assertThat(Poll.await(fd, Poll.IN, 60_000)).isEqualTo(Poll.IN);
             assertThat(Poll.await(fd, Poll.IN, 0)).as("until the event is taken").isEqualTo(Poll.IN);
             assertThat(channel(p).await(Duration.ZERO)).isSameAs(p.near.receiveCq);
             assertThat(Poll.await(fd, Poll.IN, 0)).isZero();
@@ -258,7 +258,7 @@ abstract class EventsConformance extends Conformance {
             arm(p.near.receiveCq, false);
             FutureTask<CompletionQueue> waiter = start(() -> channel(p).await(Await.LIMIT));
             send(p, Op.send(1).on(0, 8));
-            assertThat(waiter.get(20, TimeUnit.SECONDS)).isSameAs(p.near.receiveCq);
+            assertThat(waiter.get(50, TimeUnit.SECONDS)).isSameAs(p.near.receiveCq);
             p.near.awaitReceive();
         }
     }
@@ -321,27 +321,27 @@ abstract class EventsConformance extends Conformance {
         Await.until("half a second", () -> System.nanoTime() - begin > 500_000_000L, p.near::describe);
         assertThat(Duration.ofNanos(threads.getThreadCpuTime(id[0]) - before)).isLessThan(Duration.ofMillis(100));
         send(p, Op.send(1).on(0, 8));
-        assertThat(waiter.get(20, TimeUnit.SECONDS)).isSameAs(p.near.receiveCq);
+        assertThat(waiter.get(50, TimeUnit.SECONDS)).isSameAs(p.near.receiveCq);
     }
 
     @Test
     void waitingEndsAfterItsTime() throws Exception {
         Pair p = pair();
         CompletionChannel channel = channel(p);
-        assertTakes(0, 5000, () -> channel.await(Duration.ZERO));
-        assertTakes(0, 5000, () -> channel.await(Duration.ofNanos(-1)));
-        assertTakes(0, 5000, () -> channel.await(Duration.ofNanos(1)));
-        assertTakes(120, 20_000, () -> channel.await(Duration.ofMillis(120)));
+        assertTakes(0, () -> channel.await(Duration.ZERO));
+        assertTakes(0, () -> channel.await(Duration.ofNanos(-1)));
+        assertTakes(0, () -> channel.await(Duration.ofNanos(1)));
+        assertTakes(120, () -> channel.await(Duration.ofMillis(120)));
         Context c = p.near.context;
-        assertTakes(0, 5000, () -> c.awaitAsyncEvent(Duration.ZERO));
-        assertTakes(120, 20_000, () -> c.awaitAsyncEvent(Duration.ofMillis(120)));
+        assertTakes(0, () -> c.awaitAsyncEvent(Duration.ZERO));
+        assertTakes(120, () -> c.awaitAsyncEvent(Duration.ofMillis(120)));
     }
 
-    private static void assertTakes(long min, long max, java.util.concurrent.Callable<Object> wait) throws Exception {
+    private static void assertTakes(long min, java.util.concurrent.Callable<Object> wait) throws Exception {
         long start = System.nanoTime();
         assertThat(wait.call()).isNull();
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(min), Duration.ofMillis(
-                max));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(min),
+                Await.LIMIT);
     }
 
     @Test
@@ -373,7 +373,7 @@ abstract class EventsConformance extends Conformance {
                     Await.within(Await.WHILE, () -> false); // most likely it waits by now
                     t.interrupt();
                 }
-                assertThat(task.get(10, TimeUnit.SECONDS)).as("null, and still interrupted").isTrue();
+                assertThat(task.get(50, TimeUnit.SECONDS)).as("null, and still interrupted").isTrue();
             }
         }
     }
@@ -405,7 +405,7 @@ abstract class EventsConformance extends Conformance {
         long start = System.nanoTime();
         channel.close();
         assertErrno(Errno.EINVAL, () -> unwrap(waiter), "closed");
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
     }
 
     /** A channel that queues use is not closed under them, but with its context, and then its waiters wake. */
@@ -423,7 +423,7 @@ abstract class EventsConformance extends Conformance {
             p.near.context.close();
             // closing moves the queue pair to ERR first, whose flushes may be an event of their own
             try {
-                assertThat(waiter.get(10, TimeUnit.SECONDS)).isSameAs(p.near.receiveCq);
+                assertThat(waiter.get(50, TimeUnit.SECONDS)).isSameAs(p.near.receiveCq);
             } catch (java.util.concurrent.ExecutionException e) {
                 assertThat(e.getCause()).isInstanceOf(VerbsException.class).hasMessageContaining("closed");
             }
@@ -432,7 +432,7 @@ abstract class EventsConformance extends Conformance {
 
     private static void unwrap(FutureTask<?> task) throws Exception {
         try {
-            task.get(10, TimeUnit.SECONDS);
+            task.get(50, TimeUnit.SECONDS);
         } catch (java.util.concurrent.ExecutionException e) {
             if (e.getCause() instanceof VerbsException v) {
                 throw v;
@@ -465,11 +465,11 @@ abstract class EventsConformance extends Conformance {
                 }
                 FutureTask<Boolean> last = new FutureTask<>(() -> true);
                 Thread.ofVirtual().start(last); // needs the carrier that the eight must have let go
-                assertThat(last.get(10, TimeUnit.SECONDS)).isTrue();
+                assertThat(last.get(50, TimeUnit.SECONDS)).isTrue();
                 int n = 0;
                 for (int i = 7; i >= 0; i--) {
                     assertPosted(ends.get(i).post(Op.send(2).on(0, 8)));
-                    n += waiters.get(i).get(10, TimeUnit.SECONDS) ? 1 : 0;
+                    n += waiters.get(i).get(50, TimeUnit.SECONDS) ? 1 : 0;
                 }
                 return n;
             } finally {
@@ -502,7 +502,7 @@ abstract class EventsConformance extends Conformance {
             return e;
         });
         assertPosted(p.far.post(Op.write(1, p.nearAddress, -8).on(0, 8)));
-        AsyncEvent e = waiter.get(20, TimeUnit.SECONDS);
+        AsyncEvent e = waiter.get(50, TimeUnit.SECONDS);
         assertThat(e).isNotNull();
         assertThat(e.element()).isSameAs(p.near.qp);
         assertThat(e.toString()).contains("QP_ACCESS_ERR", p.near.qp.describe());

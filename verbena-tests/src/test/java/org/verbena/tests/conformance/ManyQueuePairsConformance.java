@@ -2,7 +2,6 @@ package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -148,7 +147,7 @@ abstract class ManyQueuePairsConformance extends Conformance {
                 assertThat(cq.requestNotify(false)).isZero();
                 assertThat(End.poll(cq, 1)).isEmpty();
                 end.later = "armed";
-                assertThat(Objects.requireNonNull(end.channel).await(Duration.ofSeconds(10))).isSameAs(cq);
+                assertThat(Objects.requireNonNull(end.channel).await(Await.LIMIT)).isSameAs(cq);
                 return takeOne(end);
             });
             p.far.act(end -> Await.until("armed", () -> "armed".equals(end.later), end::describe));

@@ -235,7 +235,7 @@ abstract class ModerationConformance extends Conformance {
         Pair p = pair();
         arm(p.near.receiveCq);
         send(p);
-        assertThat(Poll.await(Fd.of(channel(p).descriptor()), Poll.IN, 10_000)).isEqualTo(Poll.IN);
+        assertThat(Poll.await(Fd.of(channel(p).descriptor()), Poll.IN, 60_000)).isEqualTo(Poll.IN);
         moderate(p.near.receiveCq, 1000, 0);
         assertThat(channel(p).await(Duration.ZERO)).isSameAs(p.near.receiveCq);
     }
@@ -249,7 +249,7 @@ abstract class ModerationConformance extends Conformance {
         send(p);
         assertThat(Poll.await(fd, Poll.IN, 50)).isZero();
         send(p);
-        assertThat(Poll.await(fd, Poll.IN, 10_000)).isEqualTo(Poll.IN);
+        assertThat(Poll.await(fd, Poll.IN, 60_000)).isEqualTo(Poll.IN);
         assertThat(channel(p).await(Duration.ZERO)).isSameAs(p.near.receiveCq);
     }
 

@@ -24,7 +24,7 @@ import org.verbena.verbs.WcStatus;
 /** The peer's process is killed. */
 abstract class PeerDeathConformance extends Conformance {
     /** More than any provider promises; shm promises one second. */
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration SOON = Duration.ofSeconds(30);
 
     private PeerProcess process;
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.List;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -350,7 +349,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
             sent(p, Op.send(i).on(0, 8));
             sent(p, Op.send(i).on(0, 8)); // it was woken already
             p.far.act(end -> {
-                assertThat(end.channel.await(Duration.ofSeconds(10))).isSameAs(end.receiveCq);
+                assertThat(end.channel.await(Await.LIMIT)).isSameAs(end.receiveCq);
                 end.awaitReceives(2);
             });
         }
@@ -376,7 +375,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
             p.near.awaitSend();
         }
         p.far.awaitReceives(8);
-        p.far.act(end -> assertThat(end.context.awaitAsyncEvent(Duration.ofSeconds(10)).type())
+        p.far.act(end -> assertThat(end.context.awaitAsyncEvent(Await.LIMIT).type())
                 .isEqualTo(AsyncEventType.SRQ_LIMIT_REACHED));
         assertCounts(p.far, "SRQ", "SRQ_POSTED", 10, "SRQ_RECEIVES", 8, "SRQ_LIMIT_EVENTS", 1);
         assertCounts(p.far, "QP", "QP_RX_RECEIVES", 3, "QP_RX_RECEIVE_BYTES", 24, "QP_RX_BYTES", 24);

@@ -20,7 +20,7 @@ import org.verbena.verbs.WcStatus;
 /** What the tests of XRC between three processes share. */
 abstract class XrcProcesses extends Conformance {
     /** More than any provider promises; shm promises one second. */
-    static final Duration SOON = Duration.ofSeconds(5);
+    static final Duration SOON = Duration.ofSeconds(30);
     static final int CAPACITY = 32;
     static final int LENGTH = 2000;
 

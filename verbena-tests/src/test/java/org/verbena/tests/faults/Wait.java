@@ -1,5 +1,8 @@
 package org.verbena.tests.faults;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -7,6 +10,9 @@ import java.util.function.Supplier;
 /** Waiting with a limit. */
 public final class Wait {
     private static final long PAUSE_NANOS = 50_000;
+    private static final Duration LONGEST = Duration.ofSeconds(60);
+    private static final Duration LOOK = Duration.ofMillis(1);
+    private static final int LOOKS = 30;
 
     private Wait() {}
 
@@ -35,6 +41,21 @@ public final class Wait {
         for (long left = time.toNanos(); left > 0; left = end - System.nanoTime()) {
             LockSupport.parkNanos(left);
         }
+    }
+
+    /** The folder in which the kernel tells of the platform thread that calls. */
+    public static Path thisThread() throws IOException {
+        return Path.of("/proc").resolve(Files.readSymbolicLink(Path.of("/proc/thread-self")));
+    }
+
+    /** Until a platform thread, which is known by its folder, sleeps: for the JVM it does so more briefly. */
+    public static void untilAsleep(Path thread) {
+        int[] looks = new int[1];
+        until(LONGEST, () -> {
+            during(LOOK);
+            looks[0] = Proc.state(thread.resolve("stat")).equals("S") ? looks[0] + 1 : 0;
+            return looks[0] == LOOKS;
+        }, () -> thread + " does not come to sleep");
     }
 
     private static boolean holds(Condition condition) {

@@ -76,7 +76,7 @@ class FlightRecorderTest {
             qp.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(AddressVector.to(context.queryGid(1, 0)))
                     .pathMtu(4096).destinationQueuePair(peer.number()).rqPsn(0).maxDestReadAtomic(1).minRnrTimer(12)
                     .build());
-            qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(14).retryCount(7).rnrRetry(7).sqPsn(0)
+            qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(18).retryCount(7).rnrRetry(7).sqPsn(0)
                     .maxReadAtomic(1).build());
         }
 
@@ -214,9 +214,9 @@ class FlightRecorderTest {
             p.cqB.requestNotify(false);
             p.receive(1);
             Thread sleeper = Thread.currentThread();
+            Path folderOfSleeper = Wait.thisThread();
             Thread.ofPlatform().daemon().start(() -> {
-                Wait.until(LIMIT, () -> sleeper.getState() == Thread.State.RUNNABLE, () -> "runs");
-                Wait.during(Duration.ofMillis(50));
+                Wait.untilAsleep(folderOfSleeper);
                 p.send(2);
             });
             assertThat(p.channel.await(LIMIT)).isSameAs(p.cqB);
