@@ -230,7 +230,8 @@ final class PerfClient implements AutoCloseable {
         long n = options.iterations() > 0 ? options.iterations() : Math.max(1, (long) (measureNanos() / nanosEach));
         Batch b = batch(loop, n);
         double perSecond = n * 1e9 / Math.max(1, b.nanos());
-        return new PerfResult(job.test(), job.size(), PerfResult.device(job), n, List.of(), perSecond * job.size(),
+        return new PerfResult(job.test(), job.size(), PerfResult.device(job), job.connections(), n, List.of(), perSecond
+                * job.size(),
                 perSecond,
                 (double) b.allocated() / n);
     }
@@ -260,8 +261,9 @@ final class PerfClient implements AutoCloseable {
         for (double rank : PerfResult.RANKS) {
             rtt.add((double) histogram.getValueAtPercentile(rank));
         }
-        return new PerfResult(job.test(), job.size(), PerfResult.device(job), done, rtt, 0, 0, (double) allocated
-                / done);
+        return new PerfResult(job.test(), job.size(), PerfResult.device(job), job.connections(), done, rtt, 0, 0,
+                (double) allocated
+                        / done);
     }
 
     @Override

@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
         footer = {"",
             "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, send-lat, read-lat, atomic-lat, write-bw, "
                     + "send-bw, read-bw, tcp-lat-spin, tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-select, nio-lat-block, nio-bw, "
-                    + "nio-connect. All of them if none is named.",
+                    + "nio-transfer, nio-transfer-from, nio-connect. All of them if none is named.",
             "",
             "In two terminals: 'verbena perf --listen' in one, 'verbena perf --connect HOST:PORT TEST…' in the other."})
 final class PerfCommand implements Callable<Integer> {
@@ -71,8 +71,9 @@ final class PerfCommand implements Callable<Integer> {
     @Option(names = {"-q", "--qps"}, paramLabel = "N", defaultValue = "1",
             description = "Queue pairs of bandwidth tests (default: ${DEFAULT-VALUE}).") private int qps;
 
-    @Option(names = {"-C", "--connections"}, paramLabel = "N", defaultValue = "1",
-            description = "Connections that take turns in nio-lat-select (default: ${DEFAULT-VALUE}).") private int connections;
+    @Option(names = {"-C", "--connections"}, paramLabel = "N", split = ",", defaultValue = "1",
+            description = "Connections of the tests of channels, for instance 1,100,1000 (default: ${DEFAULT-VALUE}).") private List<Integer> connections = List
+                    .of(1);
 
     @Option(names = {"-e", "--events"},
             description = "Sleep in the completion channel instead of spinning.") private boolean events;
@@ -163,7 +164,8 @@ final class PerfCommand implements Callable<Integer> {
         for (int i = 1; i <= runs; i++) {
             progress.run(i, runs);
             for (PerfResult r : PerfPair.run(options, progress)) {
-                byJob.computeIfAbsent(r.test() + " " + r.device() + " " + r.size(), k -> new ArrayList<>()).add(r);
+                byJob.computeIfAbsent(r.test() + " " + r.device() + " " + r.size() + " " + r.connections(),
+                        k -> new ArrayList<>()).add(r);
             }
         }
         return byJob.values().stream().map(PerfResult::median).toList();
@@ -262,8 +264,8 @@ final class PerfCommand implements Callable<Integer> {
         must(verify, "--verify", PerfTest::takesVerify);
         must(qps > 1, "--qps", PerfTest::takesQps);
         must(inline > 0, "--inline", PerfTest::takesInline);
-        range("--connections", connections, 1, PerfJob.MAX_CONNECTIONS);
-        must(connections > 1, "--connections", PerfTest::takesConnections);
+        connections.forEach(n -> range("--connections", n, 1, PerfJob.MAX_CONNECTIONS));
+        must(!connections.equals(List.of(1)), "--connections", PerfTest::takesConnections);
         if (device.chars().anyMatch(c -> c <= ' ' || c > '~')) {
             throw usage("--device '" + device + "' is not the name of a device");
         }
@@ -275,7 +277,7 @@ final class PerfCommand implements Callable<Integer> {
                         : sizes.stream().distinct().sorted().toList(),
                 device, iterations == null ? 0 : iterations, duration == null ? DURATION : duration,
                 warmUp == null ? WARM_UP : warmUp, budget(), (int) inline, qps, events, consume, verify, !noPin,
-                connections);
+                connections.stream().distinct().sorted().toList());
     }
 
     /** Who asks for everything gets it within a minute; who says what or how long gets what was said. */

@@ -54,7 +54,8 @@ final class PerfCounting {
             progress.run(i + 1, 2 * runs);
             for (PerfResult r : PerfPair.run(options, off ? OFF : List.of(), progress)) {
                 if (!r.device().equals(PerfJob.KERNEL)) {
-                    all.computeIfAbsent(r.test() + " " + r.size(), k -> List.of(new ArrayList<>(), new ArrayList<>()))
+                    all.computeIfAbsent(r.test() + " " + r.size() + " " + r.connections(), k -> List.of(
+                            new ArrayList<>(), new ArrayList<>()))
                             .get(off ? 1 : 0).add(r);
                 }
             }

@@ -9,7 +9,7 @@ package org.verbena.cli;
  * @param events wait in the completion channel, do not spin
  * @param consume the consumer reads every byte
  * @param verify the consumer compares every byte
- * @param connections TCP connections that take turns
+ * @param connections TCP connections of a test of channels
  */
 record PerfJob(PerfTest test, long size, String device, int inline, int qps, boolean events, boolean consume,
         boolean verify, int connections) {
@@ -58,6 +58,7 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
 
     @Override
     public String toString() {
-        return test.title() + " " + (test.isNio() ? device + " " : "") + size;
+        return test.title() + " " + (test.isNio() ? device + " " : "") + size
+                + (connections > 1 ? " over " + connections + " connections" : "");
     }
 }

@@ -67,6 +67,11 @@ abstract class PerfLoop implements AutoCloseable {
         last = now;
     }
 
+    /** A round trip ends that began at {@code since}, among others that are under way. */
+    protected final void roundTrip(long since) {
+        roundTrips[recorded++] = (int) Math.min(System.nanoTime() - since, Integer.MAX_VALUE);
+    }
+
     /** A message has arrived. */
     protected final void arrived() {
         if (begun == 0) {

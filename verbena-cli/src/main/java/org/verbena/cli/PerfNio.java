@@ -3,6 +3,7 @@ package org.verbena.cli;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
@@ -17,6 +18,7 @@ import org.verbena.sockets.VerbenaSockets;
 /** How the channels of the {@code nio} tests are made: by Verbena or by the JDK, and then used in the same way. */
 final class PerfNio {
     private static final int AGREE_SECONDS = 10;
+    private static final int LEAST_BACKLOG = 1024;
 
     private PerfNio() {}
 
@@ -35,10 +37,12 @@ final class PerfNio {
     static PerfLoop serve(PerfJob job, PerfControl client) throws IOException {
         ServerSocketChannel listener = provider(job).openServerSocketChannel();
         try {
-            listener.bind(new InetSocketAddress(client.localAddress(), 0), 1024);
+            listener.bind(new InetSocketAddress(client.localAddress(), 0), Math.max(LEAST_BACKLOG, job.connections()));
             client.send("READY port=" + ((InetSocketAddress) listener.getLocalAddress()).getPort());
             if (job.test() == PerfTest.NIO_CONNECT) {
-                return new PerfNioConnect.Acceptor(client, listener);
+                return job.connections() == 1
+                        ? new PerfNioConnect.Acceptor(client, listener)
+                        : new PerfNioConnects.Acceptor(client, listener);
             }
             List<SocketChannel> channels = new ArrayList<>();
             for (int i = 0; i < job.connections(); i++) {
@@ -55,7 +59,9 @@ final class PerfNio {
     /** The side that measures. */
     static PerfLoop connect(PerfJob job, PerfControl server, InetSocketAddress address) throws IOException {
         if (job.test() == PerfTest.NIO_CONNECT) {
-            return new PerfNioConnect.Connector(server, provider(job), address);
+            return job.connections() == 1
+                    ? new PerfNioConnect.Connector(server, provider(job), address)
+                    : new PerfNioConnects.Connector(job, server, provider(job), address);
         }
         List<SocketChannel> channels = new ArrayList<>();
         for (int i = 0; i < job.connections(); i++) {
@@ -73,14 +79,32 @@ final class PerfNio {
                 awaitRing((VerbenaSocketChannel) channel, peer);
             }
         }
-        if (job.test() != PerfTest.NIO_LAT_SELECT) {
-            return PerfTcp.of(job, peer, channels.getFirst(), initiator);
-        }
+        return switch (job.test()) {
+            case NIO_LAT_SELECT -> {
+                for (SocketChannel channel : channels) {
+                    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+                }
+                yield new PerfNioSelect(job, peer, selector(job, channels), channels, initiator);
+            }
+            case NIO_BW -> channels.size() == 1
+                    ? PerfTcp.of(job, peer, channels.getFirst(), initiator)
+                    : PerfNioMany.of(job, peer, selector(job, channels), channels, initiator);
+            case NIO_TRANSFER -> initiator
+                    ? new PerfNioTransfer.Sender(job, peer, channels.getFirst())
+                    : PerfTcp.of(job, peer, channels.getFirst(), false);
+            case NIO_TRANSFER_FROM -> initiator
+                    ? PerfTcp.of(job, peer, channels.getFirst(), true)
+                    : new PerfNioTransfer.Receiver(job, peer, channels.getFirst());
+            default -> PerfTcp.latency(job, peer, channels, initiator);
+        };
+    }
+
+    /** A new selector for channels that do not block from here on. */
+    private static Selector selector(PerfJob job, List<SocketChannel> channels) throws IOException {
         for (SocketChannel channel : channels) {
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
             channel.configureBlocking(false);
         }
-        return new PerfNioSelect(job, peer, provider(job).openSelector(), channels, initiator);
+        return provider(job).openSelector();
     }
 
     /** What is called stream is carried by rings: a connection that stays with TCP is no result. */

@@ -6,18 +6,13 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.List;
-import java.util.function.Consumer;
 
 /** {@code nio-lat-select}: ping-pong through a selector, over connections that take turns. */
-final class PerfNioSelect extends PerfLoop {
-    private static final long LOOK_MILLIS = 1000;
-
-    private final Selector selector;
+final class PerfNioSelect extends PerfSelecting {
     private final List<SocketChannel> channels;
     private final boolean initiator;
     private final int size;
     private final ByteBuffer out;
-    private final Consumer<SelectionKey> serve = this::serve;
     private int answered;
 
     /** A connection's message that has arrived in part. */
@@ -25,8 +20,7 @@ final class PerfNioSelect extends PerfLoop {
 
     PerfNioSelect(PerfJob job, PerfControl peer, Selector selector, List<SocketChannel> channels, boolean initiator)
             throws IOException {
-        super(peer);
-        this.selector = selector;
+        super(peer, selector);
         this.channels = channels;
         this.initiator = initiator;
         this.size = Math.toIntExact(job.size());
@@ -43,40 +37,28 @@ final class PerfNioSelect extends PerfLoop {
             if (initiator) {
                 write(channels.get((int) ((remaining - i) % channels.size())));
             }
-            await(i + 1);
+            while (answered <= i) {
+                select();
+            }
             if (initiator) {
                 roundTrip();
             }
         }
     }
 
-    /** Until so many messages of the burst have come. */
-    private void await(int wanted) throws IOException {
-        boolean first = true;
-        while (answered < wanted) {
-            if (selector.select(serve, LOOK_MILLIS) == 0) {
-                peer.look(first);
-                first = false;
-            }
-        }
-    }
-
-    private void serve(SelectionKey key) {
+    @Override
+    protected void serve(SelectionKey key) throws IOException {
         ByteBuffer in = ((Place) key.attachment()).in();
         SocketChannel channel = (SocketChannel) key.channel();
-        try {
-            if (channel.read(in) < 0) {
-                throw new PerfException("the peer closed the TCP connection");
+        if (channel.read(in) < 0) {
+            throw closed();
+        }
+        if (!in.hasRemaining()) {
+            in.clear();
+            answered++;
+            if (!initiator) {
+                write(channel);
             }
-            if (!in.hasRemaining()) {
-                in.clear();
-                answered++;
-                if (!initiator) {
-                    write(channel);
-                }
-            }
-        } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
         }
     }
 
@@ -88,13 +70,5 @@ final class PerfNioSelect extends PerfLoop {
                 turns = peer.spin(turns);
             }
         }
-    }
-
-    @Override
-    public void close() throws IOException {
-        for (SocketChannel channel : channels) {
-            channel.close();
-        }
-        selector.close();
     }
 }

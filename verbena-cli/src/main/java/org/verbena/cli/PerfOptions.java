@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
  */
 record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long iterations, long nanos, long warmUpNanos,
         long budgetNanos, int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin,
-        int connections) {
+        List<Integer> connections) {
     static final List<Long> DEFAULT_SIZES = List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L);
     /** What channels are measured at in a run of everything that names no sizes, round trips and bandwidth. */
     private static final long NIO_LATENCY_SIZE = 64;
@@ -37,9 +37,11 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
                 for (String device : t.isNio()
                         ? List.of(PerfJob.STREAM, PerfJob.KERNEL)
                         : List.of(t.isVerbs() ? name : "-")) {
-                    jobs.add(new PerfJob(t, size, device, t.takesInline() ? inline : 0, t.takesQps() ? qps : 1,
-                            events && t.takesEvents(), consume && t.takesConsume(), verify && t.takesVerify(),
-                            t.takesConnections() ? connections : 1));
+                    for (int n : t.takesConnections() ? connections : List.of(1)) {
+                        jobs.add(new PerfJob(t, size, device, t.takesInline() ? inline : 0, t.takesQps() ? qps : 1,
+                                events && t.takesEvents(), consume && t.takesConsume(), verify && t.takesVerify(),
+                                n));
+                    }
                 }
             }
         }
@@ -65,7 +67,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
         }
         a.add("--inline=" + inline);
         a.add("--qps=" + qps);
-        a.add("--connections=" + connections);
+        a.add("--connections=" + connections.stream().map(String::valueOf).collect(Collectors.joining(",")));
         flag(a, events, "--events");
         flag(a, consume, "--consume");
         flag(a, verify, "--verify");

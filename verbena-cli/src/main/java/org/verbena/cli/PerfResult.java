@@ -12,12 +12,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
  * What one test at one size gave.
  *
  * @param device the verbs device, {@code "tcp"}, the transport of a channel, or empty for the machine's limits
+ * @param connections of a channel's test, else 1
  * @param rtt round trips in nanoseconds in the order of {@link #PERCENTILES}; empty for bandwidth tests
  * @param bytesPerSecond 0 for latency tests
  * @param messagesPerSecond 0 for latency tests
  * @param allocatedPerOperation bytes which the measuring threads of both processes allocated, divided by iterations
  */
-record PerfResult(PerfTest test, long size, String device, long iterations, List<Double> rtt, double bytesPerSecond,
+record PerfResult(PerfTest test, long size, String device, int connections, long iterations, List<Double> rtt,
+        double bytesPerSecond,
         double messagesPerSecond, double allocatedPerOperation) {
     /** Their names in JSON. */
     static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99_9", "p99_99", "max");
@@ -34,6 +36,7 @@ record PerfResult(PerfTest test, long size, String device, long iterations, List
         o.put("device", device.isEmpty() || test.isNio() ? null : device);
         o.put("transport", test.isNio() ? device : null);
         o.put("size", size);
+        o.put("connections", test.isNio() ? connections : null);
         o.put("iterations", iterations);
         if (rtt.isEmpty()) {
             o.putNull("rtt_ns");
@@ -63,7 +66,8 @@ record PerfResult(PerfTest test, long size, String device, long iterations, List
                 ? List.of()
                 : PERCENTILES.stream().map(p -> r.path(p).asDouble()).toList();
         return new PerfResult(PerfTest.of(o.path("test").asText()), o.path("size").asLong(), device(o),
-                o.path("iterations").asLong(), rtt, o.path("bytes_per_second").asDouble(),
+                o.path("connections").asInt(1), o.path("iterations").asLong(), rtt, o.path("bytes_per_second")
+                        .asDouble(),
                 o.path("messages_per_second").asDouble(), o.path("allocated_bytes_per_op").asDouble());
     }
 
@@ -81,7 +85,8 @@ record PerfResult(PerfTest test, long size, String device, long iterations, List
             Arrays.setAll(m, i -> median(runs, r -> r.rtt.get(i)));
             rtt = List.of(m);
         }
-        return new PerfResult(first.test, first.size, first.device, Math.round(median(runs, PerfResult::iterations)),
+        return new PerfResult(first.test, first.size, first.device, first.connections, Math.round(median(runs,
+                PerfResult::iterations)),
                 rtt,
                 median(runs, PerfResult::bytesPerSecond), median(runs, PerfResult::messagesPerSecond),
                 median(runs, PerfResult::allocatedPerOperation));

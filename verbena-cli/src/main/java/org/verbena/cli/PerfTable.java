@@ -20,7 +20,9 @@ final class PerfTable {
     private static final long ONE_LINE = 48;
     private static final double MILLI = 1e6;
     private static final double NOTHING = 0.005;
-    private static final int NAME = 16;
+    /** Bytes from here on fill their column without decimals. */
+    private static final double MANY = 1000;
+    private static final int NAME = 18;
 
     /** Under a heading that several may have in common; the cell is empty where the test has no such figure. */
     private record Column(String group, String title, int width, Function<PerfResult, String> cell) {}
@@ -31,7 +33,8 @@ final class PerfTable {
 
     PerfTable(List<PerfResult> results, PrintWriter out, Ansi ansi) {
         this.results = results.stream().sorted(Comparator.comparingLong(PerfResult::size)
-                .thenComparing(r -> r.test().isBandwidth()).thenComparing(PerfResult::test)).toList();
+                .thenComparing(r -> r.test().isBandwidth()).thenComparing(PerfResult::test)
+                .thenComparingInt(PerfResult::connections)).toList();
         this.out = out;
         this.ansi = ansi;
     }
@@ -54,6 +57,9 @@ final class PerfTable {
     private List<Column> columns() {
         List<Column> all = new ArrayList<>();
         all.add(new Column("", "#bytes", 7, r -> Long.toString(r.size())));
+        if (results.stream().anyMatch(r -> r.connections() > 1)) {
+            all.add(new Column("", "#conns", 8, r -> r.test().isNio() ? Integer.toString(r.connections()) : ""));
+        }
         all.add(new Column("", "#iterations", 12, r -> Long.toString(r.iterations())));
         if (results.stream().anyMatch(r -> !r.test().isBandwidth())) {
             String group = "round trips, microseconds";
@@ -62,7 +68,7 @@ final class PerfTable {
             for (int i = 0; i < ranks.size(); i++) {
                 all.add(new Column(group, ranks.get(i), 8, roundTrip(i + 1)));
             }
-            all.add(new Column(group, "t_max", 9, roundTrip(ranks.size() + 1)));
+            all.add(new Column(group, "t_max", 8, roundTrip(ranks.size() + 1)));
         }
         if (results.stream().anyMatch(r -> r.test().isBandwidth())) {
             all.add(new Column("BW average", "GB/s", 11, bandwidth("%.3f", r -> r.bytesPerSecond() / 1e9)));
@@ -70,7 +76,7 @@ final class PerfTable {
         }
         all.add(new Column("", "B/op", 7, r -> allocated(r.allocatedPerOperation())));
         all.add(new Column("", "vs limit", 9, this::limit));
-        all.add(new Column("", "vs tcp", 8, this::tcp));
+        all.add(new Column("", "vs tcp", 7, this::tcp));
         return all;
     }
 
@@ -135,7 +141,7 @@ final class PerfTable {
     }
 
     private static String allocated(double bytes) {
-        return bytes == 0 ? "0" : bytes < NOTHING ? "<0.01" : format("%.2f", bytes);
+        return bytes == 0 ? "0" : bytes < NOTHING ? "<0.01" : format(bytes < MANY ? "%.2f" : "%.0f", bytes);
     }
 
     private String limit(PerfResult r) {
@@ -154,7 +160,8 @@ final class PerfTable {
     private String tcp(PerfResult r) {
         if (r.test().isNio() && r.device().equals(PerfJob.STREAM)) {
             return ratio(r, results.stream().filter(o -> o.test() == r.test() && o.size() == r.size()
-                    && o.device().equals(PerfJob.KERNEL)).findFirst(), !r.test().isBandwidth());
+                    && o.connections() == r.connections() && o.device().equals(PerfJob.KERNEL)).findFirst(), !r.test()
+                            .isBandwidth());
         }
         if (!r.test().isVerbs()) {
             return "";

@@ -7,13 +7,14 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** TCP's channels, the JDK's or Verbena's, as far as the tests share them. */
 abstract class PerfTcp extends PerfLoop {
     private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final int RECEIVE_BUFFER = 1 << 20;
+    static final int RECEIVE_BUFFER = 1 << 20;
 
     protected final SocketChannel channel;
 
@@ -26,9 +27,17 @@ abstract class PerfTcp extends PerfLoop {
         if (job.test().isBandwidth()) {
             return initiator ? new Sender(job, peer, channel) : new Receiver(job, peer, channel);
         }
-        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        channel.configureBlocking(job.test() == PerfTest.TCP_LAT_BLOCK || job.test() == PerfTest.NIO_LAT_BLOCK);
-        return new Latency(job, peer, channel, initiator);
+        return latency(job, peer, List.of(channel), initiator);
+    }
+
+    /** Over connections that take turns. */
+    static PerfTcp latency(PerfJob job, PerfControl peer, List<SocketChannel> channels, boolean initiator)
+            throws IOException {
+        for (SocketChannel channel : channels) {
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            channel.configureBlocking(job.test() == PerfTest.TCP_LAT_BLOCK || job.test() == PerfTest.NIO_LAT_BLOCK);
+        }
+        return new Latency(job, peer, channels, initiator);
     }
 
     static SocketChannel accept(ServerSocketChannel listener, PerfControl peer) throws IOException {
@@ -59,11 +68,14 @@ abstract class PerfTcp extends PerfLoop {
 
     /** {@code tcp-lat-spin} and {@code tcp-lat-block}; {@code nio-} likewise. */
     private static final class Latency extends PerfTcp {
+        private final SocketChannel[] channels;
         private final boolean initiator;
         private final ByteBuffer buffer;
+        private int turn;
 
-        Latency(PerfJob job, PerfControl peer, SocketChannel channel, boolean initiator) {
-            super(peer, channel);
+        Latency(PerfJob job, PerfControl peer, List<SocketChannel> channels, boolean initiator) {
+            super(peer, channels.getFirst());
+            this.channels = channels.toArray(SocketChannel[]::new);
             this.initiator = initiator;
             this.buffer = ByteBuffer.allocateDirect(Math.toIntExact(job.size()));
         }
@@ -71,38 +83,47 @@ abstract class PerfTcp extends PerfLoop {
         @Override
         protected void burst(int n) throws IOException {
             for (int i = 0; i < n; i++) {
+                SocketChannel c = channels[turn];
+                turn = turn + 1 == channels.length ? 0 : turn + 1;
                 if (initiator) {
-                    write();
-                    read();
+                    write(c);
+                    read(c);
                     roundTrip();
                 } else {
-                    read();
-                    write();
+                    read(c);
+                    write(c);
                 }
             }
         }
 
-        private void write() throws IOException {
+        private void write(SocketChannel c) throws IOException {
             buffer.clear();
             long turns = 0;
             while (buffer.hasRemaining()) {
-                if (channel.write(buffer) == 0) {
+                if (c.write(buffer) == 0) {
                     turns = peer.spin(turns);
                 }
             }
         }
 
-        private void read() throws IOException {
+        private void read(SocketChannel c) throws IOException {
             buffer.clear();
             long turns = 0;
             while (buffer.hasRemaining()) {
-                int n = channel.read(buffer);
+                int n = c.read(buffer);
                 if (n < 0) {
                     throw new PerfException("the peer closed the TCP connection");
                 }
                 if (n == 0) {
                     turns = peer.spin(turns);
                 }
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            for (SocketChannel c : channels) {
+                c.close();
             }
         }
     }

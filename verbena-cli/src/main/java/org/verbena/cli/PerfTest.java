@@ -10,7 +10,8 @@ enum PerfTest {
     WRITE_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8),
     WRITE_BW(0), SEND_BW(0), READ_BW(0),
     TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0),
-    NIO_LAT_SPIN(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_BW(0), NIO_CONNECT(1);
+    NIO_LAT_SPIN(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_BW(0), NIO_TRANSFER(0), NIO_TRANSFER_FROM(0),
+    NIO_CONNECT(1);
 
     /** The only size in bytes, or 0 if any will do. */
     final long fixedSize;
@@ -45,7 +46,12 @@ enum PerfTest {
     /** Channels by either transport: each of these runs once with {@code stream} and once with {@code kernel}. */
     boolean isNio() {
         return this == NIO_LAT_SPIN || this == NIO_LAT_SELECT || this == NIO_LAT_BLOCK || this == NIO_BW
-                || this == NIO_CONNECT;
+                || isTransfer() || this == NIO_CONNECT;
+    }
+
+    /** A channel and a file. */
+    boolean isTransfer() {
+        return this == NIO_TRANSFER || this == NIO_TRANSFER_FROM;
     }
 
     boolean isVerbs() {
@@ -59,7 +65,7 @@ enum PerfTest {
 
     boolean isBandwidth() {
         return this == LIMIT_MEMCPY || this == WRITE_BW || this == SEND_BW || this == READ_BW || this == TCP_BW
-                || this == NIO_BW;
+                || this == NIO_BW || isTransfer();
     }
 
     /** Both sides spin at the same time, which needs two processors. */
@@ -78,7 +84,7 @@ enum PerfTest {
     }
 
     boolean takesConsume() {
-        return isBandwidth() && !isLimit();
+        return isBandwidth() && !isLimit() && this != NIO_TRANSFER_FROM;
     }
 
     boolean takesQps() {
@@ -90,7 +96,7 @@ enum PerfTest {
     }
 
     boolean takesConnections() {
-        return this == NIO_LAT_SELECT;
+        return isNio() && !isTransfer();
     }
 
     boolean takesVerify() {

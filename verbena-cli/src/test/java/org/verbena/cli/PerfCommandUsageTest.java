@@ -41,6 +41,12 @@ class PerfCommandUsageTest {
         "send-lat --consume                  | send-lat does not take --consume",
         "tcp-bw --verify                     | tcp-bw does not take --verify",
         "write-bw --verify --qps=2           | --verify works with one queue pair only",
+        "nio-bw --connections=1,0            | --connections 0: must be 1",
+        "nio-bw --connections=10001          | --connections 10001: must be 1",
+        "nio-bw --connections=many           | 'many' is not an int",
+        "nio-transfer --connections=2        | nio-transfer does not take --connections",
+        "tcp-bw --connections=1,100          | tcp-bw does not take --connections",
+        "nio-transfer-from --consume         | nio-transfer-from does not take --consume",
         "--sizes=8                           | Unknown option: '--sizes",
     })
     void wrongUsage(String arguments, String sentence) {
@@ -66,11 +72,11 @@ class PerfCommandUsageTest {
     }
 
     private static PerfResult latency(PerfTest test, long size, double p50) {
-        return new PerfResult(test, size, "", 1000, List.of(p50, 400.0, 500.0, 600.0, 700.0, 5e6), 0, 0, 0);
+        return new PerfResult(test, size, "", 1, 1000, List.of(p50, 400.0, 500.0, 600.0, 700.0, 5e6), 0, 0, 0);
     }
 
     private static PerfResult bandwidth(PerfTest test, double bytesPerSecond) {
-        return new PerfResult(test, 4096, "", 1000, List.of(), bytesPerSecond, bytesPerSecond / 4096, 0.5);
+        return new PerfResult(test, 4096, "", 1, 1000, List.of(), bytesPerSecond, bytesPerSecond / 4096, 0.5);
     }
 
     @Test
@@ -103,6 +109,21 @@ class PerfCommandUsageTest {
         assertThat(table(all.subList(1, 3))).contains("t_typical").doesNotContain("BW average").doesNotContain("M/s");
         assertThat(table(all.subList(3, 4))).contains("BW average").doesNotContain("t_typical").doesNotContain("p99");
         assertThat(table(List.of())).contains("#bytes");
+    }
+
+    /** A channel is compared with the same over as many connections. */
+    @Test
+    void tableTellsConnectionsApart() {
+        List<PerfResult> all = List.of(bandwidth(PerfJob.STREAM, 1, 9e9), bandwidth(PerfJob.STREAM, 100, 6e9),
+                bandwidth(PerfJob.KERNEL, 1, 3e9), bandwidth(PerfJob.KERNEL, 100, 1e9));
+        assertThat(table(all)).containsPattern("nio-bw +4096 +1 .* 3\\.00x *\n  by the kernel")
+                .containsPattern("nio-bw +4096 +100 .* 6\\.00x *\n  by the kernel").contains("#conns");
+        assertThat(table(all.subList(0, 1))).doesNotContain("#conns");
+    }
+
+    private static PerfResult bandwidth(String transport, int connections, double bytesPerSecond) {
+        return new PerfResult(PerfTest.NIO_BW, 4096, transport, connections, 1000, List.of(), bytesPerSecond,
+                bytesPerSecond / 4096, 0);
     }
 
     private static String table(List<PerfResult> results) {

@@ -36,7 +36,7 @@ class PerfCommandTest {
             "read-lat", "atomic-lat", "tcp-lat-spin", "tcp-lat-block", "nio-lat-spin", "nio-lat-select",
             "nio-lat-block", "nio-connect");
     private static final List<String> BANDWIDTHS = List.of("limit-memcpy", "write-bw", "send-bw", "read-bw", "tcp-bw",
-            "nio-bw");
+            "nio-bw", "nio-transfer", "nio-transfer-from");
     /** Long enough for a loaded machine to start three JVMs. */
     private static final Duration STARTED = Duration.ofSeconds(60);
     private static final String[] LONG_WRITE = {"write-lat", "--size=8", "--duration=100s"};
@@ -86,7 +86,7 @@ class PerfCommandTest {
         for (String test : List.of("limit-memcpy", "write-lat", "send-lat", "read-lat", "write-bw", "send-bw",
                 "read-bw",
                 "tcp-lat-spin", "tcp-lat-block", "tcp-bw", "nio-lat-spin", "nio-lat-select", "nio-lat-block",
-                "nio-bw")) {
+                "nio-bw", "nio-transfer", "nio-transfer-from")) {
             for (int size : new int[] {8, 100, 4096}) {
                 wanted.add(test + " " + size);
             }
@@ -117,13 +117,12 @@ class PerfCommandTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "send-lat read-lat atomic-lat write-bw send-bw read-bw           | --events                        | 21",
-        "write-bw send-bw read-bw tcp-bw nio-bw                          | --consume                       | 24",
+        "write-bw send-bw read-bw tcp-bw nio-bw nio-transfer             | --consume                       | 32",
         "write-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --verify                        | 25",
         "write-lat send-lat write-bw send-bw                             | --inline=64                     | 16",
         "write-bw send-bw read-bw                                        | --qps=3                         | 12",
         "write-bw send-bw read-bw                                        | --consume --qps=2               | 12",
         "send-lat write-bw send-bw                                       | --events --verify --inline=32   | 12",
-        "nio-lat-select                                                  | --connections=3                 | 8",
     })
     void options(String tests, String options, int rows) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=8,13,64,5000"));
@@ -138,7 +137,30 @@ class PerfCommandTest {
     void optionsForAllTests(String options) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=13"));
         arguments.addAll(List.of(options.split(" ")));
-        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(3 + 10 + 2 + 2 * 4);
+        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(3 + 10 + 2 + 2 * 6);
+    }
+
+    /** Of each test of channels that takes connections: by rings and by the kernel, over one and over several. */
+    @Test
+    void connections() throws IOException {
+        List<String> seen = new ArrayList<>();
+        for (JsonNode row : json(quick("nio-lat-spin", "nio-lat-select", "nio-lat-block", "nio-bw", "nio-connect",
+                "--json", "--size=5000", "--connections=7,1"))) {
+            String test = row.get("test").asText();
+            seen.add(test + " " + row.get("transport").asText() + " " + row.get("connections").asInt());
+            if (LATENCIES.contains(test)) {
+                latency(row);
+            } else {
+                bandwidth(row);
+            }
+        }
+        List<String> wanted = new ArrayList<>();
+        for (String test : List.of("nio-lat-spin", "nio-lat-select", "nio-lat-block", "nio-bw", "nio-connect")) {
+            for (String transport : List.of("stream", "kernel")) {
+                wanted.addAll(List.of(test + " " + transport + " 1", test + " " + transport + " 7"));
+            }
+        }
+        assertThat(seen).containsExactlyInAnyOrderElementsOf(wanted);
     }
 
     @Test
@@ -267,7 +289,7 @@ class PerfCommandTest {
     void twoTerminals() throws IOException {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0", "--once")) {
             JsonNode rows = json(quick("--json", "--size=64", "--connect=127.0.0.1:" + port(listener)));
-            assertThat(rows).hasSize(13 + 2 * 5);
+            assertThat(rows).hasSize(13 + 2 * 7);
             CommandProcess.Result r = listener.end();
             assertThat(r.code()).as(r.err()).isZero();
         }

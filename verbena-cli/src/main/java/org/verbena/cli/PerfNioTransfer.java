@@ -1,0 +1,121 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * {@code nio-transfer} and {@code nio-transfer-from}: the side that has the file, so many bytes of it a call. The other side
+ * is that of {@code nio-bw}. The file is a temporary one that the page cache holds.
+ */
+abstract class PerfNioTransfer extends PerfTcp {
+    private static final long LENGTH = 64 << 20;
+    private static final int PIECE = 1 << 20;
+
+    protected final FileChannel file;
+    protected final long size;
+    private final long length;
+    private long next;
+
+    private PerfNioTransfer(PerfJob job, PerfControl peer, SocketChannel channel) throws IOException {
+        super(peer, channel);
+        this.size = job.size();
+        this.length = Math.max(LENGTH, size);
+        this.file = temporary(length);
+    }
+
+    /** A file of random-looking bytes that has no name any more. */
+    private static FileChannel temporary(long length) throws IOException {
+        Path path = Files.createTempFile("verbena-perf", null);
+        FileChannel file;
+        try {
+            file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        } finally {
+            Files.delete(path);
+        }
+        try {
+            ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
+            PerfPattern.fill(MemorySegment.ofBuffer(piece), 0, PIECE, 1);
+            for (long at = 0; at < length; at += piece.position()) {
+                piece.clear().limit((int) Math.min(PIECE, length - at));
+                file.write(piece, at);
+            }
+            return file;
+        } catch (IOException | RuntimeException e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    /** Where in the file the next operation begins: one after the other, from the start again at the end. */
+    protected final long begin() {
+        long at = next + size > length ? 0 : next;
+        next = at + size;
+        return at;
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            super.close();
+        } finally {
+            file.close();
+        }
+    }
+
+    /** {@code nio-transfer}: the channel is the target. */
+    static final class Sender extends PerfNioTransfer {
+        Sender(PerfJob job, PerfControl peer, SocketChannel channel) throws IOException {
+            super(job, peer, channel);
+        }
+
+        @Override
+        protected void burst(int n) throws IOException {
+            for (int i = 0; i < n; i++) {
+                long at = begin();
+                long end = at + size;
+                while (at < end) {
+                    long sent = file.transferTo(at, end - at, channel);
+                    if (sent == 0) {
+                        throw new PerfException("transferTo a channel that blocks sent nothing");
+                    }
+                    at += sent;
+                }
+            }
+        }
+    }
+
+    /** {@code nio-transfer-from}: the channel is the source. */
+    static final class Receiver extends PerfNioTransfer {
+        Receiver(PerfJob job, PerfControl peer, SocketChannel channel) throws IOException {
+            super(job, peer, channel);
+        }
+
+        /** Its time starts with the first operation that has ended. */
+        @Override
+        protected boolean receives() {
+            return true;
+        }
+
+        @Override
+        protected void burst(int n) throws IOException {
+            for (int i = 0; i < n; i++) {
+                long at = begin();
+                long end = at + size;
+                while (at < end) {
+                    long got = file.transferFrom(channel, at, end - at);
+                    if (got == 0) {
+                        throw PerfSelecting.closed();
+                    }
+                    arrived();
+                    at += got;
+                }
+            }
+        }
+    }
+}

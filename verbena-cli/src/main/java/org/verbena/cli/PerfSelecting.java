@@ -1,0 +1,61 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/** A loop that waits for all its channels by one selector. */
+abstract class PerfSelecting extends PerfLoop {
+    private static final long LOOK_MILLIS = 1000;
+
+    protected final Selector selector;
+    private final Consumer<SelectionKey> serve = this::unchecked;
+    private boolean first = true;
+
+    PerfSelecting(PerfControl peer, Selector selector) {
+        super(peer);
+        this.selector = selector;
+    }
+
+    /** A key is ready. */
+    protected abstract void serve(SelectionKey key) throws IOException;
+
+    private void unchecked(SelectionKey key) {
+        try {
+            serve(key);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Serves what is ready, or becomes so within a second; looks whether the peer is alive where nothing is. */
+    protected final void select() throws IOException {
+        try {
+            if (selector.select(serve, LOOK_MILLIS) == 0) {
+                peer.look(first);
+                first = false;
+            } else {
+                first = true;
+            }
+        } catch (UncheckedIOException e) {
+            throw Objects.requireNonNull(e.getCause());
+        }
+    }
+
+    static PerfException closed() {
+        return new PerfException("the peer closed the TCP connection");
+    }
+
+    /** Closes the selector and all that is registered with it. */
+    @Override
+    public void close() throws IOException {
+        for (SelectionKey key : List.copyOf(selector.keys())) {
+            key.channel().close();
+        }
+        selector.close();
+    }
+}
