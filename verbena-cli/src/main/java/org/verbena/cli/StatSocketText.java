@@ -79,7 +79,7 @@ final class StatSocketText {
 
     private static String reasons(StatObject o) {
         StringBuilder b = new StringBuilder();
-        for (int p = SamplePoint.SOCKETS_BY_TCP_REMOTE_PEER; p <= SamplePoint.SOCKETS_BY_TCP_RULE; p++) {
+        for (int p = SamplePoint.SOCKETS_BY_TCP_REMOTE_PEER; p <= SamplePoint.SOCKETS_BY_TCP_FOREIGN_SELECTOR; p++) {
             if (o.value(p) != 0) {
                 b.append(", ").append(o.value(p)).append(" by TCP: ").append(StatNames.shortName(o.type(), p)
                         .replace("by_tcp_", ""));

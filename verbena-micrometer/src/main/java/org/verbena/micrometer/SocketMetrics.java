@@ -46,5 +46,7 @@ final class SocketMetrics {
                 "Connections that TCP carries to the end, for there is no session with the other process");
         d.put(SamplePoint.SOCKETS_BY_TCP_RULE,
                 "Connections that TCP carries to the end, for a rule or the program wants it so");
+        d.put(SamplePoint.SOCKETS_BY_TCP_FOREIGN_SELECTOR,
+                "Connections that TCP carries to the end, for they are registered with a selector that is not Verbena's");
     }
 }

@@ -234,6 +234,8 @@ public final class SamplePoint {
     public static final int SOCKETS_BY_TCP_NO_SESSION = 0x814;
     /** Connections that TCP carries to the end, for a rule or the program wants it so. */
     public static final int SOCKETS_BY_TCP_RULE = 0x815;
+    /** Connections that TCP carries to the end, for they are registered with a selector that is not Verbena's. */
+    public static final int SOCKETS_BY_TCP_FOREIGN_SELECTOR = 0x816;
 
     // ---- connection
 

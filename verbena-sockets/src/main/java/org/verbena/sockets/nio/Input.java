@@ -66,7 +66,9 @@ final class Input extends Direction {
         looks = inVain ? looks + 1 : 0;
         if (looks == MOST_LOOKS) {
             looks = 0;
-            stream.lookAtTcp();
+            if (!channel.foreign().areKnown()) { // whose selector takes the doorbells itself
+                stream.lookAtTcp();
+            }
         }
     }
 

@@ -20,16 +20,23 @@ import org.verbena.sockets.VerbenaSocketChannel;
 abstract class JdkBackedChannel extends VerbenaSocketChannel implements SelChImpl {
     private final SocketChannel inner;
     private final SelChImpl socket;
+    private final ForeignSelectors foreign;
 
     JdkBackedChannel(SelectorProvider provider, SocketChannel inner) {
         super(provider);
         this.inner = inner;
         this.socket = (SelChImpl) inner;
+        this.foreign = new ForeignSelectors(inner);
     }
 
     /** The JDK's channel under this one. */
     public final SocketChannel inner() {
         return inner;
+    }
+
+    /** What selectors of others know of this channel. */
+    final ForeignSelectors foreign() {
+        return foreign;
     }
 
     abstract ChannelOptions options();
@@ -85,21 +92,21 @@ abstract class JdkBackedChannel extends VerbenaSocketChannel implements SelChImp
         return socket.getFDVal();
     }
 
-    // what the JDK's selectors ask, which cannot know of the rings
+    // what the JDK's selectors ask, for there may be some from before Verbena came into the process
 
     @Override
     public final boolean translateAndUpdateReadyOps(int ops, SelectionKeyImpl key) {
-        throw Foreign.selector(this);
+        return foreign.ready(ops, key.nioReadyOps(), key);
     }
 
     @Override
     public final boolean translateAndSetReadyOps(int ops, SelectionKeyImpl key) {
-        throw Foreign.selector(this);
+        return foreign.ready(ops, 0, key);
     }
 
     @Override
     public final int translateInterestOps(int ops) {
-        throw Foreign.selector(this);
+        return foreign.events(ops);
     }
 
     @Override

@@ -29,6 +29,7 @@ import org.verbena.sockets.stream.OpenSocket;
 final class StreamServerSocketChannel extends VerbenaServerSocketChannel implements SelChImpl {
     private final ServerSocketChannel inner;
     private final SelChImpl socket;
+    private final DescriptorHold hold;
     private final ChannelOptions options;
     private final ServerSocket adaptor;
 
@@ -57,6 +58,7 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
         this.interrupts = interrupts;
         this.offloaded = offloaded;
         this.socket = (SelChImpl) inner;
+        this.hold = new DescriptorHold(inner);
         this.options = new ChannelOptions(this, inner);
         this.adaptor = ChannelServerSocket.of(this);
     }
@@ -152,6 +154,9 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
 
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
+        if (block) {
+            hold.end();
+        }
         inner.configureBlocking(block);
     }
 
@@ -164,9 +169,15 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
         inner.close(); // which waits for the selectors that know it, and wakes who accepts
     }
 
-    /** The inner channel ends by itself, when the inner selector drops its key. */
+    /** The inner channel ends by itself, when the inner selector drops its key, or when no selector of others knows it. */
     @Override
-    public void kill() {}
+    public void kill() {
+        if (!isRegistered()) {
+            hold.end();
+        }
+    }
+
+    // what the JDK's selectors ask, for there may be some from before Verbena came into the process
 
     @Override
     public FileDescriptor getFD() {
@@ -180,17 +191,18 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
 
     @Override
     public boolean translateAndUpdateReadyOps(int ops, SelectionKeyImpl key) {
-        throw Foreign.selector(this);
+        return socket.translateAndUpdateReadyOps(ops, key);
     }
 
     @Override
     public boolean translateAndSetReadyOps(int ops, SelectionKeyImpl key) {
-        throw Foreign.selector(this);
+        return socket.translateAndSetReadyOps(ops, key);
     }
 
     @Override
     public int translateInterestOps(int ops) {
-        throw Foreign.selector(this);
+        hold.begin();
+        return socket.translateInterestOps(ops);
     }
 
     @Override

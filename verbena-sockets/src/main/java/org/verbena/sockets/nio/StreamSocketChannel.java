@@ -27,6 +27,7 @@ import org.verbena.sockets.SocketStatistics;
 import org.verbena.sockets.rules.Decision;
 import org.verbena.sockets.rules.Role;
 import org.verbena.sockets.rules.Rules;
+import org.verbena.sockets.stream.FallbackReason;
 import org.verbena.sockets.stream.OpenSocket;
 import org.verbena.sockets.stream.Stream;
 import org.verbena.sockets.stream.StreamFigures;
@@ -127,8 +128,11 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     @Override
     public void kill() throws IOException {
         synchronized (stateLock) {
-            if (quiet && !isRegistered()) {
-                release();
+            if (!isRegistered()) {
+                foreign().forget();
+                if (quiet) {
+                    release();
+                }
             }
         }
     }
@@ -262,9 +266,14 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
                 throw new AsynchronousCloseException();
             }
             inner.configureBlocking(false);
-            Stream made = decision.isKernel() ? Stream.byKernel(inner, role) : Stream.of(inner, role);
+            Stream made = decision.isKernel()
+                    ? Stream.byKernel(inner, role, FallbackReason.RULE)
+                    : foreign().areKnown()
+                            ? Stream.byKernel(inner, role, FallbackReason.FOREIGN_SELECTOR)
+                            : Stream.of(inner, role);
             made.decidedBy(decision);
             stream = made;
+            foreign().connected(made);
         }
     }
 
@@ -423,6 +432,9 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
         }
         try {
             if (stream == null) {
+                if (block) {
+                    foreign().forget();
+                }
                 inner.configureBlocking(block);
             }
         } finally {

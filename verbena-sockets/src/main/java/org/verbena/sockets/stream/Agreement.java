@@ -61,6 +61,7 @@ final class Agreement {
     private boolean asked;
     private final Sessions.Asking asking = this::haveSession;
     private volatile boolean begun;
+    private volatile FallbackReason refused = FallbackReason.NONE;
 
     Agreement(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role) {
         this.engine = engine;
@@ -74,6 +75,10 @@ final class Agreement {
         began = System.nanoTime(); // not before: with many connections at once it may be a while until their turn
         if (stream.isClosed()) {
             end(FallbackReason.CLOSED_EARLY);
+            return;
+        }
+        if (refused != FallbackReason.NONE) {
+            end(refused);
             return;
         }
         try {
@@ -414,6 +419,18 @@ final class Agreement {
     void streamClosed() {
         if (!over && !offerSent) {
             end(FallbackReason.CLOSED_EARLY);
+        }
+    }
+
+    /** This end wants no rings: the other finds it as it finds a plain one. After the offer it is too late. Any thread. */
+    void refuse(FallbackReason why) {
+        refused = why;
+        if (begun) {
+            engine.submit(() -> {
+                if (!offerSent) {
+                    end(why);
+                }
+            });
         }
     }
 

@@ -29,7 +29,9 @@ public enum FallbackReason {
     /** The queue pairs of the two processes could not be connected. */
     NO_SESSION("no session with the other process"),
     /** The program or a rule wants the kernel. */
-    RULE("by rule");
+    RULE("by rule"),
+    /** The program has registered it with a selector of the JDK, from before Verbena came into the process. */
+    FOREIGN_SELECTOR("registered with a selector that is not Verbena's");
 
     private final String sentence;
 

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** A connection that TCP carries to its end. */
 final class KernelStream extends Stream {
     private final SocketChannel tcp;
+    private final FallbackReason reason;
 
     /** Each is written by the one thread that reads or writes; others may see an earlier value. */
     private long sent;
@@ -17,9 +18,10 @@ final class KernelStream extends Stream {
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
 
-    KernelStream(SocketChannel tcp, Role role) {
+    KernelStream(SocketChannel tcp, Role role, FallbackReason reason) {
         super(role);
         this.tcp = tcp;
+        this.reason = reason;
     }
 
     @Override
@@ -112,7 +114,7 @@ final class KernelStream extends Stream {
 
     @Override
     public String fallbackReason() {
-        return FallbackReason.RULE.toString();
+        return reason.toString();
     }
 
     @Override
@@ -122,7 +124,7 @@ final class KernelStream extends Stream {
 
     @Override
     public StreamState state() {
-        return StreamState.byTcp(StreamState.state(inputEnded, outputEnded), FallbackReason.RULE);
+        return StreamState.byTcp(StreamState.state(inputEnded, outputEnded), reason);
     }
 
     @Override

@@ -245,6 +245,14 @@ final class RingStream extends Stream {
     }
 
     @Override
+    public void stayWithTcp(FallbackReason why) {
+        Agreement pending = agreement;
+        if (pending != null) {
+            pending.refuse(why);
+        }
+    }
+
+    @Override
     public void shutdownOutput() throws IOException {
         outputEnded = true;
         out.end(BlockLayout.END_ORDERLY);

@@ -60,14 +60,15 @@ public abstract class Stream {
     }
 
     /**
-     * Takes over a connection that TCP is to carry to its end, since a rule or the program wants it so; it is counted so.
+     * Takes over a connection that TCP is to carry to its end; it is counted so.
      *
      * @param tcp as for {@link #of}
+     * @param reason why
      */
-    public static Stream byKernel(SocketChannel tcp, Role role) {
-        StreamCounters.count(FallbackReason.RULE);
-        FlightEvents.socketByTcp(tcp, FallbackReason.RULE.key());
-        return StreamCounters.opened(new KernelStream(tcp, role));
+    public static Stream byKernel(SocketChannel tcp, Role role, FallbackReason reason) {
+        StreamCounters.count(reason);
+        FlightEvents.socketByTcp(tcp, reason.key());
+        return StreamCounters.opened(new KernelStream(tcp, role, reason));
     }
 
     /**
@@ -143,6 +144,14 @@ public abstract class Stream {
      * @return false if the ring carries it already
      */
     public abstract boolean keepOutputByTcp();
+
+    /**
+     * TCP carries both directions to the end if the ends have not agreed yet. If this end has made its offer it is too late:
+     * the other may be writing to a ring.
+     *
+     * @param reason what is counted then
+     */
+    public void stayWithTcp(FallbackReason reason) {}
 
     /** Ends the direction that goes out, after what was written. Idempotent. */
     public abstract void shutdownOutput() throws IOException;

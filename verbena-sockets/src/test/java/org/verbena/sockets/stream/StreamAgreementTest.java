@@ -255,7 +255,8 @@ class StreamAgreementTest {
         Stream ours = plainServer
                 ? Stream.of(tcp.client, Stream.Role.CLIENT)
                 : Stream.of(tcp.server, Stream.Role.SERVER);
-        Stream theirs = new KernelStream(plainServer ? tcp.server : tcp.client, Stream.Role.SERVER);
+        Stream theirs = new KernelStream(plainServer ? tcp.server : tcp.client, Stream.Role.SERVER,
+                FallbackReason.RULE);
         Way there = new Way(ours, theirs, 0);
         Way back = new Way(theirs, ours, 1);
         RingStream stream = (RingStream) ours;
@@ -341,7 +342,7 @@ class StreamAgreementTest {
             assertThat(caller.send(garbage, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
             await("fall-back", () -> client.reason() == FallbackReason.BAD_PEER);
         }
-        Stream server = new KernelStream(tcp.server, Stream.Role.SERVER);
+        Stream server = new KernelStream(tcp.server, Stream.Role.SERVER, FallbackReason.RULE);
         Way there = new Way(client, server, 0);
         while (there.read < 100_000) {
             there.turn(100_000);

@@ -98,13 +98,18 @@ public final class AgentJar {
 
     /** Compiles one of the tests' programs for Java 8 into a folder. */
     public static Path program(Path folder, String name) throws IOException {
+        return program(folder, name, "8");
+    }
+
+    /** Compiles one of the tests' programs for a Java into a folder. */
+    public static Path program(Path folder, String name, String release) throws IOException {
         Path source = Files.createDirectories(folder.resolve("source")).resolve(name + ".java");
         try (var in = AgentJar.class.getResourceAsStream("/agent/" + name + ".java")) {
             Files.copy(in, source);
         }
         Path classes = Files.createDirectories(folder.resolve("classes"));
         assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, "-nowarn", "-Xlint:-options", "--release",
-                "8", "-d", classes.toString(), source.toString())).isZero();
+                release, "-d", classes.toString(), source.toString())).isZero();
         return classes;
     }
 }

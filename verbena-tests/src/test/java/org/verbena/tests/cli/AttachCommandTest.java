@@ -91,6 +91,27 @@ class AttachCommandTest {
         }
     }
 
+    /** An HttpClient and a selector from before go on, with new channels, which are Verbena's, as well. */
+    @Test
+    void whatTheProgramHasGoesOn() throws Exception {
+        Path kept = AgentJar.program(dir, "Kept", "25");
+        Process p = start(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp", kept.toString(), "Kept");
+        try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.readLine()).isEqualTo("ready");
+            ask(p);
+            assertThat(List.of(out.readLine(), out.readLine(), out.readLine()))
+                    .containsExactly("http okokok", "registered first none", "registered late none");
+            assertThat(attach(p.pid(), "--quiet").code()).isZero();
+            for (int i = 0; i < 3; i++) {
+                ask(p);
+                assertThat(List.of(out.readLine(), out.readLine(), out.readLine()))
+                        .containsExactly("http okokok", "registered first kernel", "registered late stream");
+            }
+            p.getOutputStream().close();
+            assertThat(p.waitFor()).isZero();
+        }
+    }
+
     @Test
     void anOldJavaIsLeftAlone() throws Exception {
         Optional<Path> old = AgentRun.oldJava();

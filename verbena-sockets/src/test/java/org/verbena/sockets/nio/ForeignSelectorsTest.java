@@ -1,0 +1,297 @@
+package org.verbena.sockets.nio;
+
+import static java.nio.channels.SelectionKey.OP_ACCEPT;
+import static java.nio.channels.SelectionKey.OP_CONNECT;
+import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.security.MessageDigest;
+import java.util.Random;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import sun.nio.ch.DefaultSelectorProvider;
+
+import org.verbena.sockets.VerbenaServerSocketChannel;
+import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.sockets.VerbenaSocketOptions;
+import org.verbena.sockets.stream.FallbackReason;
+
+/** Verbena's channels at a selector of the JDK, as a program has it from before it was attached to. */
+@Timeout(120)
+class ForeignSelectorsTest {
+    private static final long QUIET_MILLIS = 50;
+    private static final int BYTES = 3_000_000;
+
+    private Selector selector;
+
+    @BeforeEach
+    void open() throws IOException {
+        selector = DefaultSelectorProvider.get().openSelector();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        selector.close();
+    }
+
+    private SelectionKey register(SelectableChannel channel, int ops) throws IOException {
+        channel.configureBlocking(false);
+        return channel.register(selector, ops);
+    }
+
+    /** What of {@code key} is ready; a selection may find that a doorbell had nothing behind it. */
+    private int select(SelectionKey key) throws IOException {
+        selector.selectedKeys().clear();
+        while (selector.select() == 0) {
+            assertThat(selector.selectedKeys()).isEmpty();
+        }
+        assertThat(selector.selectedKeys()).containsExactly(key);
+        return key.readyOps();
+    }
+
+    private void assertNothingReady() throws IOException {
+        selector.selectedKeys().clear();
+        long end = System.nanoTime() + QUIET_MILLIS * 1_000_000;
+        for (int i = 0; System.nanoTime() < end; i++) {
+            assertThat(selector.select(QUIET_MILLIS)).isZero();
+            assertThat(i).as("selections that find nothing").isLessThan(10);
+        }
+    }
+
+    private static void write(SocketChannel to, String text) throws IOException {
+        ByteBuffer b = ByteBuffer.wrap(text.getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        while (b.hasRemaining()) {
+            to.write(b);
+        }
+    }
+
+    private static String read(SocketChannel from, int most) throws IOException {
+        ByteBuffer b = ByteBuffer.allocate(most);
+        int n = from.read(b);
+        return n < 0 ? "end" : new String(b.array(), 0, n, java.nio.charset.StandardCharsets.US_ASCII);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Carrier.class)
+    void whatIsUnreadIsReadyAgain(Carrier carrier) throws Exception {
+        try (Carrier.Pair p = carrier.connected()) {
+            SelectionKey key = register(p.tested(), OP_READ);
+            assertNothingReady();
+            for (int i = 0; i < 50; i++) {
+                write(p.peer(), "abc");
+                for (String expected : new String[] {"a", "b", "c"}) {
+                    assertThat(select(key)).isEqualTo(OP_READ);
+                    assertThat(read(p.tested(), 1)).isEqualTo(expected);
+                }
+                assertThat(read(p.tested(), 1)).isEmpty();
+                if (i < 3) {
+                    assertNothingReady();
+                }
+            }
+            write(p.peer(), "z");
+            assertThat(select(key)).isEqualTo(OP_READ);
+            key.interestOps(OP_WRITE);
+            assertThat(select(key)).isEqualTo(OP_WRITE);
+            key.interestOps(0);
+            assertNothingReady();
+            key.interestOps(OP_READ | OP_WRITE);
+            assertThat(select(key)).isEqualTo(OP_READ | OP_WRITE);
+            key.interestOps(OP_READ);
+            assertThat(read(p.tested(), 1)).isEqualTo("z");
+            p.peer().close();
+            assertThat(select(key)).isEqualTo(OP_READ);
+            assertThat(read(p.tested(), 1)).isEqualTo("end");
+            assertThat(select(key)).isEqualTo(OP_READ);
+        }
+    }
+
+    /** The thread sleeps in the selector until the other end comes to it. */
+    @ParameterizedTest
+    @EnumSource(Carrier.class)
+    void aSleeperIsWokenByBytesAndByRoom(Carrier carrier) throws Exception {
+        try (Carrier.Pair p = carrier.connected()) {
+            SelectionKey key = register(p.tested(), OP_READ);
+            for (int i = 0; i < 10; i++) {
+                Thread later = Thread.ofPlatform().start(() -> {
+                    try {
+                        Thread.sleep(20);
+                        write(p.peer(), "x");
+                    } catch (IOException | InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                assertThat(select(key)).isEqualTo(OP_READ);
+                assertThat(read(p.tested(), 5)).isEqualTo("x");
+                later.join();
+            }
+            key.interestOps(OP_WRITE);
+            long sent = 0;
+            int n;
+            do { // a ring that is full may be replaced by a larger one
+                n = p.tested().write(ByteBuffer.allocate(10_000));
+                sent += n;
+                selector.selectedKeys().clear();
+            } while (n > 0 || selector.select(QUIET_MILLIS) > 0);
+            assertNothingReady();
+            long all = sent;
+            Thread reader = Thread.ofPlatform().start(() -> {
+                try {
+                    Thread.sleep(20);
+                    ByteBuffer b = ByteBuffer.allocate(50_000);
+                    for (long left = all; left > 0;) {
+                        left -= p.peer().read(b.clear());
+                    }
+                } catch (IOException | InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            assertThat(select(key)).isEqualTo(OP_WRITE);
+            reader.join();
+        }
+    }
+
+    /** Both ends at one selector of the JDK: all bytes arrive. */
+    @ParameterizedTest
+    @EnumSource(Carrier.class)
+    void allBytesPass(Carrier carrier) throws Exception {
+        try (Carrier.Pair p = carrier.accepted()) {
+            SelectionKey out = register(p.tested(), OP_WRITE);
+            SelectionKey in = register(p.peer(), OP_READ);
+            MessageDigest sent = MessageDigest.getInstance("SHA-256");
+            MessageDigest got = MessageDigest.getInstance("SHA-256");
+            Random random = new Random(7);
+            ByteBuffer from = ByteBuffer.allocate(30_000).limit(0);
+            ByteBuffer to = ByteBuffer.allocate(20_000);
+            int left = BYTES;
+            while (in.isValid()) {
+                selector.select();
+                if (selector.selectedKeys().remove(in) && in.isReadable()) {
+                    int n = p.peer().read(to.clear());
+                    if (n < 0) {
+                        in.cancel();
+                        continue;
+                    }
+                    got.update(to.array(), 0, n);
+                }
+                if (selector.selectedKeys().remove(out) && out.isWritable()) {
+                    if (!from.hasRemaining() && left > 0) {
+                        random.nextBytes(from.array());
+                        from.clear().limit(Math.min(left, 1 + random.nextInt(from.capacity())));
+                        left -= from.limit();
+                        sent.update(from.array(), 0, from.limit());
+                    }
+                    p.tested().write(from);
+                    if (left == 0 && !from.hasRemaining()) {
+                        out.interestOps(0);
+                        p.tested().shutdownOutput();
+                    }
+                }
+            }
+            assertThat(got.digest()).isEqualTo(sent.digest());
+        }
+    }
+
+    /** As the JDK's HttpClient does it. */
+    @Test
+    void whatIsRegisteredBeforeItIsConnectedStaysWithTcp() throws Exception {
+        try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open();
+                VerbenaSocketChannel client = VerbenaSocketChannel.open()) {
+            listener.bind(Carrier.anyPort());
+            SelectionKey accepting = register(listener, OP_ACCEPT);
+            SelectionKey key = register(client, OP_CONNECT);
+            selector.selectNow();
+            assertThat(client.connect(listener.getLocalAddress())).isFalse();
+            for (int seen = 0; seen != (OP_CONNECT | OP_ACCEPT);) {
+                selector.select();
+                seen |= key.readyOps() | accepting.readyOps();
+            }
+            accepting.interestOps(0);
+            assertThat(client.finishConnect()).isTrue();
+            key.interestOps(OP_READ);
+            try (VerbenaSocketChannel server = (VerbenaSocketChannel) listener.accept()) {
+                for (int i = 0; i < 100; i++) {
+                    write(server, "hello");
+                    assertThat(select(key)).isEqualTo(OP_READ);
+                    assertThat(read(client, 10)).isEqualTo("hello");
+                    Thread.sleep(1);
+                }
+                assertThat(client.fallbackReason()).isEqualTo(FallbackReason.FOREIGN_SELECTOR.toString());
+                assertThat(client.getOption(VerbenaSocketOptions.TRANSPORT)).isEqualTo("kernel");
+                assertThat(server.isOutputByRing()).isFalse();
+            }
+        }
+    }
+
+    /** Registered at once after it was connected, before the ends can have agreed. */
+    @Test
+    void whatIsRegisteredBeforeTheEndsAgreeStaysWithTcp() throws Exception {
+        try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open()) {
+            listener.bind(Carrier.anyPort());
+            int byTcp = 0;
+            for (int i = 0; i < 20; i++) {
+                try (VerbenaSocketChannel client = VerbenaSocketChannel.open()) {
+                    client.connect(listener.getLocalAddress());
+                    SelectionKey key = register(client, OP_READ);
+                    selector.selectNow();
+                    try (SocketChannel server = listener.accept()) {
+                        for (int n = 0; n < 20 || client.getOption(VerbenaSocketOptions.TRANSPORT).equals(
+                                "undecided"); n++) {
+                            write(server, "hello");
+                            assertThat(select(key)).isEqualTo(OP_READ);
+                            assertThat(read(client, 10)).isEqualTo("hello");
+                            Thread.sleep(1);
+                        }
+                    }
+                    byTcp += client.fallbackReason().equals(FallbackReason.FOREIGN_SELECTOR.toString()) ? 1 : 0;
+                }
+            }
+            assertThat(byTcp).isGreaterThan(10); // the thread may have been slow
+        }
+    }
+
+    /** The selector finds keys by descriptors: one that it knows must not be given to another channel. */
+    @Test
+    void aRefusedConnectionIsNotTakenForTheNext() throws Exception {
+        try (ServerSocketChannel gone = ServerSocketChannel.open();
+                ServerSocketChannel listener = ServerSocketChannel
+                        .open()) {
+            listener.bind(Carrier.anyPort());
+            gone.bind(Carrier.anyPort());
+            var refusing = gone.getLocalAddress();
+            gone.close();
+            for (int i = 0; i < 20; i++) {
+                VerbenaSocketChannel refused = VerbenaSocketChannel.open();
+                SelectionKey key = register(refused, OP_CONNECT);
+                selector.selectNow();
+                refused.connect(refusing);
+                assertThat(select(key)).isEqualTo(OP_CONNECT);
+                assertThatThrownBy(refused::finishConnect).isInstanceOf(ConnectException.class);
+                assertThat(refused.isOpen()).isFalse();
+                try (VerbenaSocketChannel next = VerbenaSocketChannel.open()) {
+                    SelectionKey nexts = register(next, OP_CONNECT);
+                    next.connect(listener.getLocalAddress());
+                    assertThat(select(nexts)).isEqualTo(OP_CONNECT);
+                    assertThat(next.finishConnect()).isTrue();
+                    listener.accept().close();
+                }
+                selector.selectNow();
+                assertThat(selector.keys()).isEmpty();
+            }
+        }
+    }
+}
