@@ -8,7 +8,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -19,8 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The change from TCP to rings under seeded schedules: one thread plays both ends, TCP's delays, the agreement, closing and
- * death in any order. Whatever the order, a reader gets the writer's bytes, in order, none twice; all of them before an
+ * The change from TCP to rings under random schedules, by a seed: one thread plays both ends, TCP's delays, the agreement's
+ * outcome, closing and death in any order. The messages of the agreement are for {@code Agreement}'s own tests. Whatever the order, a reader gets the writer's bytes, in order, none twice; all of them before an
  * orderly end; and never sleeps while something waits for it.
  */
 class SwitchModelTest {
@@ -38,6 +42,12 @@ class SwitchModelTest {
     static void disconnect() throws VerbsException {
         System.out.println("WRITEs that did not complete at once: " + sessions.busy);
         sessions.close();
+    }
+
+    /** What a schedule has come to. */
+    private enum Reached {
+        NO_RING, ONE_RING, TWO_RINGS, ONE_FELL_BACK, KILLED_ON_TCP, KILLED_ON_A_RING, CLOSED_ON_TCP, CLOSED_ON_A_RING,
+        BYTES_BOTH_WAYS, A_LARGER_RING
     }
 
     /** One end of the connection, and what the model knows of it. */
@@ -94,12 +104,19 @@ class SwitchModelTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3})
     void everyByteArrivesOnceAndInOrder(int block) throws Exception {
+        Map<Reached, Integer> reached = new EnumMap<>(Reached.class);
         for (int seed = block * SEEDS; seed < (block + 1) * SEEDS; seed++) {
             try {
-                new Schedule(seed).run();
+                Schedule s = new Schedule(seed);
+                s.run();
+                s.reached.forEach(r -> reached.merge(r, 1, Integer::sum));
             } catch (AssertionError | Exception e) {
                 throw new AssertionError("seed " + seed, e);
             }
+        }
+        System.out.println("SwitchModelTest, of " + SEEDS + " schedules: " + reached);
+        for (Reached r : Reached.values()) {
+            assertThat(reached.getOrDefault(r, 0)).as(r.name()).isGreaterThan(SEEDS / 200);
         }
     }
 
@@ -124,6 +141,7 @@ class SwitchModelTest {
         final Random random;
         final End a;
         final End b;
+        final Set<Reached> reached = EnumSet.noneOf(Reached.class);
 
         Schedule(int seed) {
             random = new Random(seed);
@@ -164,7 +182,7 @@ class SwitchModelTest {
                 }
                 case 14 -> answerCalls(end);
                 default -> {
-                    if (random.nextInt(40) == 0) {
+                    if (random.nextInt(15) == 0) {
                         kill(end);
                     }
                 }
@@ -407,6 +425,7 @@ class SwitchModelTest {
                     }
                 }
             }
+            takeStock();
             close(a);
             close(b);
             for (End end : new End[] {a, b}) {
@@ -428,6 +447,27 @@ class SwitchModelTest {
                     }
                     end.link.release();
                 }
+            }
+        }
+
+        private void takeStock() {
+            int rings = (a.stream.isInputByRing() ? 1 : 0) + (b.stream.isInputByRing() ? 1 : 0);
+            reached.add(rings == 0 ? Reached.NO_RING : rings == 1 ? Reached.ONE_RING : Reached.TWO_RINGS);
+            if (a.fellBack != b.fellBack) {
+                reached.add(Reached.ONE_FELL_BACK);
+            }
+            for (End end : new End[] {a, b}) {
+                if (end.killed) {
+                    reached.add(end.stream.isInputByRing() ? Reached.KILLED_ON_A_RING : Reached.KILLED_ON_TCP);
+                } else if (end.closed) {
+                    reached.add(end.stream.isInputByRing() ? Reached.CLOSED_ON_A_RING : Reached.CLOSED_ON_TCP);
+                }
+            }
+            if (a.read > 0 && b.read > 0) {
+                reached.add(Reached.BYTES_BOTH_WAYS);
+            }
+            if (a.stream.in().growths() + b.stream.in().growths() > 0) {
+                reached.add(Reached.A_LARGER_RING);
             }
         }
 
