@@ -77,6 +77,7 @@ final class StreamPeer {
     private static void write(int port, long bytes) throws IOException {
         try (VerbenaSocketChannel channel = VerbenaSocketChannel.open()) {
             channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            System.out.println("connected");
             ByteBuffer out = ByteBuffer.allocateDirect(PIECE);
             long total = 0;
             boolean said = false;
