@@ -5,15 +5,13 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
+import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
-import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -32,7 +30,7 @@ class LibvmaFileTest {
             + "d48665e5285b24bbd6bb5b2e553f40fb77b30215/src/vma/util/libvma.conf");
     private static final String SHA256 = "24eb49b6e2f62ecf05377c5dae99a3cb32b53df989e52f93c357f8aaceee36b7";
     private static final Path HERE = Path.of("target", "libvma", "libvma.conf").toAbsolutePath();
-    private static final Duration LONGEST = Duration.ofSeconds(10);
+    private static final int LONGEST_MILLIS = 10_000;
 
     /** A statement in a comment, without those that describe the grammar. */
     private static final Pattern EXAMPLE = Pattern.compile("(?m)^#\\s*((?:application-id|use|log)\\s[^<\\[\n]*)$");
@@ -47,11 +45,11 @@ class LibvmaFileTest {
     static void fetch() throws Exception {
         if (!Files.exists(HERE)) {
             Files.createDirectories(HERE.getParent());
-            try (HttpClient client = HttpClient.newBuilder().connectTimeout(LONGEST).build()) {
-                HttpResponse<byte[]> r = client.send(HttpRequest.newBuilder(THERE).timeout(LONGEST).build(),
-                        HttpResponse.BodyHandlers.ofByteArray());
-                assumeTrue(r.statusCode() == 200, () -> unavailable("it answers " + r.statusCode()));
-                Files.write(HERE, r.body());
+            URLConnection connection = THERE.toURL().openConnection();
+            connection.setConnectTimeout(LONGEST_MILLIS);
+            connection.setReadTimeout(LONGEST_MILLIS);
+            try (InputStream in = connection.getInputStream()) {
+                Files.write(HERE, in.readAllBytes());
             } catch (IOException e) {
                 assumeTrue(false, () -> unavailable(e.toString()));
             }
