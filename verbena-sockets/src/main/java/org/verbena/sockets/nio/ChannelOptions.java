@@ -109,6 +109,8 @@ final class ChannelOptions {
             BoundDevice.set(descriptor(), (String) Objects.requireNonNull(value));
         } else if (name == StandardSocketOptions.TCP_NODELAY) {
             noDelay((Boolean) Objects.requireNonNull(value));
+        } else if (connection != null && name.name().equals("SO_OOBINLINE")) { // the JDK's own, which has no constant
+            connection.urgentInline((Boolean) Objects.requireNonNull(value));
         } else {
             inner.setOption(name, Objects.requireNonNull(value));
         }

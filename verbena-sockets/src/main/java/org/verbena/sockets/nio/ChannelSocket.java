@@ -180,7 +180,7 @@ final class ChannelSocket extends Socket {
     @Override
     public void setOOBInline(boolean on) throws SocketException {
         checkOpen();
-        inner.setOOBInline(on);
+        channel.urgentInline(on);
     }
 
     @Override

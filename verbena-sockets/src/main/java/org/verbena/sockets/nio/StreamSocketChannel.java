@@ -62,6 +62,7 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     private volatile @Nullable Stream stream;
     private volatile @Nullable OpenSocket connecting;
     private volatile boolean ringing;
+    private boolean urgentInline;
     private boolean quiet;
     private boolean released;
     private @Nullable Socket adaptor;
@@ -272,6 +273,9 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
                             ? Stream.byKernel(inner, role, FallbackReason.FOREIGN_SELECTOR)
                             : Stream.of(inner, role);
             made.decidedBy(decision);
+            if (urgentInline) {
+                made.urgentInline(true);
+            }
             stream = made;
             foreign().connected(made);
         }
@@ -347,8 +351,9 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     }
 
     /**
-     * Sends a byte of urgent data, always by TCP: there the receiver drops it unless it asked for it in line, and the sender
-     * learns whether the connection still lives, which is what programs use it for.
+     * Sends a byte of urgent data: by TCP, unless a ring carries the bytes and the receiver wants it in line among them. TCP
+     * drops what is not wanted in line, and the sender learns whether the connection still lives, which is what programs use
+     * it for.
      *
      * @return false if there is no room for it
      */
@@ -359,7 +364,10 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
             if (output.isShut()) {
                 throw new ClosedChannelException();
             }
-            connected.keepOutputByTcp(); // else the receiver, who may count the byte or not, would miss the change
+            // by TCP it stays with TCP: else the receiver, who may count the byte or not, would miss the change
+            if (!connected.keepOutputByTcp() && connected.takesUrgentInline()) {
+                return output.write(ByteBuffer.wrap(new byte[] {(byte) data})) > 0;
+            }
             inner.socket().sendUrgentData(data);
             return true;
         } catch (SocketException e) {
@@ -369,6 +377,18 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
             throw e;
         } finally {
             output.lock().unlock();
+        }
+    }
+
+    /** Whether urgent data come in line, SO_OOBINLINE. */
+    void urgentInline(boolean on) throws SocketException {
+        synchronized (stateLock) {
+            urgentInline = on;
+            inner.socket().setOOBInline(on);
+            Stream s = stream;
+            if (s != null && isOpen()) {
+                s.urgentInline(on);
+            }
         }
     }
 

@@ -323,7 +323,7 @@ final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
 
     @Override
     void urgentInline(boolean on) throws IOException {
-        created().inner().socket().setOOBInline(on);
+        created().urgentInline(on);
     }
 
     @Override

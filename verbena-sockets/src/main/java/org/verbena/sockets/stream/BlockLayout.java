@@ -9,9 +9,9 @@ import java.lang.invoke.VarHandle;
  * each, and that it reads.
  *
  * <pre>
- *         0         8         16        24        32        40
- *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │          │   what the peer says as the one that sends
- *   64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed   │   what the peer says as the one that receives
+ *         0         8         16        24        32        40       48
+ *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │        │        │   what the peer says as the one that sends
+ *   64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed │ urgent │   what the peer says as the one that receives
  * </pre>
  *
  * Each word is read once and checked before it is used. docs/stream.md explains them.
@@ -42,6 +42,8 @@ final class BlockLayout {
     static final int GRANTED = 96;
     /** Not 0: the peer reads no more, see {@link #END_ORDERLY}. */
     static final int CLOSED = 104;
+    /** 1: the peer wants urgent data in line; written before its first {@link #DATA_ARM}. */
+    static final int URGENT = 112;
 
     /** The stream ends at the position; the reader gets all of it, then the end. */
     static final int END_ORDERLY = 1;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,9 @@ final class Outbound {
     static final int EAGER_RING = 256 << 10;
     /** After so many writes in vain the program is taken for one that does not wait in any other way. */
     private static final int MOST_IN_VAIN = 16;
+    /** How long a peer that has made its offer may take to say what it wants; it is at it. */
+    private static final long SAYING_NANOS = 1_000_000_000L;
+    private static final long SAYING_PAUSE_NANOS = 100_000;
 
     private final SocketChannel tcp;
     private volatile int carrier;
@@ -48,6 +52,9 @@ final class Outbound {
     /** Nothing more may be written to the peer's memory: it may serve another connection already. */
     private boolean gone;
     private volatile boolean ended;
+
+    /** Whether this end wants urgent data in line. */
+    private volatile boolean urgentInline;
 
     /** The peer's last wish to be told that was seen. */
     private long seenDataArm;
@@ -87,12 +94,46 @@ final class Outbound {
             laneStart = sent;
             produced = sent;
             link = own;
+            if (urgentInline) { // after the link: who asks for it from now on says so to the peer
+                postWord(Session.NOTHING, BlockLayout.URGENT, 1);
+                own.session.poll();
+            }
             if (carrier == CANDIDATE) {
                 postWord(Session.NOTHING, BlockLayout.LANE, BlockLayout.lane(sent, 1));
                 own.session.poll();
                 carrier = RING;
             }
         }
+    }
+
+    /** Tells the peer, now or when there is one; the peer has heard when this returns. */
+    void urgentInline(boolean on) {
+        urgentInline = on;
+        Link own = link;
+        if (own != null) {
+            synchronized (own.session) {
+                postWord(Session.NOTHING, BlockLayout.URGENT, urgentInline ? 1 : 0);
+                own.session.awaitArrival();
+            }
+        }
+    }
+
+    /** Whether the ring carries, and the peer wants urgent data in line; waits until it can have said so. */
+    boolean takesUrgentInline() {
+        if (carrier != RING) {
+            return false;
+        }
+        Link own = link();
+        long start = System.nanoTime();
+        while (BlockLayout.getAcquire(own.block, BlockLayout.DATA_ARM) == 0 && !isOver(own)
+                && System.nanoTime() - start < SAYING_NANOS) {
+            LockSupport.parkNanos(SAYING_PAUSE_NANOS);
+        }
+        return BlockLayout.getAcquire(own.block, BlockLayout.URGENT) != 0;
+    }
+
+    private boolean isOver(Link own) {
+        return ended || own.session.isFailed() || BlockLayout.getAcquire(own.block, BlockLayout.CLOSED) != 0;
     }
 
     /** Whether words can be sent to the peer's control block. */
@@ -253,8 +294,7 @@ final class Outbound {
             return false;
         }
         Link own = link();
-        return ended || own.session.isFailed() || BlockLayout.getAcquire(own.block, BlockLayout.CLOSED) != 0
-                || BlockLayout.getAcquire(own.block, BlockLayout.GRANTED) == generation + 1 || room() != 0;
+        return isOver(own) || BlockLayout.getAcquire(own.block, BlockLayout.GRANTED) == generation + 1 || room() != 0;
     }
 
     /** Asks the peer to tell when there is room. */

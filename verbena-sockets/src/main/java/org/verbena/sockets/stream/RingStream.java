@@ -245,6 +245,16 @@ final class RingStream extends Stream {
     }
 
     @Override
+    public boolean takesUrgentInline() {
+        return out.takesUrgentInline();
+    }
+
+    @Override
+    public void urgentInline(boolean on) {
+        out.urgentInline(on);
+    }
+
+    @Override
     public void stayWithTcp(FallbackReason why) {
         Agreement pending = agreement;
         if (pending != null) {

@@ -146,6 +146,18 @@ public abstract class Stream {
     public abstract boolean keepOutputByTcp();
 
     /**
+     * Whether urgent data are to be written as any others, for a ring carries what goes out and the peer wants them in line.
+     * If not, TCP carries them: it wakes a peer at most, and finds out whether it is there. May wait for a moment for a peer
+     * that has just agreed.
+     */
+    public boolean takesUrgentInline() {
+        return false;
+    }
+
+    /** Says whether urgent data that come in are wanted in line, as SO_OOBINLINE; without a call they are not. Any thread. */
+    public void urgentInline(boolean on) {}
+
+    /**
      * TCP carries both directions to the end if the ends have not agreed yet. If this end has made its offer it is too late:
      * the other may be writing to a ring.
      *

@@ -1,9 +1,12 @@
 package org.verbena.sockets.nio;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.SocketException;
+import java.net.SocketOption;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
@@ -21,6 +24,7 @@ import org.verbena.sockets.VerbenaSocketOptions;
 /** What carries a connection that was half closed, or that carries urgent data; each byte arrives whatever it is. */
 class TransportTest {
     private static final int PIECE = 10_000;
+    private static final long FULL_NANOS = 500_000_000;
 
     private record Pair(VerbenaSocketChannel client, VerbenaSocketChannel server) implements AutoCloseable {
         static Pair open() throws IOException {
@@ -133,6 +137,135 @@ class TransportTest {
             p.client.socket().sendUrgentData(2);
             pass(p.client, p.server, random);
             pass(p.server, p.client, random);
+        }
+    }
+
+    private static String text(SocketChannel from, int length) throws IOException {
+        ByteBuffer b = ByteBuffer.allocate(length);
+        while (b.hasRemaining()) {
+            assertThat(from.read(b)).isNotNegative();
+        }
+        return new String(b.array(), US_ASCII);
+    }
+
+    private static void write(SocketChannel to, String text) throws IOException {
+        assertThat(to.write(ByteBuffer.wrap(text.getBytes(US_ASCII)))).isEqualTo(text.length());
+    }
+
+    /** On rings as on TCP: among the bytes where they are wanted so, else nowhere. */
+    @ParameterizedTest
+    @EnumSource(Carrier.class)
+    void urgentDataComeInLineWhereTheyAreWanted(Carrier carrier) throws Exception {
+        for (boolean accepted : new boolean[] {false, true}) {
+            try (Carrier.Pair p = accepted ? carrier.accepted() : carrier.connected()) {
+                SocketChannel from = p.tested();
+                SocketChannel to = p.peer();
+                to.socket().setOOBInline(true);
+                StringBuilder all = new StringBuilder();
+                for (int i = 0; i < 100; i++) {
+                    write(from, "a".repeat(i % 7));
+                    from.socket().sendUrgentData('0' + i % 10);
+                    all.append("a".repeat(i % 7)).append(i % 10);
+                }
+                assertThat(text(to, all.length())).isEqualTo(all.toString());
+                to.socket().setOOBInline(false);
+                write(from, "b");
+                from.socket().sendUrgentData('U');
+                write(from, "c");
+                assertThat(text(to, 2)).isEqualTo("bc");
+                to.configureBlocking(false);
+                assertThat(to.read(ByteBuffer.allocate(1))).isZero();
+                to.configureBlocking(true);
+                for (SocketOption<?> o : to.supportedOptions()) {
+                    if (o.name().equals("SO_OOBINLINE")) {
+                        inline(to, o);
+                    }
+                }
+                from.socket().sendUrgentData('V');
+                write(from, "d");
+                assertThat(text(to, 2)).isEqualTo("Vd");
+                if (carrier == Carrier.RING) {
+                    VerbenaSocketChannel sender = (VerbenaSocketChannel) from;
+                    assertThat(sender.isOutputByRing()).isTrue();
+                    assertThat(sender.statistics().sentByRing()).isGreaterThanOrEqualTo(all.length() + 4L);
+                }
+            }
+        }
+    }
+
+    @SuppressWarnings("unchecked") // its type is Boolean
+    private static void inline(SocketChannel channel, SocketOption<?> option) throws IOException {
+        channel.setOption((SocketOption<Boolean>) option, true);
+    }
+
+    /** What was asked for before the ends agree holds on the rings. */
+    @Test
+    void urgentDataAreWantedInLineFromTheBeginning() throws Exception {
+        for (int i = 0; i < 10; i++) {
+            try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open();
+                    VerbenaSocketChannel client = VerbenaSocketChannel.open()) {
+                listener.bind(Carrier.anyPort());
+                client.socket().setOOBInline(true);
+                client.connect(listener.getLocalAddress());
+                try (VerbenaSocketChannel server = (VerbenaSocketChannel) listener.accept()) {
+                    server.socket().setOOBInline(i % 2 == 0);
+                    boolean clients = false;
+                    boolean servers = false;
+                    Random random = new Random(i);
+                    while (!clients || !servers) { // at once, the other end may be about to agree
+                        if (!clients && client.isOutputByRing()) {
+                            clients = true;
+                            client.socket().sendUrgentData('c');
+                            write(client, "C");
+                            assertThat(text(server, i % 2 == 0 ? 2 : 1)).isEqualTo(i % 2 == 0 ? "cC" : "C");
+                        }
+                        if (!servers && server.isOutputByRing()) {
+                            servers = true;
+                            server.socket().sendUrgentData('s');
+                            write(server, "S");
+                            assertThat(text(client, 2)).isEqualTo("sS");
+                        }
+                        pass(client, server, random);
+                        pass(server, client, random);
+                    }
+                }
+            }
+        }
+    }
+
+    /** A channel that blocks waits for room in the ring. */
+    @Test
+    void urgentDataInLineWaitForRoom() throws Exception {
+        try (Carrier.Pair p = Carrier.RING.connected()) {
+            p.peer().socket().setOOBInline(true);
+            p.tested().configureBlocking(false);
+            long sent = 0;
+            long full = 0; // since when; until then the ring may be replaced by a larger one
+            while (full == 0 || System.nanoTime() - full < FULL_NANOS) {
+                int n = p.tested().write(ByteBuffer.allocate(PIECE));
+                if (n == 0) {
+                    try {
+                        p.tested().socket().sendUrgentData('u');
+                        n = 1;
+                    } catch (SocketException e) {
+                        assertThat(e).hasMessage("Socket buffer full");
+                        Thread.sleep(2);
+                    }
+                }
+                sent += n;
+                full = n > 0 ? 0 : full == 0 ? System.nanoTime() : full;
+            }
+            p.tested().configureBlocking(true);
+            Thread sender = Thread.ofPlatform().start(() -> {
+                try {
+                    p.tested().socket().sendUrgentData('U');
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            sender.join(50);
+            assertThat(text(p.peer(), (int) sent + 1)).endsWith("\0U");
+            sender.join();
         }
     }
 

@@ -42,6 +42,7 @@ final class States {
         b.add("unread data reset the peer", States::unread);
         b.add("available", States::available);
         b.add("urgent data that nobody wants", States::urgent);
+        b.add("urgent data in line", States::urgentInline);
         b.add("options of a socket", () -> options(new Socket()));
         b.add("options of a connection", () -> {
             try (Pair p = Pair.open()) {
@@ -287,6 +288,27 @@ final class States {
             p.client().sendUrgentData(1);
             p.out().write(2);
             return p.peerIn().read() + " " + p.server().getOOBInline();
+        }
+    }
+
+    private static Object urgentInline() throws Exception {
+        try (Pair p = Pair.open()) {
+            p.server().setOOBInline(true);
+            for (int i = 0; i < 10; i++) {
+                p.out().write(i);
+                p.client().sendUrgentData(100 + i);
+            }
+            List<Object> all = new ArrayList<>(List.of(Arrays.toString(p.peerIn().readNBytes(20)),
+                    p.peerIn().available()));
+            p.server().setOOBInline(false);
+            p.client().sendUrgentData(1);
+            p.out().write(2);
+            all.add(p.peerIn().read());
+            p.client().setOOBInline(true);
+            p.server().sendUrgentData(3);
+            p.peerOut().write(4);
+            all.add(Arrays.toString(p.in().readNBytes(2)));
+            return all;
         }
     }
 
