@@ -32,10 +32,12 @@ record DropInProperty(String name, String values, long least, long most, String 
             of("rules", ".+", "rules, with semicolons between them"),
             of("rules.file", ".+", "a file"),
             number("spin", 0, 1_000_000, "microseconds"),
+            number("stream.delay", 0, 60_000_000, "microseconds"),
             of("stream.device", ".+", "a device"),
             number("stream.memory", 1, Long.MAX_VALUE, "bytes"),
             number("stream.patience", 1, 600_000, "milliseconds"),
             number("stream.ring", 4 << 10, 64 << 20, "bytes"),
+            number("stream.wait", 0, 600_000, "milliseconds"),
             of("summary", ".+", "stderr or a file"),
             of("shm.trusted-uids", "\\d{1,10}(,\\d{1,10})*", "user numbers, with commas between them"));
 

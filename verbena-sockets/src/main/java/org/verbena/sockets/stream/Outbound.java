@@ -27,9 +27,15 @@ final class Outbound {
     /** How long a peer that has made its offer may take to say what it wants; it is at it. */
     private static final long SAYING_NANOS = 1_000_000_000L;
     private static final long SAYING_PAUSE_NANOS = 100_000;
+    /** How long the first write waits for the ends to agree, if the user would rather have that than bytes by TCP. */
+    private static final long WAIT_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.wait", 0), 0, 600_000);
+    /** Between two looks of who waits so. */
+    private static final long LOOK_NANOS = 50_000;
 
     private final SocketChannel tcp;
     private volatile int carrier;
+    /** For the writer alone: it waits for no agreement any more. */
+    private boolean waited = WAIT_NANOS == 0;
     /** Bytes given to TCP. */
     private long sent;
     private volatile @Nullable Link link;
@@ -145,8 +151,21 @@ final class Outbound {
         return Objects.requireNonNull(link);
     }
 
+    /** Before the first byte; holds up neither the one that agrees nor the one that closes. */
+    private void awaitAgreement() {
+        waited = true;
+        long start = System.nanoTime();
+        while (carrier == CANDIDATE && !ended && System.nanoTime() - start < WAIT_NANOS
+                && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
+    }
+
     int write(ByteBuffer from) throws IOException {
         if (carrier != RING) {
+            if (!waited) {
+                awaitAgreement();
+            }
             synchronized (this) {
                 if (carrier != RING) {
                     int n = tcp.write(from);
@@ -163,6 +182,9 @@ final class Outbound {
 
     long write(ByteBuffer[] from, int offset, int length) throws IOException {
         if (carrier != RING) {
+            if (!waited) {
+                awaitAgreement();
+            }
             synchronized (this) {
                 if (carrier != RING) {
                     long n = tcp.write(from, offset, length);

@@ -35,9 +35,10 @@ final class StreamEngine {
     private static final long FIRST_TICK_NANOS = 10_000_000L;
     private static final long LAST_TICK_NANOS = 1_000_000_000L;
     /** Connections that live no longer than this are spared the agreement, and the engine its wake-ups. */
-    private static final long YOUNG_NANOS = 2_000_000L;
+    private static final long YOUNG_NANOS = 1000L * Math.clamp(Long.getLong("verbena.stream.delay", 2000), 0,
+            60_000_000);
     /** Those that are older begin together with others: this long after the first of them was made, and again after that. */
-    private static final long BEGINNING_NANOS = 3_000_000L;
+    private static final long BEGINNING_NANOS = YOUNG_NANOS + YOUNG_NANOS / 2;
 
     /** What has run out is asked for again after this time. */
     private static final long AGAIN_NANOS = 500_000_000L;
@@ -227,8 +228,12 @@ final class StreamEngine {
         };
     }
 
-    /** Starts an agreement in a moment, together with others of that moment. */
+    /** Starts an agreement in a moment, together with others of that moment; without a delay, at once. */
     private void begin(Agreement agreement) {
+        if (YOUNG_NANOS == 0) {
+            submit(agreement::start);
+            return;
+        }
         beginning.add(agreement);
         if (beginningDue.compareAndSet(false, true)) {
             submit(this::startLater);

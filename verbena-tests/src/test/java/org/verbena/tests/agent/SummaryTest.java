@@ -99,6 +99,37 @@ class SummaryTest {
     }
 
     @Test
+    void thoseThatAreWaitedForCarryTheFirstByteToo() throws Exception {
+        Path file = dir.resolve("wait");
+        String waits = "stream.delay=0,stream.wait=60000," + PATIENT + file;
+        TalkProcess server = start(waits, "serve", "1");
+        TalkProcess client = start(waits, "talk", server.line(), "50", "0");
+        client.end();
+        server.end();
+        for (TalkProcess p : List.of(client, server)) {
+            JsonNode l = line(file, p);
+            assertThat(l.get("connections").toString()).isEqualTo(connections(1, 1, 0, 0));
+            assertThat(l.get("bytes").toString()).isEqualTo("{\"sent_by_ring\":50000,\"sent_by_tcp\":0,"
+                    + "\"received_by_ring\":50000,\"received_by_tcp\":0}");
+        }
+    }
+
+    @Test
+    void aConnectionThatIsYoungerThanTheDelayIsTcp() throws Exception {
+        Path file = dir.resolve("delay");
+        String late = "stream.delay=60000000,summary=" + file;
+        TalkProcess server = start(late, "serve", "1");
+        TalkProcess client = start(late, "talk", server.line(), "50", "0");
+        client.end();
+        server.end();
+        for (TalkProcess p : List.of(client, server)) {
+            JsonNode l = line(file, p);
+            assertThat(l.get("connections").toString()).isEqualTo(connections(1, 0, 0, 1));
+            assertThat(bytes(l, "sent_by_tcp")).isEqualTo(50L * MESSAGE);
+        }
+    }
+
+    @Test
     void towardsAPlainPeerAllIsTcpWithItsReason() throws Exception {
         Path file = dir.resolve("plain");
         TalkProcess server = start("", "serve", "1");

@@ -13,6 +13,8 @@ public final class Expectations {
     public enum Kind {
         /** Passes on both; tests that the file does not name. */
         PASSES,
+        /** Passes on both, and on ours rings carry at least as many bytes as the reason begins with. */
+        STREAM,
         /** Passes on the JDK's provider and fails on ours. */
         FAILS,
         /** Fails on the JDK's own provider, so that it says nothing of ours. */
@@ -23,10 +25,19 @@ public final class Expectations {
         NOT_RUN
     }
 
-    /** What is expected, and why. */
-    public record Expectation(Kind kind, String reason) {}
+    /**
+     * What is expected, and why.
+     *
+     * @param bytesByRing how many bytes rings have to carry
+     */
+    public record Expectation(Kind kind, String reason, long bytesByRing) {
+        /** Whether it passes on both. */
+        boolean isToPass() {
+            return kind == Kind.PASSES || kind == Kind.STREAM;
+        }
+    }
 
-    private static final Expectation PASSES = new Expectation(Kind.PASSES, "");
+    private static final Expectation PASSES = new Expectation(Kind.PASSES, "", 0);
 
     private final Map<String, Expectation> named = new LinkedHashMap<>();
 
@@ -44,7 +55,15 @@ public final class Expectations {
                 throw new IOException(file + ":" + number + ": a test, a kind and a reason, not: " + line);
             }
             Kind kind = Kind.valueOf(parts[1].replace('-', '_').toUpperCase(Locale.ROOT));
-            if (named.put(parts[0], new Expectation(kind, parts[2])) != null) {
+            long bytes = 0;
+            if (kind == Kind.STREAM) {
+                try {
+                    bytes = Long.parseLong(parts[2].split(" ", 2)[0]);
+                } catch (NumberFormatException e) {
+                    throw new IOException(file + ":" + number + ": stream, and a number of bytes, not: " + line, e);
+                }
+            }
+            if (named.put(parts[0], new Expectation(kind, parts[2], bytes)) != null) {
                 throw new IOException(file + ":" + number + ": " + parts[0] + " is named twice");
             }
         }

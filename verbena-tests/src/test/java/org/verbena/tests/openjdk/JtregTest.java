@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
  *     ending; a second run of a file ends in {@code #2}
  * @param file     its source
  * @param action   {@code main}, {@code junit} or {@code testng}
+ * @param fails    whether it passes by ending with an exit code other than 0
  * @param nativeLibrary whether it needs the C library of jtreg's own test library
  * @param jvm      options of its JVM
  * @param command  its class and arguments
@@ -26,7 +27,8 @@ import java.util.regex.Pattern;
  * @param requires what it wants of the machine
  * @param timeoutSeconds how long it may take
  */
-record JtregTest(String name, Path file, String action, boolean nativeLibrary, List<String> jvm, List<String> command,
+record JtregTest(String name, Path file, String action, boolean fails, boolean nativeLibrary, List<String> jvm,
+        List<String> command,
         List<String> libraries, List<String> build, List<String> modules, String requires, int timeoutSeconds) {
     private static final Pattern COMMENT = Pattern.compile("/\\*(.*?)\\*/", Pattern.DOTALL);
     private static final Pattern TAG = Pattern.compile("^@([a-z]+)\\b(.*)$", Pattern.DOTALL);
@@ -74,7 +76,8 @@ record JtregTest(String name, Path file, String action, boolean nativeLibrary, L
                 }
             }
             found.add(new JtregTest(found.isEmpty() ? name : name + "#" + (found.size() + 1), file, action[0],
-                    List.of(action).contains("native"), List.copyOf(words.subList(1, Math.min(i, words.size()))),
+                    List.of(action).contains("fail"), List.of(action).contains("native"), List.copyOf(words.subList(1,
+                            Math.min(i, words.size()))),
                     List.copyOf(command), words(all(tags, "library")), words(all(tags, "build")),
                     words(all(tags, "modules")), String.join(" ", all(tags, "requires")), seconds));
         }

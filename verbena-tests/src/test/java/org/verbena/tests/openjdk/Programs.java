@@ -10,8 +10,12 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs tests as programs: each in a JVM and a folder of its own, the exit code is the verdict. */
 final class Programs {
-    /** How a test ended. */
-    record Verdict(boolean passed, double seconds, Path output) {}
+    /**
+     * How a test ended.
+     *
+     * @param carried what its connections came to, if the provider is ours
+     */
+    record Verdict(boolean passed, double seconds, Path output, Carried carried) {}
 
     private final Path tests;
     private final Path scratch;
@@ -51,10 +55,12 @@ final class Programs {
             classes = compiled.of(test);
         } catch (IOException e) {
             Files.writeString(output, e.getMessage());
-            return new Verdict(false, 0, output);
+            return new Verdict(false, 0, output, Carried.NOTHING);
         }
+        Path summary = scratch.resolve(folder.getFileName() + ".summary");
+        Files.deleteIfExists(summary);
         long start = System.nanoTime();
-        List<String> command = command(test, classes);
+        List<String> command = command(test, classes, summary);
         ProcessBuilder b = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true)
                 .redirectOutput(output.toFile());
         b.environment().put("CLASSPATH", classes.toString()); // for a JVM that the test starts, as jtreg does
@@ -76,7 +82,7 @@ final class Programs {
                 ended ? "exit code " + code : "killed", seconds, String.join(" ", command));
         Files.writeString(output, last, StandardCharsets.ISO_8859_1, java.nio.file.StandardOpenOption.APPEND);
         delete(folder);
-        return new Verdict(ended && code == 0, seconds, output);
+        return new Verdict(ended && (code == 0) != test.fails(), seconds, output, Carried.in(summary));
     }
 
     /** Asks a JVM that hangs for its stacks. */
@@ -85,7 +91,7 @@ final class Programs {
         Thread.sleep(1000);
     }
 
-    private List<String> command(JtregTest test, Path classes) {
+    private List<String> command(JtregTest test, Path classes, Path summary) {
         Path source = test.file().getParent();
         List<String> path = new ArrayList<>(List.of(classes.toString(), source.toString(), frameworks));
         if (!providerPath.isEmpty()) {
@@ -97,7 +103,10 @@ final class Programs {
                 "-Dtest.jdk=" + System.getProperty("java.home"), "-Dcompile.jdk=" + System.getProperty("java.home"),
                 "-Dtest.src.path=" + source, "-Dtest.class.path=" + classes, "-Dtest.root=" + tests.resolve("jdk"),
                 "-Dtest.nativepath=" + natives, "-Djava.library.path=" + natives));
-        command.addAll(provider);
+        if (!provider.isEmpty()) {
+            command.addAll(provider);
+            command.add("-Dverbena.summary=" + summary);
+        }
         command.addAll(Compiled.access(test, false));
         command.addAll(test.jvm());
         command.addAll(List.of("-cp", String.join(":", path)));
