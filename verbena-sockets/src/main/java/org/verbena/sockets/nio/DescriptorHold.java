@@ -1,6 +1,7 @@
 package org.verbena.sockets.nio;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SelectableChannel;
@@ -17,6 +18,8 @@ import sun.nio.ch.DefaultSelectorProvider;
  * selector that nobody waits for.
  */
 final class DescriptorHold {
+    private static @Nullable Selector selector;
+
     private final SelectableChannel inner;
     private @Nullable SelectionKey key;
 
@@ -24,40 +27,52 @@ final class DescriptorHold {
         this.inner = inner;
     }
 
-    /** The selector, made when it is needed first. */
-    private static final class Holder {
-        static final Selector SELECTOR;
-
-        static {
-            try {
-                SELECTOR = DefaultSelectorProvider.get().openSelector();
-            } catch (IOException e) {
-                throw new ExceptionInInitializerError(e);
-            }
+    /** The selector of all, made when it is needed; if there is no descriptor for it now, there may be one the next time. */
+    private static synchronized Selector selector() throws IOException {
+        Selector own = selector;
+        if (own == null) {
+            own = DefaultSelectorProvider.get().openSelector();
+            selector = own;
         }
+        return own;
     }
 
-    /** Idempotent; does nothing to a channel that is closed. */
+    /** Idempotent; does nothing to a channel that is closed, and tries again the next time if it cannot be done now. */
     synchronized void begin() {
         if (key == null) {
             try {
-                key = inner.register(Holder.SELECTOR, 0);
+                key = inner.register(selector(), 0);
             } catch (ClosedChannelException | IllegalBlockingModeException _) {
                 // it has ended, or changed, while the selector set out to ask
+            } catch (IOException e) { // the program's selector goes on without
+                debug(e);
             }
         }
     }
 
-    /** Lets go: a channel that was closed meanwhile is gone then. Idempotent. */
+    /** To say it may fail, for instance without a descriptor; no selection is to suffer from that. */
+    private void debug(IOException why) {
+        try {
+            System.getLogger("org.verbena.sockets").log(System.Logger.Level.DEBUG,
+                    "no selector that keeps the descriptor of " + inner + ": " + why.getMessage());
+        } catch (RuntimeException | Error _) {
+            // it is for who looks for it only
+        }
+    }
+
+    /**
+     * Lets go: a channel that was closed meanwhile is gone then, and so are others that were let go just now; as closing one,
+     * this may take what SO_LINGER says. Idempotent.
+     */
     synchronized void end() {
         SelectionKey held = key;
         if (held != null) {
             key = null;
             held.cancel();
             try {
-                Holder.SELECTOR.selectNow();
+                held.selector().selectNow();
             } catch (IOException e) {
-                throw new java.io.UncheckedIOException("let go of " + inner, e);
+                throw new UncheckedIOException("let go of " + inner, e);
             }
         }
     }

@@ -6,6 +6,7 @@ import static java.nio.channels.SelectionKey.OP_WRITE;
 
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SocketChannel;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -29,10 +30,16 @@ final class ForeignSelectors {
     private static final int FAILED = Net.POLLERR | Net.POLLHUP;
     private static final long NAP_NANOS = 1_000_000;
 
+    /** How often a thread in a selector has napped. */
+    private static final AtomicInteger NAPS = new AtomicInteger();
+
     private final SelChImpl tcp;
     private final DescriptorHold hold;
     private volatile boolean known;
     private volatile @Nullable Stream stream;
+
+    /** Of {@link #NAPS}, when this channel asked for one. */
+    private volatile int napsSeen;
 
     ForeignSelectors(SocketChannel inner) {
         this.tcp = (SelChImpl) inner;
@@ -44,16 +51,18 @@ final class ForeignSelectors {
         return known;
     }
 
-    /** The connection is made, and {@code made} carries its bytes. */
+    /** The connection is made, and {@code made} carries its bytes; the caller lets {@link #forget} follow, without a lock. */
     void connected(Stream made) {
         stream = made;
         if (known) {
             made.stayWithTcp(FallbackReason.FOREIGN_SELECTOR); // if one has asked only just now
         }
-        hold.end(); // from now on the channel itself sees to it that the socket is closed last
     }
 
-    /** No selector knows the channel any more. */
+    /**
+     * The descriptor need not be kept: no selector knows the channel any more, or it is connected, so that the channel itself
+     * sees to it that the socket is closed last. May take what SO_LINGER says.
+     */
     void forget() {
         hold.end();
     }
@@ -79,8 +88,11 @@ final class ForeignSelectors {
         asked();
         Stream s = stream;
         int wanted = ops & BYTES;
-        if (s == null || wanted == 0) {
+        if (s == null) {
             return tcp.translateInterestOps(ops);
+        }
+        if (wanted == 0) {
+            return 0; // OP_CONNECT too: room in TCP, which it would be, means nothing any more and is there for ever
         }
         int ready = s.arm(wanted, null);
         int kernel = s.kernelOps(wanted);
@@ -88,7 +100,8 @@ final class ForeignSelectors {
             kernel = OP_READ; // TCP has ended: that is an event
         }
         if (ready != 0) {
-            kernel |= OP_WRITE; // there is room in TCP as long as rings carry the bytes: so the event is there at once
+            // the event is there at once, unless TCP is full of what was written before the rings and not read since
+            kernel |= OP_WRITE;
         }
         return tcp.translateInterestOps(kernel);
     }
@@ -114,10 +127,11 @@ final class ForeignSelectors {
         int kernel = ((events & (Net.POLLIN | FAILED)) != 0 ? OP_READ : 0)
                 | ((events & (Net.POLLOUT | FAILED)) != 0 ? OP_WRITE : 0);
         int found = s.kernelReady(kernel, wanted);
-        if (!isPlain(s)) {
-            if (found == 0 && wanted != 0 && s.kernelOps(wanted) == 0) {
-                LockSupport.parkNanos(NAP_NANOS); // TCP has ended, and goes on saying so, before the ring has
-            }
+        boolean plain = isPlain(s);
+        if (!plain && found == 0 && wanted != 0 && s.kernelOps(wanted) == 0) {
+            nap(); // TCP has ended, and goes on saying so, before the ring has
+        }
+        if (!plain || (kernel & ~wanted) != 0) { // also an event that was asked for before it was plain
             askAgain(key);
         }
         int noted = key.nioReadyOps();
@@ -129,6 +143,16 @@ final class ForeignSelectors {
     /** Whether the kernel alone says what is ready, as often as it is asked. */
     private static boolean isPlain(Stream s) {
         return !s.fallbackReason().isEmpty() && s.readyOps(OP_READ) == 0;
+    }
+
+    /** Once in a selection: a channel whose turn comes after another has napped does not. */
+    private void nap() {
+        int naps = NAPS.get();
+        if (naps == napsSeen) {
+            LockSupport.parkNanos(NAP_NANOS);
+            naps = NAPS.incrementAndGet();
+        }
+        napsSeen = naps;
     }
 
     /** Has the selector ask for the events before it selects the next time, which it does for keys that have changed. */

@@ -167,6 +167,9 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
             own.end();
         }
         inner.close(); // which waits for the selectors that know it, and wakes who accepts
+        if (!isRegistered()) {
+            hold.end(); // those that knew it have gone before; from others comes kill()
+        }
     }
 
     /** The inner channel ends by itself, when the inner selector drops its key, or when no selector of others knows it. */

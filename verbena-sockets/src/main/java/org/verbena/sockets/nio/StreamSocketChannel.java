@@ -56,7 +56,7 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     /** What holds for the thread that made this channel; another may connect it. */
     private final boolean offloaded;
 
-    /** Guards the change to connected and the end; nobody waits for anything while holding it. */
+    /** Guards the change to connected and the end; who holds it waits for nothing but what SO_LINGER says of this channel. */
     private final Object stateLock = new Object();
 
     private volatile @Nullable Stream stream;
@@ -128,12 +128,13 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
      */
     @Override
     public void kill() throws IOException {
+        if (isRegistered()) {
+            return;
+        }
+        foreign().forget();
         synchronized (stateLock) {
-            if (!isRegistered()) {
-                foreign().forget();
-                if (quiet) {
-                    release();
-                }
+            if (quiet) {
+                release();
             }
         }
     }
@@ -279,6 +280,7 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
             stream = made;
             foreign().connected(made);
         }
+        foreign().forget();
     }
 
     @Override
@@ -473,6 +475,9 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
             endConnecting();
             waiting.stop(OP_READ); // who connects an inner channel that does not block
             inner.close(); // wakes who connects otherwise
+            if (!isRegistered()) {
+                foreign().forget(); // those that knew it have gone before; from others comes kill()
+            }
             return;
         }
         waiting.stop(OP_READ);

@@ -9,13 +9,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import sun.nio.ch.DefaultSelectorProvider;
+import sun.nio.ch.SelChImpl;
 
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
@@ -34,8 +43,12 @@ import org.verbena.sockets.stream.FallbackReason;
 /** Verbena's channels at a selector of the JDK, as a program has it from before it was attached to. */
 @Timeout(120)
 class ForeignSelectorsTest {
+    private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
     private static final long QUIET_MILLIS = 50;
     private static final int BYTES = 3_000_000;
+
+    /** So old is a connection, at least, when its ends begin to agree. */
+    private static final long DELAY_NANOS = 1000 * Long.getLong("verbena.stream.delay", 2000);
 
     private Selector selector;
 
@@ -65,11 +78,39 @@ class ForeignSelectorsTest {
     }
 
     private void assertNothingReady() throws IOException {
+        assertThat(isNothingReady()).as("nothing is ready").isTrue();
+    }
+
+    private boolean isNothingReady() throws IOException {
         selector.selectedKeys().clear();
         long end = System.nanoTime() + QUIET_MILLIS * 1_000_000;
         for (int i = 0; System.nanoTime() < end; i++) {
-            assertThat(selector.select(QUIET_MILLIS)).isZero();
+            if (selector.select(QUIET_MILLIS) > 0) {
+                return false;
+            }
             assertThat(i).as("selections that find nothing").isLessThan(10);
+        }
+        return true;
+    }
+
+    /**
+     * Writes until there is no room and the selector says so; until then, buffers may grow and rings be replaced by larger.
+     *
+     * @return bytes written
+     */
+    private long fill(SocketChannel channel) throws IOException {
+        long sent = 0;
+        for (int inVain = 0;;) {
+            int n = channel.write(ByteBuffer.allocate(10_000));
+            sent += n;
+            if (n > 0) {
+                inVain = 0;
+            } else if (isNothingReady()) {
+                return sent;
+            } else {
+                inVain++;
+                assertThat(inVain).as("writes in vain where room was said to be").isLessThan(10);
+            }
         }
     }
 
@@ -140,15 +181,7 @@ class ForeignSelectorsTest {
                 later.join();
             }
             key.interestOps(OP_WRITE);
-            long sent = 0;
-            int n;
-            do { // a ring that is full may be replaced by a larger one
-                n = p.tested().write(ByteBuffer.allocate(10_000));
-                sent += n;
-                selector.selectedKeys().clear();
-            } while (n > 0 || selector.select(QUIET_MILLIS) > 0);
-            assertNothingReady();
-            long all = sent;
+            long all = fill(p.tested());
             Thread reader = Thread.ofPlatform().start(() -> {
                 try {
                     Thread.sleep(20);
@@ -242,12 +275,13 @@ class ForeignSelectorsTest {
     void whatIsRegisteredBeforeTheEndsAgreeStaysWithTcp() throws Exception {
         try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open()) {
             listener.bind(Carrier.anyPort());
-            int byTcp = 0;
-            for (int i = 0; i < 20; i++) {
+            for (int inTime = 0; inTime < 20;) {
                 try (VerbenaSocketChannel client = VerbenaSocketChannel.open()) {
+                    long start = System.nanoTime();
                     client.connect(listener.getLocalAddress());
                     SelectionKey key = register(client, OP_READ);
                     selector.selectNow();
+                    boolean isInTime = System.nanoTime() - start < DELAY_NANOS; // else they may have agreed before
                     try (SocketChannel server = listener.accept()) {
                         for (int n = 0; n < 20 || client.getOption(VerbenaSocketOptions.TRANSPORT).equals(
                                 "undecided"); n++) {
@@ -257,11 +291,96 @@ class ForeignSelectorsTest {
                             Thread.sleep(1);
                         }
                     }
-                    byTcp += client.fallbackReason().equals(FallbackReason.FOREIGN_SELECTOR.toString()) ? 1 : 0;
+                    if (isInTime) {
+                        assertThat(client.fallbackReason()).isEqualTo(FallbackReason.FOREIGN_SELECTOR.toString());
+                        inTime++;
+                    }
                 }
             }
-            assertThat(byTcp).isGreaterThan(10); // the thread may have been slow
         }
+    }
+
+    /** That a connected channel might be connected once more is no event, and nothing to spin for. */
+    @ParameterizedTest
+    @EnumSource(value = Carrier.class, names = {"TCP", "RING"})
+    void interestInConnectingIsQuietOnceConnected(Carrier carrier) throws Exception {
+        try (Carrier.Pair p = carrier.connected()) {
+            SelectionKey key = register(p.tested(), OP_CONNECT);
+            assertNothingReady();
+            key.interestOps(OP_CONNECT | OP_READ);
+            assertNothingReady();
+            write(p.peer(), "x");
+            assertThat(select(key)).isEqualTo(OP_READ);
+            key.interestOps(OP_CONNECT);
+            assertNothingReady();
+            key.interestOps(OP_CONNECT | OP_WRITE);
+            assertThat(select(key)).isEqualTo(OP_WRITE);
+        }
+    }
+
+    /** Closed only after the selector has forgotten it: nobody else will end it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aListenerThatNoSelectorKnowsAnyMoreIsClosedAtOnce(boolean selectorIsClosed) throws Exception {
+        try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open()) {
+            listener.bind(Carrier.anyPort());
+            SocketAddress address = listener.getLocalAddress();
+            forgotten(register(listener, OP_ACCEPT), selectorIsClosed);
+            Path socket = socket((SelChImpl) listener);
+            assertThat(sockets()).contains(socket);
+            listener.close();
+            assertThat(sockets()).doesNotContain(socket);
+            try (ServerSocketChannel next = ServerSocketChannel.open()) {
+                next.bind(address);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aConnectingSocketThatNoSelectorKnowsAnyMoreIsClosedAtOnce(boolean selectorIsClosed) throws Exception {
+        try (ServerSocketChannel listener = ServerSocketChannel.open().bind(Carrier.anyPort());
+                VerbenaSocketChannel client = VerbenaSocketChannel.open()) {
+            SelectionKey key = register(client, OP_CONNECT);
+            assertThat(client.connect(listener.getLocalAddress())).isFalse();
+            forgotten(key, selectorIsClosed);
+            Path socket = socket((SelChImpl) client);
+            assertThat(sockets()).contains(socket);
+            client.close();
+            assertThat(sockets()).doesNotContain(socket);
+        }
+    }
+
+    /** The selector has asked for what there is, and then knows the channel no more, which is open. */
+    private void forgotten(SelectionKey key, boolean selectorIsClosed) throws IOException {
+        selector.selectNow();
+        if (selectorIsClosed) {
+            selector.close();
+        } else {
+            key.cancel();
+            selector.selectNow();
+        }
+        assertThat(key.channel().isRegistered()).isFalse();
+        assertThat(key.channel().isOpen()).isTrue();
+    }
+
+    private static Path socket(SelChImpl channel) throws IOException {
+        return Files.readSymbolicLink(DESCRIPTORS.resolve(Integer.toString(channel.getFDVal())));
+    }
+
+    /** What the descriptors of this process stand for. */
+    private static List<Path> sockets() throws IOException {
+        List<Path> all = new ArrayList<>();
+        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(DESCRIPTORS)) {
+            for (Path descriptor : descriptors) {
+                try {
+                    all.add(Files.readSymbolicLink(descriptor));
+                } catch (NoSuchFileException _) {
+                    // another thread has closed it
+                }
+            }
+        }
+        return all;
     }
 
     /** The selector finds keys by descriptors: one that it knows must not be given to another channel. */
