@@ -46,18 +46,19 @@ final class Activation implements Supplier<Map<String, Object>> {
     static Activation prepare(String given, Instrumentation instrumentation, File jar)
             throws IOException, ReflectiveOperationException {
         Activation a = new Activation(AgentArguments.parse(given), instrumentation, jar);
+        Runnable atExit = null;
         if (!a.arguments.isEmpty() || hasSettings()) {
             a.arguments.set(a.carrier()::refusal);
             String mistake = a.carrier().mistake();
             if (mistake != null) {
                 throw new IllegalArgumentException(mistake);
             }
-            Runnable atExit = a.carrier().atExit();
-            if (atExit != null) {
-                Grants.atExit(instrumentation, atExit);
-            }
+            atExit = a.carrier().atExit();
         }
         a.patch();
+        if (atExit != null) { // for good, hence after all that may fail
+            Grants.atExit(instrumentation, atExit);
+        }
         System.setProperty(Premain.STATE, "active when the first channel or socket is opened");
         return a;
     }

@@ -41,9 +41,15 @@ final class Grants {
     /**
      * Has something run when all shutdown hooks of the program have ended, since these may use sockets: among the hooks of the
      * JDK itself, of which there are ten, run one after the other, and the last one is nobody's.
+     *
+     * @throws IllegalStateException if it is somebody's
      */
     static void atExit(Instrumentation instrumentation, Runnable task) {
-        access(instrumentation).registerShutdownHook(LAST_HOOK, false, task);
+        try {
+            access(instrumentation).registerShutdownHook(LAST_HOOK, false, task);
+        } catch (InternalError e) {
+            throw new IllegalStateException("the summary cannot be written at the end: " + e.getMessage(), e);
+        }
     }
 
     private static JavaLangAccess access(Instrumentation instrumentation) {

@@ -37,7 +37,7 @@ public final class Premain {
         String given = arguments == null ? "" : arguments;
         if (entered != null) { // named twice, or attached to a JVM that has it
             if (!given.isEmpty() && !given.equals(entered) && !isQuiet(given)) {
-                System.err.println("verbena: already active: the arguments '" + given + "' are not read");
+                System.err.println("verbena: the agent is here already: the arguments '" + given + "' are not read");
             }
             return;
         }

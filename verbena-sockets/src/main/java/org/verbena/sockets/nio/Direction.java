@@ -3,6 +3,7 @@ package org.verbena.sockets.nio;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.SelectionKey;
 
 import org.verbena.sockets.stream.Stream;
 
@@ -82,6 +83,9 @@ abstract class Direction {
     final void shutdown(Stream stream) throws IOException {
         shut = true;
         channel.waiting().stop(op);
+        if (op == SelectionKey.OP_WRITE) {
+            stream.hurry();
+        }
         lock.lock();
         try {
             if (channel.isOpen()) {

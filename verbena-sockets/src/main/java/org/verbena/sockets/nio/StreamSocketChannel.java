@@ -357,7 +357,7 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
      * drops what is not wanted in line, and the sender learns whether the connection still lives, which is what programs use
      * it for.
      *
-     * @return false if there is no room for it
+     * @return false if there is no room for it, or the peer has not yet said how it wants it
      */
     boolean sendUrgent(int data) throws IOException {
         output.lock().lock();
@@ -367,8 +367,13 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
                 throw new ClosedChannelException();
             }
             // by TCP it stays with TCP: else the receiver, who may count the byte or not, would miss the change
-            if (!connected.keepOutputByTcp() && connected.takesUrgentInline()) {
-                return output.write(ByteBuffer.wrap(new byte[] {(byte) data})) > 0;
+            if (!connected.keepOutputByTcp()) {
+                if (!connected.knowsUrgentInline()) {
+                    return false;
+                }
+                if (connected.takesUrgentInline()) {
+                    return output.write(ByteBuffer.wrap(new byte[] {(byte) data})) > 0;
+                }
             }
             inner.socket().sendUrgentData(data);
             return true;
@@ -482,6 +487,7 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
         }
         waiting.stop(OP_READ);
         waiting.stop(OP_WRITE);
+        s.hurry();
         input.lock().awaitNobody();
         output.lock().awaitNobody();
         synchronized (stateLock) {

@@ -58,6 +58,7 @@ final class Outbound {
     /** Nothing more may be written to the peer's memory: it may serve another connection already. */
     private boolean gone;
     private volatile boolean ended;
+    private volatile boolean hurried;
 
     /** Whether this end wants urgent data in line. */
     private volatile boolean urgentInline;
@@ -124,18 +125,33 @@ final class Outbound {
         }
     }
 
-    /** Whether the ring carries, and the peer wants urgent data in line; waits until it can have said so. */
-    boolean takesUrgentInline() {
+    /**
+     * Whether it is known if the peer wants urgent data in line; waits a while until it can have said so. False for a peer
+     * that has not: sent by TCP the byte might be lost, since a receiver who wants it in line takes it for a doorbell.
+     */
+    boolean knowsUrgentInline() {
         if (carrier != RING) {
-            return false;
+            return true;
         }
         Link own = link();
         long start = System.nanoTime();
-        while (BlockLayout.getAcquire(own.block, BlockLayout.DATA_ARM) == 0 && !isOver(own)
-                && System.nanoTime() - start < SAYING_NANOS) {
+        while (BlockLayout.getAcquire(own.block, BlockLayout.DATA_ARM) == 0 && !isOver(own)) {
+            if (hurried || System.nanoTime() - start > SAYING_NANOS || Thread.currentThread().isInterrupted()) {
+                return false;
+            }
             LockSupport.parkNanos(SAYING_PAUSE_NANOS);
         }
-        return BlockLayout.getAcquire(own.block, BlockLayout.URGENT) != 0;
+        return true;
+    }
+
+    /** Whether the ring carries, and the peer wants urgent data in line. */
+    boolean takesUrgentInline() {
+        return carrier == RING && BlockLayout.getAcquire(link().block, BlockLayout.URGENT) != 0;
+    }
+
+    /** Who waits for the peer's words waits no longer: the channel is closed, or ends its output. */
+    void hurry() {
+        hurried = true;
     }
 
     private boolean isOver(Link own) {
@@ -151,11 +167,11 @@ final class Outbound {
         return Objects.requireNonNull(link);
     }
 
-    /** Before the first byte; holds up neither the one that agrees nor the one that closes. */
+    /** Before the first byte; holds up neither the one that agrees nor, see {@link #hurry}, the one that closes. */
     private void awaitAgreement() {
         waited = true;
         long start = System.nanoTime();
-        while (carrier == CANDIDATE && !ended && System.nanoTime() - start < WAIT_NANOS
+        while (carrier == CANDIDATE && !ended && !hurried && System.nanoTime() - start < WAIT_NANOS
                 && !Thread.currentThread().isInterrupted()) {
             LockSupport.parkNanos(LOOK_NANOS);
         }

@@ -245,6 +245,16 @@ final class RingStream extends Stream {
     }
 
     @Override
+    public boolean knowsUrgentInline() {
+        return out.knowsUrgentInline();
+    }
+
+    @Override
+    public void hurry() {
+        out.hurry();
+    }
+
+    @Override
     public boolean takesUrgentInline() {
         return out.takesUrgentInline();
     }

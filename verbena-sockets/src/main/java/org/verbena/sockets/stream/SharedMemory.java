@@ -21,28 +21,37 @@ public final class SharedMemory {
 
     /** Why it cannot, as the end of a sentence; null if it can. Tries it, and leaves nothing behind. */
     public static @Nullable String problem() {
+        Problem p = find();
+        return p == null ? null : p.text;
+    }
+
+    /** As {@link #problem}, asked by one who says it: connections that fail for it do not say it again. */
+    public static @Nullable String problemToSay() {
+        Problem p = find();
+        if (p == null) {
+            return null;
+        }
+        StreamEngine.isSaid(p.reason);
+        return p.text;
+    }
+
+    private record Problem(FallbackReason reason, String text) {}
+
+    private static @Nullable Problem find() {
         String device = System.getProperty(Sessions.DEVICE);
         if (device != null && Verbs.devices().stream().noneMatch(d -> d.name().equals(device))) {
-            return "there is no device '" + device + "' (see -D" + Sessions.DEVICE + "); there are "
-                    + Verbs.devices().stream().map(Device::name).collect(Collectors.joining(", "));
+            return new Problem(FallbackReason.UNAVAILABLE, "there is no device '" + device + "' (see -D"
+                    + Sessions.DEVICE + "); there are "
+                    + Verbs.devices().stream().map(Device::name).collect(Collectors.joining(", ")));
         }
         try (Fd fd = Memfd.create("verbena-probe", FILE)) {
             Memfd.allocate(fd, 0, PROBE);
             return null;
         } catch (LinuxException e) {
-            return "there is no shared memory (" + e.getMessage() + ")";
+            return new Problem(StreamEngine.reason(e), "there is no shared memory (" + e.getMessage() + ")");
         } catch (IllegalCallerException | LinkageError e) {
-            return "there is no native access (" + firstWords(e) + ")";
+            return new Problem(FallbackReason.UNAVAILABLE, "there is no native access (" + firstWords(e) + ")");
         }
-    }
-
-    /** As {@link #problem}, asked by one who says it: connections that fail for it do not say it again. */
-    public static @Nullable String problemToSay() {
-        String problem = problem();
-        if (problem != null) {
-            StreamEngine.isSaid();
-        }
-        return problem;
     }
 
     private static String firstWords(Throwable e) {

@@ -147,12 +147,20 @@ public abstract class Stream {
 
     /**
      * Whether urgent data are to be written as any others, for a ring carries what goes out and the peer wants them in line.
-     * If not, TCP carries them: it wakes a peer at most, and finds out whether it is there. May wait for a moment for a peer
-     * that has just agreed.
+     * If not, TCP carries them: it wakes a peer at most, and finds out whether it is there. To be asked when it
+     * {@linkplain #knowsUrgentInline is known}.
      */
     public boolean takesUrgentInline() {
         return false;
     }
+
+    /** Whether the peer has had its say about urgent data; waits a moment for one that has just agreed. */
+    public boolean knowsUrgentInline() {
+        return true;
+    }
+
+    /** A writer who waits for what the peer says, rather than for room, waits no longer. Any thread. */
+    public void hurry() {}
 
     /** Says whether urgent data that come in are wanted in line, as SO_OOBINLINE; without a call they are not. Any thread. */
     public void urgentInline(boolean on) {}

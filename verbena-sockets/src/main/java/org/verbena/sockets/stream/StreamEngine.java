@@ -5,7 +5,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -210,9 +209,9 @@ final class StreamEngine {
         }
     }
 
-    /** Somebody else has said why there will be no streams at all. */
-    static void isSaid() {
-        SAID.addAll(EnumSet.allOf(FallbackReason.class));
+    /** Somebody else has said what this process lacks. */
+    static void isSaid(FallbackReason reason) {
+        SAID.add(reason);
     }
 
     static FallbackReason reason(LinuxException e) {

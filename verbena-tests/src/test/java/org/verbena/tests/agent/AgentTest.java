@@ -75,7 +75,7 @@ class AgentTest {
     void namedTwiceItIsThereOnce() throws Exception {
         assertThat(run(List.of(agent("counters=off"), agent("counters=on")), "echo", "property", "wait"))
                 .isEqualTo(new AgentRun(0, "echo hello\nproperty off\n",
-                        "verbena: already active: the arguments 'counters=on' are not read\n" + ACTIVE));
+                        "verbena: the agent is here already: the arguments 'counters=on' are not read\n" + ACTIVE));
         assertThat(run(List.of(agent("counters=off"), agent("counters=off"), agent("")), "echo", "wait"))
                 .isEqualTo(new AgentRun(0, "echo hello\n", ACTIVE));
     }

@@ -201,9 +201,13 @@ class SocketProtocolTest {
 
     @BeforeEach
     void start() throws Exception {
+        start("");
+    }
+
+    private void start(String more) throws Exception {
         summary = programs.summary();
-        peer = programs.with("quiet,stream.patience=20000,summary=" + summary).option("-DfirstConnection=false")
-                .start();
+        peer = programs.with("quiet,stream.patience=20000,summary=" + summary + more).option(
+                "-DfirstConnection=false").start();
         ports = peer.await("PORTS").split(" ", -1);
     }
 
@@ -319,27 +323,19 @@ class SocketProtocolTest {
     /** Another process was at the name first. */
     @Test
     void aSquatterOnTheName() throws Exception {
-        int taken = 0;
+        peer.close();
+        start(",stream.delay=1000000"); // a second in which the other one is first
         try (ServerSocket listener = new ServerSocket(); SockDiag diag = SockDiag.open()) {
             listener.bind(here(0));
-            for (int i = 0; i < 300 && taken == 0; i++) { // the program listens after three milliseconds, or later
-                peer.tell("connect " + i + " nio " + listener.getLocalPort());
-                Socket server = opened(listener.accept());
-                long cookie = diag.find(here(server.getPort()), here(server.getLocalPort())).orElseThrow().cookie();
-                try {
-                    opened(UnixSocket.listen(NAME + Long.toHexString(cookie), 4));
-                    taken++;
-                } catch (LinuxException late) {
-                    // another time
-                }
-                peer.await("CONNECTED");
-                echoing(server);
-                if (taken > 0) {
-                    assertThat(peer.tell("agree " + i).await("AGREED")).isEqualTo("kernel");
-                    peer.tell("talk " + i + " 100000").await("TALKED");
-                }
-                peer.tell("close " + i).await("CLOSED");
-            }
+            peer.tell("connect it nio " + listener.getLocalPort());
+            Socket server = opened(listener.accept());
+            long cookie = diag.find(here(server.getPort()), here(server.getLocalPort())).orElseThrow().cookie();
+            opened(UnixSocket.listen(NAME + Long.toHexString(cookie), 4));
+            peer.await("CONNECTED");
+            echoing(server);
+            assertThat(peer.tell("agree it").await("AGREED")).isEqualTo("kernel");
+            peer.tell("talk it 100000").await("TALKED");
+            peer.tell("close it").await("CLOSED");
         }
         assertThat(SocketPrograms.count(SocketPrograms.end(peer, summary), "fallbacks", "name_taken")).isOne();
     }

@@ -11,6 +11,7 @@ class StreamFaultTest {
     private static final long FOR_EVER = Long.MAX_VALUE;
     /** As with TCP; of several, since a machine that runs other tests as well may take longer now and then. */
     private static final long PROMPT_MILLIS = 1000;
+    private static final long LONGEST_MILLIS = 15_000;
     private static final int ROUNDS = 3;
 
     private static Child start(Object... arguments) throws Exception {
@@ -28,7 +29,9 @@ class StreamFaultTest {
                 writer.kill();
                 String[] end = reader.await("end").split(" ", 3); // each byte was compared
                 assertThat(Long.parseLong(end[0])).isPositive();
-                shortest = Math.min(shortest, Long.parseLong(end[1]));
+                long millis = Long.parseLong(end[1]);
+                assertThat(millis).isLessThan(LONGEST_MILLIS);
+                shortest = Math.min(shortest, millis);
             }
         }
         assertThat(shortest).as("milliseconds until the end").isLessThan(PROMPT_MILLIS);
@@ -43,7 +46,9 @@ class StreamFaultTest {
                 long killed = System.nanoTime();
                 reader.kill();
                 assertThat(writer.await("failed")).isNotBlank();
-                shortest = Math.min(shortest, (System.nanoTime() - killed) / 1_000_000);
+                long millis = (System.nanoTime() - killed) / 1_000_000;
+                assertThat(millis).isLessThan(LONGEST_MILLIS);
+                shortest = Math.min(shortest, millis);
             }
         }
         assertThat(shortest).as("milliseconds until it is told").isLessThan(PROMPT_MILLIS);
