@@ -2,6 +2,7 @@ package org.verbena.cli;
 
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOError;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
@@ -108,12 +109,27 @@ final class StatScreen {
                 }
                 looking.interrupt();
                 looking.join();
+            } catch (RuntimeException | IOError e) {
+                if (!isJvmEnding()) { // JLine closes the terminal then, below our hands
+                    throw e;
+                }
             } finally {
                 restore.now();
                 remove(hook);
             }
         }
         return 0;
+    }
+
+    private static boolean isJvmEnding() {
+        Thread probe = new Thread("never run");
+        try {
+            Runtime.getRuntime().addShutdownHook(probe);
+            remove(probe);
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
     }
 
     private static void remove(Thread hook) {
