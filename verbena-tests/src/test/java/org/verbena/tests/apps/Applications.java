@@ -21,7 +21,7 @@ final class Applications {
                 Path folder = Files.createTempDirectory("verbena-agent");
                 Path jar = AgentJar.in(folder);
                 folder.toFile().deleteOnExit(); // the last one is deleted first
-                jar.toFile().deleteOnExit();
+                folder.resolve(jar.getFileName()).toFile().deleteOnExit(); // not the build's own, if it has made one
                 return jar;
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
