@@ -15,7 +15,7 @@ final class PerfNioConnect {
     /** Reads the byte that has to come. */
     private static void readOne(SocketChannel channel, ByteBuffer one) throws IOException {
         if (channel.read(one.clear()) != 1) {
-            throw new PerfException("the peer closed the TCP connection");
+            throw PerfTcp.closed();
         }
     }
 

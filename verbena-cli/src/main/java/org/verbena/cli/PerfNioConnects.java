@@ -75,7 +75,7 @@ final class PerfNioConnects {
             }
             int n = channel.read(one.clear());
             if (n < 0) {
-                throw closed();
+                throw PerfTcp.closed();
             }
             if (n > 0) {
                 // closed by a reset: ports in TIME_WAIT would run out
@@ -122,7 +122,7 @@ final class PerfNioConnects {
             SocketChannel channel = (SocketChannel) key.channel();
             int n = channel.read(one.clear());
             if (n < 0) {
-                throw closed();
+                throw PerfTcp.closed();
             }
             if (n > 0) {
                 channel.write(one.clear());

@@ -81,7 +81,7 @@ final class PerfNioMany {
         protected void serve(SelectionKey key) throws IOException {
             int got = ((SocketChannel) key.channel()).read(buffer.clear());
             if (got < 0) {
-                throw closed();
+                throw PerfTcp.closed();
             }
             arrived();
             if (consume) {

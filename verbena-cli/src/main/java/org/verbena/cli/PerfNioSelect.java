@@ -35,7 +35,7 @@ final class PerfNioSelect extends PerfSelecting {
         answered = 0;
         for (int i = 0; i < n; i++) {
             if (initiator) {
-                write(channels.get((int) ((remaining - i) % channels.size())));
+                PerfTcp.write(channels.get((int) ((remaining - i) % channels.size())), out, peer);
             }
             while (answered <= i) {
                 select();
@@ -51,23 +51,13 @@ final class PerfNioSelect extends PerfSelecting {
         ByteBuffer in = ((Place) key.attachment()).in();
         SocketChannel channel = (SocketChannel) key.channel();
         if (channel.read(in) < 0) {
-            throw closed();
+            throw PerfTcp.closed();
         }
         if (!in.hasRemaining()) {
             in.clear();
             answered++;
             if (!initiator) {
-                write(channel);
-            }
-        }
-    }
-
-    private void write(SocketChannel channel) throws IOException {
-        out.clear();
-        long turns = 0;
-        while (out.hasRemaining()) {
-            if (channel.write(out) == 0) {
-                turns = peer.spin(turns);
+                PerfTcp.write(channel, out, peer);
             }
         }
     }

@@ -18,7 +18,7 @@ abstract class PerfNioTransfer extends PerfTcp {
     private static final int PIECE = 1 << 20;
 
     protected final FileChannel file;
-    protected final long size;
+    private final long size;
     private final long length;
     private long next;
 
@@ -52,11 +52,19 @@ abstract class PerfNioTransfer extends PerfTcp {
         }
     }
 
-    /** Where in the file the next operation begins: one after the other, from the start again at the end. */
-    protected final long begin() {
-        long at = next + size > length ? 0 : next;
-        next = at + size;
-        return at;
+    /** Moves at least one of so many bytes between this place in the file and the channel; answers how many it has moved. */
+    protected abstract long move(long at, long bytes) throws IOException;
+
+    /** Each operation goes on where in the file the one before it has ended, or at the start if the end is too near. */
+    @Override
+    protected void burst(int n) throws IOException {
+        for (int i = 0; i < n; i++) {
+            long at = next + size > length ? 0 : next;
+            next = at + size;
+            while (at < next) {
+                at += move(at, next - at);
+            }
+        }
     }
 
     @Override
@@ -75,18 +83,12 @@ abstract class PerfNioTransfer extends PerfTcp {
         }
 
         @Override
-        protected void burst(int n) throws IOException {
-            for (int i = 0; i < n; i++) {
-                long at = begin();
-                long end = at + size;
-                while (at < end) {
-                    long sent = file.transferTo(at, end - at, channel);
-                    if (sent == 0) {
-                        throw new PerfException("transferTo a channel that blocks sent nothing");
-                    }
-                    at += sent;
-                }
+        protected long move(long at, long bytes) throws IOException {
+            long sent = file.transferTo(at, bytes, channel);
+            if (sent == 0) {
+                throw new PerfException("transferTo a channel that blocks sent nothing");
             }
+            return sent;
         }
     }
 
@@ -103,19 +105,13 @@ abstract class PerfNioTransfer extends PerfTcp {
         }
 
         @Override
-        protected void burst(int n) throws IOException {
-            for (int i = 0; i < n; i++) {
-                long at = begin();
-                long end = at + size;
-                while (at < end) {
-                    long got = file.transferFrom(channel, at, end - at);
-                    if (got == 0) {
-                        throw PerfSelecting.closed();
-                    }
-                    arrived();
-                    at += got;
-                }
+        protected long move(long at, long bytes) throws IOException {
+            long got = file.transferFrom(channel, at, bytes);
+            if (got == 0) {
+                throw closed();
             }
+            arrived();
+            return got;
         }
     }
 }

@@ -46,10 +46,6 @@ abstract class PerfSelecting extends PerfLoop {
         }
     }
 
-    static PerfException closed() {
-        return new PerfException("the peer closed the TCP connection");
-    }
-
     /** Closes the selector and all that is registered with it. */
     @Override
     public void close() throws IOException {

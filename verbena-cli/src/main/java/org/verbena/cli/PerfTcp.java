@@ -30,6 +30,21 @@ abstract class PerfTcp extends PerfLoop {
         return latency(job, peer, List.of(channel), initiator);
     }
 
+    static PerfException closed() {
+        return new PerfException("the peer closed the TCP connection");
+    }
+
+    /** Writes the whole buffer from its start; a channel that takes nothing is tried again. */
+    static void write(SocketChannel channel, ByteBuffer buffer, PerfControl peer) throws IOException {
+        buffer.clear();
+        long turns = 0;
+        while (buffer.hasRemaining()) {
+            if (channel.write(buffer) == 0) {
+                turns = peer.spin(turns);
+            }
+        }
+    }
+
     /** Over connections that take turns. */
     static PerfTcp latency(PerfJob job, PerfControl peer, List<SocketChannel> channels, boolean initiator)
             throws IOException {
@@ -86,22 +101,12 @@ abstract class PerfTcp extends PerfLoop {
                 SocketChannel c = channels[turn];
                 turn = turn + 1 == channels.length ? 0 : turn + 1;
                 if (initiator) {
-                    write(c);
+                    write(c, buffer, peer);
                     read(c);
                     roundTrip();
                 } else {
                     read(c);
-                    write(c);
-                }
-            }
-        }
-
-        private void write(SocketChannel c) throws IOException {
-            buffer.clear();
-            long turns = 0;
-            while (buffer.hasRemaining()) {
-                if (c.write(buffer) == 0) {
-                    turns = peer.spin(turns);
+                    write(c, buffer, peer);
                 }
             }
         }
@@ -112,7 +117,7 @@ abstract class PerfTcp extends PerfLoop {
             while (buffer.hasRemaining()) {
                 int n = c.read(buffer);
                 if (n < 0) {
-                    throw new PerfException("the peer closed the TCP connection");
+                    throw closed();
                 }
                 if (n == 0) {
                     turns = peer.spin(turns);
@@ -177,7 +182,7 @@ abstract class PerfTcp extends PerfLoop {
                 buffer.clear().limit((int) Math.min(left, RECEIVE_BUFFER));
                 int got = channel.read(buffer);
                 if (got < 0) {
-                    throw new PerfException("the peer closed the TCP connection");
+                    throw closed();
                 }
                 arrived();
                 if (consume) {
