@@ -43,7 +43,11 @@ class SocketAccessTest {
                 .option(EXPORTS);
         Child.Builder other = Child.of(StreamPeer.class).option("-Dverbena.stream.patience=100").option(EXPORTS);
         Child r = start(reader ? denied : other, "reader", 3_000_000);
-        Child w = start(reader ? other : denied, "writer", r.await("port"), 3_000_000);
+        Child w = start((reader ? other : denied).option("-DuntilTold=true"), "writer", r.await("port"), 3_000_000);
+        if (!reader) {
+            r.await("tcp"); // the writer knows from the start, the reader when its patience ends
+        }
+        w.tell("enough");
         String written = w.await("written");
         assertThat(r.await("end")).startsWith(written + " ").endsWith(" orderly");
         assertThat((reader ? r : w).await("by")).isEqualTo("TCP: not available in this process");

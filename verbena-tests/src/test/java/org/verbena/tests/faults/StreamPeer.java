@@ -15,7 +15,10 @@ final class StreamPeer {
 
     private StreamPeer() {}
 
-    /** {@code reader}, or {@code writer PORT BYTES}; bytes enough, and until it is decided what carries them. */
+    /**
+     * {@code reader}, or {@code writer PORT BYTES}; bytes enough, and until it is decided here what carries them (with
+     * {@code -DuntilTold=true}: and until a line comes in).
+     */
     public static void main(String[] args) throws Exception {
         if (Boolean.getBoolean("undumpable")) {
             Undumpable.become();
@@ -46,6 +49,7 @@ final class StreamPeer {
         long total = 0;
         long last = System.nanoTime();
         boolean said = false;
+        boolean saidTcp = false;
         String end = "orderly";
         try {
             int n;
@@ -61,6 +65,10 @@ final class StreamPeer {
                 if (!said && channel.isInputByRing()) {
                     said = true;
                     System.out.println("ring");
+                }
+                if (!saidTcp && !channel.fallbackReason().isEmpty()) {
+                    saidTcp = true;
+                    System.out.println("tcp");
                 }
             }
         } catch (IOException e) {
@@ -82,7 +90,9 @@ final class StreamPeer {
             long total = 0;
             boolean said = false;
             try {
-                while (total < bytes || !channel.isOutputByRing() && channel.fallbackReason().isEmpty()) {
+                boolean untilTold = Boolean.getBoolean("untilTold");
+                while (total < bytes || untilTold && System.in.available() == 0
+                        || !channel.isOutputByRing() && channel.fallbackReason().isEmpty()) {
                     for (int i = 0; i < PIECE; i++) {
                         out.put(i, at(total + i));
                     }
