@@ -16,8 +16,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
+import sun.nio.ch.DefaultSelectorProvider;
 
 /**
  * What {@code FileChannel.transferTo} a connection costs: the JDK's, Verbena's whose peer is plain, and one by rings. Prints
@@ -48,8 +48,9 @@ final class Transfer {
                 BufferedReader said = new BufferedReader(new InputStreamReader(receiver.getInputStream()))) {
             int plain = Integer.parseInt(said.readLine());
             int ours = Integer.parseInt(said.readLine());
-            measure(file, sizes, new SocketChannel[] {connect(SocketChannel.open(), plain),
-                connect(VerbenaSocketChannel.open(), plain), awaitRing(connect(VerbenaSocketChannel.open(), ours))});
+            measure(file, sizes, new SocketChannel[] {
+                connect(DefaultSelectorProvider.get().openSocketChannel(), plain),
+                awaitTcp(connect(SocketChannel.open(), plain)), awaitRing(connect(SocketChannel.open(), ours))});
         } finally {
             receiver.destroy();
         }
@@ -79,6 +80,13 @@ final class Transfer {
         return channel;
     }
 
+    private static SocketChannel awaitTcp(SocketChannel channel) throws InterruptedException {
+        while (((VerbenaSocketChannel) channel).fallbackReason().isEmpty()) {
+            Thread.sleep(1);
+        }
+        return channel;
+    }
+
     private static void measure(FileChannel file, long[] sizes, SocketChannel[] channels) throws IOException {
         System.out.printf("%10s  %-12s %8s %14s %14s %8s %8s%n", "bytes", "by", "GB/s", "sender us", "receiver us",
                 "GB/s x", "CPU x");
@@ -86,7 +94,7 @@ final class Transfer {
             double[][][] all = new double[channels.length][3][ROUNDS];
             for (int round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
                 for (int i = 0; i < channels.length; i++) {
-                    long calls = Math.max(1, size < 65536 ? round < 0 ? 12_000 : 3000 : (64 << 20) / size);
+                    long calls = Math.max(1, size < 65536 ? round < 0 ? 40_000 : 20_000 : (64 << 20) / size);
                     double[] one = transfer(channels[i], file, size, calls);
                     for (int k = 0; k < one.length && round >= 0; k++) {
                         all[i][k][round] = one[k];
@@ -141,7 +149,8 @@ final class Transfer {
     }
 
     private static void receive() throws IOException {
-        for (ServerSocketChannel listener : List.of(ServerSocketChannel.open(), VerbenaServerSocketChannel.open())) {
+        for (ServerSocketChannel listener : List.of(DefaultSelectorProvider.get().openServerSocketChannel(),
+                ServerSocketChannel.open())) {
             listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             System.out.println(((InetSocketAddress) listener.getLocalAddress()).getPort());
             Thread.ofPlatform().start(() -> {

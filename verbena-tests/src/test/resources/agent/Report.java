@@ -1,9 +1,12 @@
+import java.io.File;
+import java.io.RandomAccessFile;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
+import java.nio.channels.FileChannel;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -35,6 +38,8 @@ public class Report {
                 System.out.println("echo " + echo());
             } else if (w.equals("classic")) {
                 System.out.println("classic " + classic());
+            } else if (w.equals("file")) {
+                System.out.println("file " + file());
             } else if (w.equals("property")) {
                 System.out.println("property " + System.getProperty("verbena.counters"));
             } else if (w.equals("attach")) { // and from now on all is asked again, after each line of input
@@ -71,6 +76,61 @@ public class Report {
             for (int n = 0; n < in.length; n += peer.getInputStream().read(in, n, in.length - n)) {
             }
             return new String(in, "US-ASCII");
+        }
+    }
+
+    /** Sends a file, larger than what is on the way holds; whether it came, and whether who sent it was seen to map it. */
+    private static String file() throws Exception {
+        byte[] sent = new byte[32 << 20];
+        for (int i = 0; i < sent.length; i++) {
+            sent[i] = (byte) (i * 31 + (i >>> 8));
+        }
+        final File name = File.createTempFile("report", null);
+        try (RandomAccessFile file = new RandomAccessFile(name, "rw");
+                ServerSocketChannel server = ServerSocketChannel.open()) {
+            file.write(sent);
+            server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            try (final SocketChannel client = SocketChannel.open(server.getLocalAddress());
+                    SocketChannel peer = server.accept()) {
+                final FileChannel channel = file.getChannel();
+                Thread sender = new Thread() {
+                    @Override
+                    public void run() {
+                        try {
+                            for (long at = 0; at < channel.size();) {
+                                at += channel.transferTo(at, channel.size() - at, client);
+                            }
+                            client.shutdownOutput();
+                        } catch (Exception e) {
+                            e.printStackTrace();
+                        }
+                    }
+                };
+                sender.start();
+                String by = by(sender);
+                ByteBuffer in = ByteBuffer.allocate(sent.length + 1);
+                while (peer.read(in) >= 0) {
+                }
+                in.flip();
+                return in.equals(ByteBuffer.wrap(sent)) + " " + by;
+            }
+        } finally {
+            name.delete();
+        }
+    }
+
+    /** By what a thread sends that waits in Verbena's channel. */
+    private static String by(Thread sender) {
+        for (;;) {
+            String by = "mapping";
+            boolean waits = false;
+            for (StackTraceElement frame : sender.getStackTrace()) {
+                waits |= frame.getClassName().endsWith(".Output");
+                by = frame.getMethodName().equals("sendFile") ? "sendFile" : by;
+            }
+            if (waits) {
+                return by;
+            }
         }
     }
 

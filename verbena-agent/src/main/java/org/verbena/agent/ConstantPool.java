@@ -105,6 +105,10 @@ final class ConstantPool {
         return add(METHOD, type(owner), nameAndType(name, descriptor));
     }
 
+    int interfaceMethod(String owner, String name, String descriptor) {
+        return add(INTERFACE_METHOD, type(owner), nameAndType(name, descriptor));
+    }
+
     private int nameAndType(String name, String descriptor) {
         return add(NAME_AND_TYPE, utf8(name), utf8(descriptor));
     }

@@ -11,18 +11,25 @@ final class Instructions {
     private static final int ICONST_0 = 0x03;
     private static final int ICONST_1 = 0x04;
     private static final int LDC_W = 0x13;
+    private static final int LLOAD = 0x16;
+    private static final int ALOAD = 0x19;
     private static final int ILOAD_0 = 0x1a;
     private static final int ALOAD_0 = 0x2a;
     private static final int AASTORE = 0x53;
     private static final int POP = 0x57;
     private static final int DUP = 0x59;
     private static final int SWAP = 0x5f;
+    private static final int IAND = 0x7e;
+    private static final int IFEQ = 0x99;
+    private static final int LRETURN = 0xad;
     private static final int ARETURN = 0xb0;
     private static final int GETFIELD = 0xb4;
     private static final int INVOKEVIRTUAL = 0xb6;
     private static final int INVOKESTATIC = 0xb8;
+    private static final int INVOKEINTERFACE = 0xb9;
     private static final int ANEWARRAY = 0xbd;
     private static final int CHECKCAST = 0xc0;
+    private static final int INSTANCEOF = 0xc1;
     private static final int IFNULL = 0xc6;
 
     private final ByteBuffer code = ByteBuffer.allocate(MOST);
@@ -81,6 +88,18 @@ final class Instructions {
         return put(ALOAD_0);
     }
 
+    /** A local variable below 256, an object. */
+    Instructions aload(int variable) {
+        code.put((byte) ALOAD).put((byte) variable);
+        return this;
+    }
+
+    /** A local variable below 255, a long, which takes two places. */
+    Instructions lload(int variable) {
+        code.put((byte) LLOAD).put((byte) variable);
+        return this;
+    }
+
     Instructions aastore() {
         return put(AASTORE);
     }
@@ -95,6 +114,14 @@ final class Instructions {
 
     Instructions swap() {
         return put(SWAP);
+    }
+
+    Instructions iand() {
+        return put(IAND);
+    }
+
+    Instructions lreturn() {
+        return put(LRETURN);
     }
 
     Instructions areturn() {
@@ -113,6 +140,13 @@ final class Instructions {
         return put(INVOKESTATIC, constants.method(owner, name, descriptor));
     }
 
+    /** @param places of the object and its arguments on the stack */
+    Instructions invokeinterface(String owner, String name, String descriptor, int places) {
+        put(INVOKEINTERFACE, constants.interfaceMethod(owner, name, descriptor));
+        code.put((byte) places).put((byte) 0);
+        return this;
+    }
+
     Instructions anewarray(String element) {
         return put(ANEWARRAY, constants.type(element));
     }
@@ -121,9 +155,19 @@ final class Instructions {
         return put(CHECKCAST, constants.type(name));
     }
 
+    Instructions isInstance(String name) {
+        return put(INSTANCEOF, constants.type(name));
+    }
+
     /** Goes to where {@link #here} is said of what this returns if there is null on the stack. */
     int ifnull() {
         put(IFNULL, 0);
+        return size() - 3;
+    }
+
+    /** The same if there is 0 or false. */
+    int ifeq() {
+        put(IFEQ, 0);
         return size() - 3;
     }
 

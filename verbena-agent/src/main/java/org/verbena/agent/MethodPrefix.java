@@ -19,6 +19,9 @@ final class MethodPrefix {
     /** A frame with the locals of the one before it, which is the method's beginning, and one thing on the stack. */
     private static final int SAME_LOCALS_ONE_ON_THE_STACK = 247;
 
+    /** The same with nothing on the stack. */
+    private static final int SAME_LOCALS = 251;
+
     private static final int OBJECT = 7;
     private static final int UNINITIALIZED = 8;
 
@@ -39,11 +42,12 @@ final class MethodPrefix {
      * The file with a question in front of a method.
      *
      * @param ask leaves the answer on the stack
-     * @param answer its type
-     * @param use runs unless the answer is null, and ends the method
+     * @param answer its type; null for a boolean
+     * @param use runs unless the answer is null, with it on the stack, or false, and ends the method
      * @return null if there is no such method with code
      */
-    byte @Nullable [] before(String method, String descriptor, Instructions ask, String answer, Instructions use) {
+    byte @Nullable [] before(String method, String descriptor, Instructions ask, @Nullable String answer,
+            Instructions use) {
         Prefix prefix = prefix(ask, answer, use);
         ByteBuffer out = ByteBuffer.allocate(in.capacity() + constants.addedBytes() + prefix.mostBytes());
         constants.writeTo(out);
@@ -69,8 +73,8 @@ final class MethodPrefix {
     /**
      * What comes before the method's own instructions.
      *
-     * @param label where null leads to; one instruction follows
-     * @param answer the type that lies on the stack there
+     * @param label where null or false leads to; one instruction follows
+     * @param answer the type that lies on the stack there; 0 if nothing does
      * @param frames the name of the attribute with the frames
      */
     private record Prefix(ByteBuffer code, int label, int answer, int frames) {
@@ -83,13 +87,14 @@ final class MethodPrefix {
         }
     }
 
-    private Prefix prefix(Instructions ask, String answer, Instructions use) {
-        int after = 1 + 3 + use.size() + 1;
-        Instructions all = ask.nop(Math.floorMod(-(ask.size() + after), ALIGNMENT)).dup();
-        int isNull = all.ifnull();
-        all.append(use).here(isNull);
+    private Prefix prefix(Instructions ask, @Nullable String answer, Instructions use) {
+        int after = (answer == null ? 0 : 1) + 3 + use.size() + 1;
+        Instructions all = ask.nop(Math.floorMod(-(ask.size() + after), ALIGNMENT));
+        int no = answer == null ? all.ifeq() : all.dup().ifnull();
+        all.append(use).here(no);
         int label = all.size();
-        return new Prefix(all.pop().code(), label, constants.type(answer), constants.utf8("StackMapTable"));
+        ByteBuffer code = (answer == null ? all.nop(1) : all.pop()).code();
+        return new Prefix(code, label, answer == null ? 0 : constants.type(answer), constants.utf8("StackMapTable"));
     }
 
     private void copy(ByteBuffer out, int bytes) {
@@ -182,14 +187,17 @@ final class MethodPrefix {
     }
 
     /**
-     * The length of the attribute, the number of frames, and the first of them: where null leads to. The method's own first
+     * The length of the attribute, the number of frames, and the first of them: where null or false leads to. The method's own first
      * one counted from its beginning, and now from this one, the last byte before it: that is the same number.
      */
     private static void frame(ByteBuffer out, Prefix prefix, int others, int otherBytes) {
-        int bytes = 1 + 2 + 1 + 2;
+        boolean empty = prefix.answer() == 0;
+        int bytes = 1 + 2 + (empty ? 0 : 1 + 2);
         out.putInt(Short.BYTES + bytes + otherBytes).putShort((short) (others + 1));
-        out.put((byte) SAME_LOCALS_ONE_ON_THE_STACK).putShort((short) prefix.label());
-        out.put((byte) OBJECT).putShort((short) prefix.answer());
+        out.put((byte) (empty ? SAME_LOCALS : SAME_LOCALS_ONE_ON_THE_STACK)).putShort((short) prefix.label());
+        if (!empty) {
+            out.put((byte) OBJECT).putShort((short) prefix.answer());
+        }
     }
 
     /** One of the method's own. It counts from the one before it, so it stays, but for where objects are made. */

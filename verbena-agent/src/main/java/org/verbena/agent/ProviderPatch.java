@@ -24,7 +24,7 @@ final class ProviderPatch {
     /** @throws IllegalStateException if it does not work; nothing is changed then */
     static void apply(Instrumentation instrumentation) throws ClassNotFoundException {
         String name = isLoaded(instrumentation, CHOOSES) ? PUBLIC : CHOOSES;
-        new MethodPatch(name, "provider", "()L" + PROVIDER + ";", "provider", null, PROVIDER).apply(instrumentation);
+        new HookPatch(name, "provider", "()L" + PROVIDER + ";", "provider", null, PROVIDER).apply(instrumentation);
     }
 
     private static boolean isLoaded(Instrumentation instrumentation, String name) {

@@ -7,7 +7,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Where methods of the JDK, as {@link MethodPatch} has changed them, find what is Verbena's. On the class path, where the
+ * Where methods of the JDK, as {@link HookPatch} has changed them, find what is Verbena's. On the class path, where the
  * JDK looks. Null in each case means: as without Verbena.
  */
 public final class SocketHook {

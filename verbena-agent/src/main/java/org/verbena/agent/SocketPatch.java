@@ -25,7 +25,7 @@ final class SocketPatch {
 
     /** Asks for the implementation to accept into, as its listener wants it. */
     static MethodPatch accepting() {
-        return new MethodPatch("java.net.ServerSocket", "platformImplAccept", "()L" + IMPL + ";", "accepting", IMPL,
+        return new HookPatch("java.net.ServerSocket", "platformImplAccept", "()L" + IMPL + ";", "accepting", IMPL,
                 IMPL) {
             @Override
             void argument(Instructions code) {
@@ -41,7 +41,7 @@ final class SocketPatch {
 
     /** Asks for a new implementation. */
     static MethodPatch making() {
-        return new MethodPatch("java.net.SocketImpl", "createPlatformSocketImpl", "(Z)L" + IMPL + ";", "socketImpl",
+        return new HookPatch("java.net.SocketImpl", "createPlatformSocketImpl", "(Z)L" + IMPL + ";", "socketImpl",
                 BOOLEAN, IMPL) {
             @Override
             void argument(Instructions code) {

@@ -2,6 +2,7 @@ package org.verbena.sockets;
 
 import java.io.IOException;
 import java.net.ProtocolFamily;
+import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 
@@ -44,6 +45,23 @@ public abstract class VerbenaSocketChannel extends SocketChannel {
 
     /** Why TCP carries the connection to its end, a sentence; empty as long as that is not decided, and if rings carry it. */
     public abstract String fallbackReason();
+
+    /**
+     * Sends bytes of a file, as {@code file.transferTo(position, count, this)}, in less time: by sendfile(2) where TCP
+     * carries the connection to its end, else without mapping the file. Under the agent {@code transferTo} does this.
+     *
+     * <p>A channel that blocks sends all of them, one that does not as many as there is room for. The file's position stays
+     * as it is.
+     *
+     * @param position of the first byte, in bytes; where the file has none, nothing is sent
+     * @param count bytes at most
+     * @return bytes sent; fewer if something went wrong after them, which the next call says
+     * @throws IllegalArgumentException if {@code position} or {@code count} is negative
+     * @throws java.nio.channels.NonReadableChannelException if the file is not open for reading
+     * @throws java.nio.channels.NotYetConnectedException before the connection is made
+     * @throws java.nio.channels.ClosedChannelException as {@code transferTo} does
+     */
+    public abstract long sendFile(FileChannel file, long position, long count) throws IOException;
 
     /** What the connection has come to, and how it stands; all zero before it is made. For any thread; makes garbage. */
     public abstract SocketStatistics statistics();

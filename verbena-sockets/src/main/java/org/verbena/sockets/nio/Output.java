@@ -6,15 +6,20 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
 import java.nio.channels.IllegalBlockingModeException;
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
+import sun.nio.ch.Util;
 
 import org.verbena.sockets.stream.Stream;
 
 /** The direction of a channel that goes out: one writer at a time, which waits until all is written, or not. */
 final class Output extends Direction {
+    /** Bytes of a file at a time, where sendfile(2) is of no use: they stay in the cache between the two copies. */
+    private static final int PIECE = 64 << 10;
+
     Output(StreamSocketChannel channel) {
         super(channel, OP_WRITE);
     }
@@ -54,9 +59,7 @@ final class Output extends Direction {
             if (mustBlock && !waits) {
                 throw new IllegalBlockingModeException();
             }
-            if (isShut()) {
-                throw waits ? new ClosedChannelException() : new AsynchronousCloseException();
-            }
+            checkShut(waits);
             if (!waits) {
                 return attempt(stream, one, many, offset, length);
             }
@@ -70,6 +73,57 @@ final class Output extends Direction {
             return written + await(stream, one, many, offset, length);
         } finally {
             lock().unlock();
+        }
+    }
+
+    private void checkShut(boolean waits) throws ClosedChannelException {
+        if (isShut()) {
+            throw waits ? new ClosedChannelException() : new AsynchronousCloseException();
+        }
+    }
+
+    /** As {@link StreamSocketChannel#sendFile}. */
+    long sendFile(FileChannel file, long position, long count) throws IOException {
+        Objects.requireNonNull(file);
+        long sent = 0;
+        lock().lock();
+        try {
+            Stream stream = channel.connectedStream();
+            boolean waits = channel.isBlocking();
+            checkShut(waits);
+            while (sent < count) {
+                long asked = count - sent;
+                long n = stream.sendFile(file, position + sent, asked);
+                if (n < 0 || n == 0 && waits) { // by a piece that is written it waits for room, and learns of the file's end
+                    asked = Math.min(asked, PIECE);
+                    n = sendPiece(stream, file, position + sent, (int) asked);
+                }
+                sent += n;
+                if (n == 0 || n < asked && !waits) {
+                    break;
+                }
+            }
+        } catch (IOException e) {
+            if (sent == 0 || !channel.isOpen()) {
+                throw e;
+            }
+        } finally {
+            lock().unlock();
+        }
+        return sent;
+    }
+
+    /** Reads and writes; 0 if there is no room, or nothing in the file. */
+    private int sendPiece(Stream stream, FileChannel file, long position, int count) throws IOException {
+        if (stream.isOutputByRing() && !channel.isBlocking() && stream.readyOps(OP_WRITE) == 0) {
+            return 0; // nothing is read in vain
+        }
+        ByteBuffer piece = Util.getTemporaryDirectBuffer(count);
+        try {
+            piece.limit(count);
+            return file.read(piece, position) <= 0 ? 0 : write(piece.flip());
+        } finally {
+            Util.releaseTemporaryDirectBuffer(piece);
         }
     }
 

@@ -13,12 +13,15 @@ import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.LongBinaryOperator;
 
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.SelChImpl;
@@ -39,8 +42,14 @@ import org.verbena.sockets.stream.StreamState;
  *
  * <p>As with the JDK's own, a channel that is closed while a selector knows it is only shut down at first: the selector
  * {@linkplain #kill ends it} when it drops the key. So a selector may call the stream of a key that it has not dropped.
+ *
+ * <p>It is a function since the agent makes {@link FileChannel#transferTo} call {@link #apply}, by an interface that the JDK
+ * knows: a {@link SelChImpl} that is a {@link Function}, too, is this class.
  */
-final class StreamSocketChannel extends JdkBackedChannel implements StreamCarried {
+final class StreamSocketChannel extends JdkBackedChannel
+        implements
+            StreamCarried,
+            Function<FileChannel, LongBinaryOperator> {
     /** What the JDK says where there is no room for urgent data. */
     static final String FULL = "Socket buffer full";
 
@@ -313,6 +322,33 @@ final class StreamSocketChannel extends JdkBackedChannel implements StreamCarrie
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
         return output.write(from, offset, length);
+    }
+
+    @Override
+    public long sendFile(FileChannel file, long position, long count) throws IOException {
+        if (position < 0 || count < 0) {
+            throw new IllegalArgumentException(
+                    "position and count are not negative, but " + position + " and " + count);
+        }
+        return output.sendFile(file, position, Math.min(count, Long.MAX_VALUE - position));
+    }
+
+    /** What sends bytes of {@code file} from a position and so many, and throws what {@link FileChannel#transferTo} does. */
+    @Override
+    public LongBinaryOperator apply(FileChannel file) {
+        return (position, count) -> {
+            try {
+                return sendFile(file, position, count);
+            } catch (IOException e) {
+                throw undeclared(e);
+            }
+        };
+    }
+
+    /** Throws what its caller declares and {@link LongBinaryOperator} does not. */
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // the compiler takes it for an unchecked exception
+    private static <E extends Exception> E undeclared(Exception e) throws E {
+        throw (E) e;
     }
 
     @Override

@@ -2,6 +2,7 @@ package org.verbena.sockets.stream;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,13 @@ final class KernelStream extends Stream {
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
         long n = tcp.write(from, offset, length);
+        sent += n;
+        return n;
+    }
+
+    @Override
+    public long sendFile(FileChannel file, long position, long count) throws IOException {
+        long n = file.transferTo(position, count, tcp);
         sent += n;
         return n;
     }

@@ -2,6 +2,7 @@ package org.verbena.sockets.stream;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
@@ -222,6 +223,16 @@ final class Outbound {
             }
         }
         return total;
+    }
+
+    /** As {@link Stream#sendFile}. A disk may take its time, so not under a lock that the engine takes, as undecided. */
+    long sendFile(FileChannel file, long position, long count) throws IOException {
+        if (carrier != KERNEL) {
+            return -1;
+        }
+        long n = file.transferTo(position, count, tcp);
+        sent += n;
+        return n;
     }
 
     /** The session's lock is held. */

@@ -2,6 +2,7 @@ package org.verbena.sockets.stream;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 
@@ -177,6 +178,11 @@ final class RingStream extends Stream {
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
         return out.write(from, offset, length);
+    }
+
+    @Override
+    public long sendFile(FileChannel file, long position, long count) throws IOException {
+        return out.sendFile(file, position, count);
     }
 
     @Override

@@ -2,6 +2,7 @@ package org.verbena.sockets.stream;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 
@@ -92,6 +93,13 @@ public abstract class Stream {
 
     /** As {@link #write(ByteBuffer)}, from the buffers one after the other. */
     public abstract long write(ByteBuffer[] from, int offset, int length) throws IOException;
+
+    /**
+     * Sends bytes of a file by sendfile(2), if TCP carries this direction to its end.
+     *
+     * @return bytes sent, 0 if there is no room or no such byte; -1 if TCP does not, or not for certain
+     */
+    public abstract long sendFile(FileChannel file, long position, long count) throws IOException;
 
     /**
      * What of {@code ops} is ready now, as memory says: without a system call. A direction that TCP carries is never

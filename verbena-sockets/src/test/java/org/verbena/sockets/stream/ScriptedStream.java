@@ -2,6 +2,7 @@ package org.verbena.sockets.stream;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -132,6 +133,11 @@ public final class ScriptedStream extends Stream {
     @Override
     public int write(ByteBuffer from) {
         throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public long sendFile(FileChannel file, long position, long count) {
+        return -1;
     }
 
     @Override

@@ -60,6 +60,13 @@ class AgentTest {
     }
 
     @Test
+    void aFileIsSentByTheChannelAndNotMapped() throws Exception {
+        assertThat(run(List.of(agent("")), "wait", "file")).isEqualTo(new AgentRun(0, "file true sendFile\n", ACTIVE));
+        assertThat(run(List.of(agent("rules=use os tcp_client *:*")), "wait", "file"))
+                .isEqualTo(new AgentRun(0, "file true sendFile\n", ACTIVE));
+    }
+
+    @Test
     void quietIsQuiet() throws Exception {
         assertThat(run(List.of(agent("quiet")), "provider", "wait"))
                 .isEqualTo(new AgentRun(0, "provider " + OURS + "\n", ""));
