@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -95,6 +96,17 @@ class DocsExamplesTest {
                     flow: supported false, EOPNOTSUPP
                     rss: supported false, EOPNOTSUPP""")));
 
+    /** Those that ask for Verbena's channels, and what each prints. */
+    private static final Map<String, String> CHANNELS = Map.of("RingChannels", """
+            orders: stream
+            out by ring: true, some bytes""", "SocketRules", """
+            no rule: undecided
+            a rule: kernel by rule
+            counted: \\{local=1}
+            another: undecided
+            this thread: kernel by rule
+            another thread: undecided""");
+
     private static Path example(String name) {
         return EXAMPLES.resolve(name + ".java");
     }
@@ -103,6 +115,16 @@ class DocsExamplesTest {
     Stream<DynamicTest> examplesRunAndPrintWhatTheySay() {
         return PRINTS.entrySet().stream().map(e -> DynamicTest.dynamicTest(e.getKey(), () -> {
             try (ExampleProcess p = ExampleProcess.onModulePath(example(e.getKey()), 0)) {
+                assertThat(p.rest()).matches(e.getValue());
+                assertThat(p.code()).isZero();
+            }
+        }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> examplesOfChannelsRunAndPrintWhatTheySay() {
+        return CHANNELS.entrySet().stream().map(e -> DynamicTest.dynamicTest(e.getKey(), () -> {
+            try (ExampleProcess p = ExampleProcess.withChannels(example(e.getKey()))) {
                 assertThat(p.rest()).matches(e.getValue());
                 assertThat(p.code()).isZero();
             }
@@ -190,8 +212,8 @@ class DocsExamplesTest {
             names = files.filter(Files::isRegularFile).map(f -> f.getFileName().toString().replace(".java", ""))
                     .toList();
         }
-        Stream<String> known = Stream.concat(Stream.of("HelloVerbs", "Metrics", "PlainEcho", "PlainSockets"), PRINTS
-                .keySet().stream());
+        Stream<String> known = Stream.of(List.of("HelloVerbs", "Metrics", "PlainEcho", "PlainSockets"), PRINTS.keySet(),
+                CHANNELS.keySet()).flatMap(Collection::stream);
         assertThat(names).containsExactlyInAnyOrderElementsOf(known.toList());
         List<String> links = Markdown.all().stream().flatMap(m -> m.links().stream()).toList();
         assertThat(names).allSatisfy(n -> assertThat(links).contains("examples/" + n + ".java"));
@@ -228,7 +250,8 @@ class DocsExamplesTest {
     @Test
     void snippetsAreTakenFromTheExamples() throws IOException {
         String examples = sources(EXAMPLES);
-        for (String document : List.of("README.md", "docs/verbs.md", "docs/metrics.md")) {
+        for (String document : List.of("README.md", "docs/verbs.md", "docs/metrics.md", "docs/channels.md",
+                "docs/rules.md")) {
             assertQuotes(document, examples);
         }
         Path root = Markdown.root();

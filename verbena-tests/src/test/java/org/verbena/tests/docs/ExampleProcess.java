@@ -16,6 +16,9 @@ final class ExampleProcess implements AutoCloseable {
     /** What a program needs at run time. */
     static final String CORE = ".*verbena-(linux|verbs|shm)\\b.*|.*/jspecify[^/]*";
 
+    /** What a program needs that asks for Verbena's channels. */
+    private static final String CHANNELS = CORE + "|.*verbena-sockets\\b.*";
+
     private static final int LONGEST_SECONDS = 90;
 
     private final Process process;
@@ -36,6 +39,13 @@ final class ExampleProcess implements AutoCloseable {
     static ExampleProcess onModulePath(Path example, int port, String... arguments) throws IOException {
         return new ExampleProcess(List.of("-p", path(CORE), "--add-modules", "org.verbena.verbs",
                 "--enable-native-access=org.verbena.linux", "-Dport=" + port), example, List.of(arguments));
+    }
+
+    /** Starts with modules and Verbena's channels. */
+    static ExampleProcess withChannels(Path example) throws IOException {
+        return new ExampleProcess(List.of("-p", path(CHANNELS), "--add-modules", "org.verbena.sockets",
+                "--enable-native-access=org.verbena.linux", "--add-exports", "java.base/sun.nio.ch=org.verbena.sockets",
+                "--add-exports", "java.base/sun.net=org.verbena.sockets"), example, List.of());
     }
 
     /** Starts with nothing but options of the JVM's. */
