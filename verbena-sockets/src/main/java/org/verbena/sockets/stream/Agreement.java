@@ -332,9 +332,10 @@ final class Agreement {
         } catch (IOException e) { // closed, or not to be known
             return stream.isClosed() ? FallbackReason.CLOSED_EARLY : FallbackReason.NO_SESSION;
         }
-        return peerVersion == 0 || peerVersion == Greeting.VERSION
-                ? FallbackReason.NO_SESSION
-                : FallbackReason.OTHER_VERSION;
+        if (peerVersion != 0 && peerVersion != Greeting.VERSION) {
+            return FallbackReason.OTHER_VERSION;
+        }
+        return asked && !offerSent ? engine.whyNoSession(peerInstance, role) : FallbackReason.NO_SESSION;
     }
 
     private void take(MemorySegment message, int length) {

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -28,7 +29,9 @@ import org.verbena.verbs.VerbsException;
  * connecting and accepting, which wait, have threads of their own.
  */
 final class Sessions {
-    private static final int MAGIC = 0x5653_4531; // the version of a session's layout is in it
+    static final int MAGIC = 0x5653_4531; // the version of a session's layout is in it
+    /** Other processes that are remembered to have been refused: those that are gone are not told from others. */
+    private static final int MOST_REFUSED = 64;
 
     /** @param accepts whether this process is the one that is connected to */
     private record Key(long instance, boolean accepts) {}
@@ -59,6 +62,8 @@ final class Sessions {
     private final long instance;
     private final Map<Key, Entry> entries = new HashMap<>();
     private final List<Session> dead = new ArrayList<>();
+    /** Sessions that this process could not take when the other one last asked, and why; the eldest goes first. */
+    private final LinkedHashMap<Key, FallbackReason> refused = new LinkedHashMap<>();
 
     /** @throws VerbsException without a device, or memory */
     Sessions(StreamEngine engine) throws VerbsException {
@@ -125,6 +130,14 @@ final class Sessions {
                 && key.accepts()) {
             entries.remove(key);
         }
+    }
+
+    /**
+     * Why there is no session with a process that asked for one and has gone without an offer: the connection that it asked
+     * for may be greeted only after this process has refused.
+     */
+    FallbackReason whyNone(long peer, Stream.Role role) {
+        return refused.getOrDefault(key(peer, role), FallbackReason.NO_SESSION);
     }
 
     private void connect(Key key, int port) {
@@ -239,8 +252,15 @@ final class Sessions {
     private void ready(Key key, @Nullable Session session, FallbackReason why) {
         Entry entry = entries.computeIfAbsent(key, k -> new Entry());
         entry.session = session;
+        refused.remove(key);
         if (session == null) {
             entries.remove(key);
+            if (key.accepts()) {
+                refused.put(key, why);
+                if (refused.size() > MOST_REFUSED) {
+                    refused.pollFirstEntry();
+                }
+            }
         }
         List<Asking> waiting = List.copyOf(entry.waiting);
         entry.waiting.clear();

@@ -35,6 +35,12 @@ public final class SharedMemory {
         return p.text;
     }
 
+    /** Whether it cannot for want of something that may be there later. */
+    static boolean isExhausted() {
+        Problem p = find();
+        return p != null && p.reason != FallbackReason.UNAVAILABLE;
+    }
+
     private record Problem(FallbackReason reason, String text) {}
 
     private static @Nullable Problem find() {

@@ -1,5 +1,10 @@
 package org.verbena.sockets.stream;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.FileReader;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -35,6 +40,10 @@ public final class ShownSockets {
     /** Sockets that have an entry; others are counted. */
     private static final int MOST = Math.clamp(Integer.getInteger("verbena.counters.sockets", 1 << 14), 0, 1 << 18);
     private static final long LATER_MILLIS = 100;
+    private static final long LATEST_MILLIS = 60_000;
+    /** Descriptors that are to be left when the file is made. */
+    private static final int DESCRIPTORS = 16;
+    private static final String LIMIT = "Max open files";
     private static final long NANOS_OF_MILLI = 1_000_000;
     private static final int CLIENT = 1;
     private static final int SERVER = 2;
@@ -70,16 +79,50 @@ public final class ShownSockets {
 
         /**
          * Makes the file if this process can: what it cannot, others say. That takes a while, and not before the program has
-         * had one to open its first sockets in.
+         * had one to open its first sockets in. What is lacking may be there later.
          */
         private static void make() {
             try {
-                Thread.sleep(LATER_MILLIS);
+                long pause = LATER_MILLIS;
+                do {
+                    Thread.sleep(pause);
+                    pause = Math.min(2 * pause, LATEST_MILLIS);
+                } while (!hasDescriptors() || SharedMemory.isExhausted());
                 if (SharedMemory.problem() == null) {
                     new ShownSockets(CounterFile.own());
                 }
             } catch (InterruptedException | RuntimeException | LinkageError e) {
-                StreamEngine.debug("nobody sees the sockets of this process: " + e);
+                say(e);
+            }
+        }
+
+        /**
+         * Whether there are some for what is to come: a class that cannot be read for want of one, and a file that others
+         * cannot see, are lost for good. It takes no more than one itself, which the program may need.
+         */
+        private static boolean hasDescriptors() {
+            String[] open = new File("/proc/self/fd").list();
+            if (open == null) {
+                return false;
+            }
+            try (BufferedReader limits = new BufferedReader(new FileReader("/proc/self/limits", US_ASCII))) {
+                for (String line = limits.readLine(); line != null; line = limits.readLine()) {
+                    if (line.startsWith(LIMIT)) {
+                        String most = line.substring(LIMIT.length()).strip().split(" ", 2)[0];
+                        return most.equals("unlimited") || Long.parseLong(most) - open.length >= DESCRIPTORS;
+                    }
+                }
+                return true;
+            } catch (IOException e) {
+                return false;
+            }
+        }
+
+        private static void say(Throwable why) {
+            try {
+                StreamEngine.debug("nobody sees the sockets of this process: " + why);
+            } catch (LinkageError e) {
+                // it cannot be said either
             }
         }
 

@@ -227,12 +227,8 @@ final class StreamEngine {
         };
     }
 
-    /** Starts an agreement in a moment, together with others of that moment; without a delay, at once. */
+    /** Starts an agreement in a moment, together with others of that moment; without a delay the moment is now. */
     private void begin(Agreement agreement) {
-        if (YOUNG_NANOS == 0) {
-            submit(agreement::start);
-            return;
-        }
         beginning.add(agreement);
         if (beginningDue.compareAndSet(false, true)) {
             submit(this::startLater);
@@ -306,6 +302,12 @@ final class StreamEngine {
         if (open != null) {
             open.forget(peer, role, asking);
         }
+    }
+
+    /** Why no session came about with a process that left. */
+    FallbackReason whyNoSession(long peer, Stream.Role role) {
+        Sessions open = sessions;
+        return open == null ? FallbackReason.NO_SESSION : open.whyNone(peer, role);
     }
 
     void watch(Fd fd, int events, Runnable handler) throws LinuxException {

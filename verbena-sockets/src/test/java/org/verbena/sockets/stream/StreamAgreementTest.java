@@ -24,12 +24,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.linux.Errno;
 import org.verbena.linux.SockDiag;
 import org.verbena.linux.UnixSocket;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.Verbs;
+import org.verbena.verbs.VerbsException;
 
 /** Two ends over the kernel's TCP on loopback: whether they agree, and that nobody notices if they do not. */
 class StreamAgreementTest {
     private static final int[] NO_DESCRIPTORS = {};
+    private static final String MEMORY = "verbena.stream.memory";
+    private static final long LOWEST = 1;
 
     private final List<AutoCloseable> open = new ArrayList<>();
     private ServerSocketChannel listener;
@@ -319,6 +329,49 @@ class StreamAgreementTest {
             new Way(client, server, 0).turn(1000);
             await("fall-back of the server, whom nobody answers", () -> server.reason() == FallbackReason.NO_SESSION);
             assertThat(squatter.fd().isClosed()).isFalse();
+        }
+    }
+
+    /** The other process asks for a session before it has greeted: the refusal comes first, and its reason is kept. */
+    @Test
+    void aSessionThatWasRefusedBeforeTheGreetingIsCountedForWhatWasLacking() throws Exception {
+        Tcp tcp = connect();
+        long before = StreamCounters.fallbacks(FallbackReason.NO_MEMORY);
+        System.setProperty(MEMORY, "1000"); // less than a session itself needs
+        try (UnixSocket name = UnixSocket.listen(nameOf(tcp), 4);
+                Context context = Verbs.open("shm0");
+                Arena arena = Arena.ofConfined()) {
+            RingStream server = (RingStream) Stream.of(tcp.server, Stream.Role.SERVER);
+            try (UnixSocket end = name.accept()) {
+                MemorySegment message = arena.allocate(Greeting.BYTES, 8);
+                assertThat(end.receive(message, NO_DESCRIPTORS)).isEqualTo(Greeting.BYTES);
+                Greeting.Hello hello = Greeting.hello(message, Greeting.BYTES);
+                assertThat(connectTo(context, hello.port())).isEqualTo(Errno.ECONNREFUSED);
+                assertThat(server.reason()).isEqualTo(FallbackReason.NONE);
+                Greeting.put(message, new Greeting.Hello(Greeting.VERSION, 0, LOWEST, hello.cookie(), 1));
+                assertThat(end.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
+            }
+            await("fall-back", () -> server.reason() != FallbackReason.NONE);
+            assertThat(server.reason()).isEqualTo(FallbackReason.NO_MEMORY);
+            assertThat(StreamCounters.fallbacks(FallbackReason.NO_MEMORY)).isEqualTo(before + 1);
+            server.close(false);
+        } finally {
+            System.clearProperty(MEMORY);
+        }
+    }
+
+    /** Asks for a session as a process whose number is so low that it is the one who asks; answers the error. */
+    private static int connectTo(Context context, int port) throws IOException {
+        CompletionQueue cq = context.createCompletionQueue(16);
+        QueuePair qp = context.allocateProtectionDomain().createQueuePair(
+                QueuePairInitAttributes.builder(cq, cq).build());
+        byte[] said = ByteBuffer.allocate(24).putInt(Sessions.MAGIC).putLong(LOWEST).putLong(0).putInt(0).array();
+        try {
+            context.connectionManager().connect(qp, new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+                    ConnectionParameters.builder().privateData(said).build());
+            return 0;
+        } catch (VerbsException e) {
+            return e.errno();
         }
     }
 
