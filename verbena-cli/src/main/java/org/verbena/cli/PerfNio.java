@@ -36,6 +36,7 @@ final class PerfNio {
     /** The side that is measured against. */
     static PerfLoop serve(PerfJob job, PerfControl client) throws IOException {
         ServerSocketChannel listener = provider(job).openServerSocketChannel();
+        List<SocketChannel> channels = new ArrayList<>();
         try {
             listener.bind(new InetSocketAddress(client.localAddress(), 0), Math.max(LEAST_BACKLOG, job.connections()));
             client.send("READY port=" + ((InetSocketAddress) listener.getLocalAddress()).getPort());
@@ -44,7 +45,6 @@ final class PerfNio {
                         ? new PerfNioConnect.Acceptor(client, listener)
                         : new PerfNioConnects.Acceptor(client, listener);
             }
-            List<SocketChannel> channels = new ArrayList<>();
             for (int i = 0; i < job.connections(); i++) {
                 channels.add(PerfTcp.accept(listener, client));
             }
@@ -52,6 +52,7 @@ final class PerfNio {
             return loop(job, client, channels, false);
         } catch (IOException | RuntimeException e) {
             listener.close();
+            close(channels);
             throw e;
         }
     }
@@ -64,12 +65,24 @@ final class PerfNio {
                     : new PerfNioConnects.Connector(job, server, provider(job), address);
         }
         List<SocketChannel> channels = new ArrayList<>();
-        for (int i = 0; i < job.connections(); i++) {
-            SocketChannel channel = provider(job).openSocketChannel();
-            channel.connect(address);
-            channels.add(channel);
+        try {
+            for (int i = 0; i < job.connections(); i++) {
+                SocketChannel channel = provider(job).openSocketChannel();
+                channels.add(channel);
+                channel.connect(address);
+            }
+            return loop(job, server, channels, true);
+        } catch (IOException | RuntimeException e) {
+            close(channels);
+            throw e;
         }
-        return loop(job, server, channels, true);
+    }
+
+    /** After a set-up that failed: the listener goes on to serve others. */
+    private static void close(List<SocketChannel> channels) throws IOException {
+        for (SocketChannel channel : channels) {
+            channel.close();
+        }
     }
 
     private static PerfLoop loop(PerfJob job, PerfControl peer, List<SocketChannel> channels, boolean initiator)

@@ -3,7 +3,9 @@ package org.verbena.tests.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -322,6 +324,30 @@ class PerfCommandTest {
                 client.process().destroyForcibly();
             }
             assertThat(json(quick("write-lat", "send-bw", "--json", "--size=8", "--connect=" + port))).hasSize(2);
+        }
+    }
+
+    /** A set-up that fails half-way leaves nothing open at a listener that serves on. */
+    @Test
+    void listenerLetsGoOfWhatItHasAccepted() throws Exception {
+        InetAddress here = InetAddress.getLoopbackAddress();
+        try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
+            Socket control = new Socket(here, Integer.parseInt(port(listener)));
+            control.getOutputStream().write(
+                    ("HELLO version=verbena-perf-1 host=x\nTEST test=nio-bw size=64 device=kernel "
+                            + "inline=0 qps=1 events=0 consume=0 verify=0 connections=2 cpu=0\n").getBytes(
+                                    StandardCharsets.US_ASCII));
+            BufferedReader said = new BufferedReader(new InputStreamReader(control.getInputStream(),
+                    StandardCharsets.US_ASCII));
+            assertThat(said.readLine()).startsWith("HELLO ");
+            String ready = said.readLine();
+            assertThat(ready).startsWith("READY port=");
+            try (Socket first = new Socket(here, Integer.parseInt(ready.substring(ready.indexOf('=') + 1)))) {
+                Thread.sleep(500); // it is accepted by then
+                control.close();
+                first.setSoTimeout(30_000);
+                assertThat(first.getInputStream().read()).isEqualTo(-1);
+            }
         }
     }
 
