@@ -85,8 +85,11 @@ final class OpenJdkNio {
         try {
             tests = sources.tests();
         } catch (Sources.Unavailable e) {
-            System.out.println("OpenJDK's tests: skipped, cannot be fetched here: " + e.getMessage());
-            return 0;
+            System.err.println("openjdk-nio: OpenJDK's tests cannot be fetched here: " + e.getMessage().replace('\n',
+                    ' ')
+                    + ": give apt a Debian archive that can be reached, or put what another machine has fetched into "
+                    + folder + ".");
+            return 1;
         }
         System.out.println("OpenJDK's tests from " + sources.version() + " on Java " + Runtime.version());
         Expectations expectations = new Expectations(expectationsFile);
