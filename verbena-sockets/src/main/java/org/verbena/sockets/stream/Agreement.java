@@ -411,6 +411,7 @@ final class Agreement {
         hangUp();
         StreamCounters.agreed();
         stream.agreed(offer);
+        StreamCounters.recordRings();
         if (stream.isClosed()) {
             engine.linger(stream);
         }

@@ -1,5 +1,6 @@
 package org.verbena.sockets.stream;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -78,6 +79,33 @@ final class StreamCounters {
         }
         FlightEvents.socketClosed(stream.tcp(), stream.age(),
                 () -> stream.figures().carried());
+    }
+
+    /** Tells the flight recorder what waits in rings, once; by a class, for there is nothing to tell before the first ring. */
+    private static final class RecordedRings {
+        static {
+            FlightEvents.recordRings(StreamCounters::waiting);
+        }
+
+        private RecordedRings() {}
+
+        static void begin() {}
+    }
+
+    /** Has the flight recorder look at the rings of this process, of which there are some now. Idempotent. */
+    static void recordRings() {
+        RecordedRings.begin();
+    }
+
+    private static List<FlightEvents.Rings> waiting() {
+        List<FlightEvents.Rings> all = new ArrayList<>();
+        for (Stream stream : open()) {
+            StreamState s = stream.state();
+            if (s.outOccupied() != 0 || s.inOccupied() != 0) {
+                all.add(new FlightEvents.Rings(stream.tcp(), s.outRing(), s.outOccupied(), s.inRing(), s.inOccupied()));
+            }
+        }
+        return all;
     }
 
     /** All that has been counted. */

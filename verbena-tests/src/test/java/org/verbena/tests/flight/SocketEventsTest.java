@@ -2,23 +2,30 @@ package org.verbena.tests.flight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
+import jdk.jfr.ValueDescriptor;
 import jdk.jfr.consumer.RecordedEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.Repository;
+import org.verbena.tests.agent.AgentRun;
 import org.verbena.tests.agent.TalkProcess;
 
 /** What recordings of programs that know nothing of Verbena say of their sockets. */
 class SocketEventsTest {
     private static final long MESSAGE = 1000;
     private static final int MESSAGES = 600;
+    private static final long RING = 4096;
+    private static final String EACH_CHUNK = ",+org.verbena.SocketRings#period=endChunk";
 
     @TempDir private Path dir;
 
-    private TalkProcess start(TalkProcess.Program talk, Path recording, String arguments, String... words)
+    private TalkProcess start(TalkProcess.Program talk, Object recording, String arguments, String... words)
             throws Exception {
         return talk.start(List.of("-XX:StartFlightRecording:filename=" + recording, "-Xlog:disable",
                 "-javaagent:" + talk.agent() + "=quiet," + arguments), words);
@@ -56,6 +63,50 @@ class SocketEventsTest {
             assertThat(end.getDuration("lifetime").toMillis()).isGreaterThanOrEqualTo(5 * MESSAGES);
             assertThat(events(file, "SocketByTcp")).isEmpty();
         }
+    }
+
+    /** A server that reads no more, and a client that has filled its ring; both are asked for what they have recorded. */
+    @Test
+    void whatWaitsInTheRingsIsRecorded() throws Exception {
+        TalkProcess.Program talk = new TalkProcess.Program(dir);
+        String arguments = "stream.patience=60000,stream.ring=" + RING;
+        try (TalkProcess server = start(talk, dir.resolve("server.jfr") + EACH_CHUNK, arguments, "sink", "100")) {
+            String port = server.line();
+            try (TalkProcess client = start(talk, dir.resolve("client.jfr") + EACH_CHUNK, arguments, "fill", port,
+                    "100",
+                    "5")) {
+                long filled = Long.parseLong(client.line());
+                RecordedEvent out = rings(client.pid(), "client-now.jfr");
+                assertThat(out.getString("remote")).endsWith(":" + port);
+                assertThat(out.getLong("outRing")).isEqualTo(RING);
+                assertThat(out.getLong("outOccupied")).isEqualTo(RING);
+                assertThat(out.getLong("inRing")).isEqualTo(RING);
+                assertThat(out.getLong("inOccupied")).isZero();
+                RecordedEvent in = rings(server.pid(), "server-now.jfr");
+                assertThat(in.getString("local")).endsWith(":" + port);
+                assertThat(in.getLong("inRing")).isEqualTo(RING);
+                assertThat(in.getLong("inOccupied")).isEqualTo(filled); // what was read of the last quarter is not told
+            }
+        }
+    }
+
+    /** The last of the events that a process has recorded until now. */
+    private RecordedEvent rings(long pid, String name) throws Exception {
+        Path file = dir.resolve(name);
+        Process jcmd = new ProcessBuilder(AgentRun.java().resolveSibling("jcmd").toString(), Long.toString(pid),
+                "JFR.dump", "filename=" + file).redirectErrorStream(true).start();
+        String said = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(jcmd.waitFor()).as(said).isZero();
+        List<RecordedEvent> all = events(file, "SocketRings");
+        assertThat(all).as(said).isNotEmpty();
+        String document = Files.readString(Repository.root().resolve("docs/jfr.md"));
+        assertThat(document).contains("`" + all.getLast().getEventType().getName() + "`");
+        for (ValueDescriptor field : all.getLast().getFields()) {
+            assertThat(field.getLabel()).isNotBlank();
+            assertThat(field.getName()).satisfiesAnyOf(n -> assertThat(document).contains("`" + n + "`"),
+                    n -> assertThat(n).isIn("startTime", "duration", "eventThread", "stackTrace"));
+        }
+        return all.getLast();
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.verbena.verbs.spi;
 
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
+import java.util.List;
 import java.util.function.Supplier;
 
 import jdk.jfr.FlightRecorder;
@@ -117,7 +118,28 @@ public final class FlightEvents {
         }
     }
 
-    private static String local(SocketChannel tcp) {
+    /**
+     * How much waits in the rings of a connection, as far as this end knows.
+     *
+     * @param outRing size of the ring that goes out, in bytes; 0 if there is none
+     * @param outOccupied bytes in it that the peer has not read
+     * @param inRing size of the ring that comes in
+     * @param inOccupied bytes in it that the program has not read
+     */
+    public record Rings(SocketChannel tcp, int outRing, long outOccupied, int inRing, long inOccupied) {}
+
+    /**
+     * Has what waits in rings recorded from time to time, as soon as somebody records.
+     *
+     * @param waiting connections that have bytes in a ring; asked by a thread of the recorder's
+     */
+    public static void recordRings(Supplier<List<Rings>> waiting) {
+        if (AVAILABLE) {
+            SocketRingsEvent.offer(waiting);
+        }
+    }
+
+    static String local(SocketChannel tcp) {
         try {
             return String.valueOf(tcp.getLocalAddress());
         } catch (IOException closed) {
@@ -125,7 +147,7 @@ public final class FlightEvents {
         }
     }
 
-    private static String remote(SocketChannel tcp) {
+    static String remote(SocketChannel tcp) {
         try {
             return String.valueOf(tcp.getRemoteAddress());
         } catch (IOException closed) {
