@@ -343,6 +343,9 @@ final class Agreement {
         if (hello != null) {
             peerVersion = hello.version();
             if (hello.version() < Greeting.OLDEST) {
+                if (!helloSent) {
+                    sayHello(); // so that the other end knows why
+                }
                 end(FallbackReason.OTHER_VERSION);
             } else if (hello.cookie() != cookie) {
                 end(FallbackReason.BAD_PEER);

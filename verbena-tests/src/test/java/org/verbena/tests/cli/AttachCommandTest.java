@@ -86,6 +86,13 @@ class AttachCommandTest {
             ask(p);
             assertThat(List.of(out.readLine(), out.readLine())).containsExactly(OURS, HELLO);
             assertThat(attach(p.pid())).isEqualTo(new CommandProcess.Result(0, active + " (since before)", ""));
+            for (String[] late : new String[][] {{"--set", "spin=5"}, {"--quiet", "--set", "spim=1"}}) {
+                assertRefused(attach(p.pid(), late), 1, "process " + p.pid()
+                        + " has the agent already (active: sockets are"
+                        + " those of Verbena), which reads its arguments at its start: leave --set out");
+            }
+            ask(p);
+            assertThat(List.of(out.readLine(), out.readLine())).containsExactly(OURS, HELLO);
             p.getOutputStream().close();
             assertThat(p.waitFor()).isZero();
         }

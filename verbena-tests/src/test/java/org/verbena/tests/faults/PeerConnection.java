@@ -6,6 +6,8 @@ import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 
 /** A connection of {@link SocketPeer}: a channel, or a classic socket. */
@@ -20,6 +22,9 @@ interface PeerConnection extends AutoCloseable {
 
     /** Closing it will not be orderly. */
     void reset() throws IOException;
+
+    /** Waits until the peer is gone, a classic socket in a read and a channel in a selector; answers what it reads then. */
+    String awaitEnd();
 
     @Override
     void close() throws IOException;
@@ -64,6 +69,26 @@ interface PeerConnection extends AutoCloseable {
             }
 
             @Override
+            public String awaitEnd() {
+                try (Selector selector = Selector.open()) {
+                    c.configureBlocking(false);
+                    c.register(selector, SelectionKey.OP_READ);
+                    int n = 0;
+                    while (n == 0) { // what is ready is a hint
+                        int ready = selector.select();
+                        if (ready != 1) {
+                            return "select found " + ready;
+                        }
+                        n = c.read(ByteBuffer.allocate(1));
+                        selector.selectedKeys().clear();
+                    }
+                    return String.valueOf(n);
+                } catch (IOException e) {
+                    return String.valueOf(e.getMessage());
+                }
+            }
+
+            @Override
             public void reset() throws IOException {
                 c.setOption(StandardSocketOptions.SO_LINGER, 0);
             }
@@ -95,6 +120,15 @@ interface PeerConnection extends AutoCloseable {
                     }
                 }
                 return "none";
+            }
+
+            @Override
+            public String awaitEnd() {
+                try {
+                    return String.valueOf(s.getInputStream().read());
+                } catch (IOException e) {
+                    return String.valueOf(e.getMessage());
+                }
             }
 
             @Override

@@ -8,6 +8,8 @@ import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.nio.channels.Pipe;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -111,6 +113,12 @@ final class SocketPeer {
                     Thread.sleep(1);
                 }
                 return "DECIDED " + c.transport();
+            }
+            case "end" -> { // NAME
+                try (PeerConnection c = connections.remove(words[1])) {
+                    Peer.say("WAITING " + Files.readSymbolicLink(Path.of("/proc/thread-self")));
+                    return "END " + c.awaitEnd();
+                }
             }
             case "close" -> { // NAME
                 connections.remove(words[1]).close();

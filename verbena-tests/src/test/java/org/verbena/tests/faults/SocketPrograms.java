@@ -63,7 +63,16 @@ final class SocketPrograms {
 
     /** With the agent and its arguments. */
     Child.Builder with(String arguments) {
-        return plain().option("-javaagent:" + agent + "=" + arguments);
+        return with(agent, arguments);
+    }
+
+    /** With another agent. */
+    Child.Builder with(Path otherAgent, String arguments) {
+        return plain().option("-javaagent:" + otherAgent + "=" + arguments);
+    }
+
+    Path agent() {
+        return agent;
     }
 
     /** A new file that any user's process may write its summary to. */

@@ -8,6 +8,7 @@ import java.nio.channels.ServerSocketChannel;
 
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.sockets.VerbenaSocketOptions;
 
 /** One end of a stream in a process of its own; says what it sees in lines. */
 final class StreamPeer {
@@ -39,6 +40,7 @@ final class StreamPeer {
             listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             System.out.println("port " + ((InetSocketAddress) listener.getLocalAddress()).getPort());
             try (VerbenaSocketChannel channel = (VerbenaSocketChannel) listener.accept()) {
+                sayWhenDecided(channel);
                 readAll(channel);
             }
         }
@@ -78,6 +80,22 @@ final class StreamPeer {
         System.out.println("by " + carrier(channel, channel.isInputByRing()));
     }
 
+    /** What carries the connection, also while this program's own thread sleeps in it. */
+    private static void sayWhenDecided(VerbenaSocketChannel channel) {
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                String by = "undecided";
+                while (by.equals("undecided")) {
+                    Thread.sleep(1);
+                    by = String.valueOf(channel.getOption(VerbenaSocketOptions.TRANSPORT));
+                }
+                System.out.println("decided " + by);
+            } catch (IOException | InterruptedException closed) {
+                // it will not be decided
+            }
+        });
+    }
+
     private static String carrier(VerbenaSocketChannel channel, boolean ring) {
         return ring ? "ring" : "TCP: " + channel.fallbackReason();
     }
@@ -85,7 +103,8 @@ final class StreamPeer {
     private static void write(int port, long bytes) throws IOException {
         try (VerbenaSocketChannel channel = VerbenaSocketChannel.open()) {
             channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-            System.out.println("connected");
+            System.out.println("connected " + ((InetSocketAddress) channel.getLocalAddress()).getPort());
+            sayWhenDecided(channel);
             ByteBuffer out = ByteBuffer.allocateDirect(PIECE);
             long total = 0;
             boolean said = false;

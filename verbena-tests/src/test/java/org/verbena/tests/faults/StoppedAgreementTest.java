@@ -1,0 +1,149 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.verbena.linux.SockDiag;
+
+/**
+ * Two processes, one of which is stopped after the first word of their agreement and before the last, as the kernel's list
+ * of Unix sockets shows. The other goes on by TCP, or waits as with TCP; when the first goes on everything arrives, of which
+ * each byte is compared.
+ */
+class StoppedAgreementTest {
+    /** More than fits into the kernel's buffers and into rings. */
+    private static final long BYTES = 30_000_000;
+    private static final int PATIENT = 60_000;
+    private static final int IMPATIENT = 300;
+    /** Microseconds that the end that was accepted lets the other one wait. */
+    private static final int LATE = 3_000_000;
+    private static final Duration A_WHILE = Duration.ofMillis(300);
+    private static final int ROUNDS = 10;
+
+    private static Child start(int patience, int delay, Object... arguments) throws Exception {
+        return Child.of(StreamPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
+                "java.base/sun.net=ALL-UNNAMED", "-Dverbena.stream.patience=" + patience,
+                "-Dverbena.stream.delay=" + delay).start(arguments);
+    }
+
+    /** A reader, a writer that has connected, and the name at which they meet. */
+    private record Ends(Child reader, Child writer, int port, int writersPort, String name) implements AutoCloseable {
+        static Ends start(int readersPatience, int readersDelay, int writersPatience) throws Exception {
+            try (SockDiag diag = SockDiag.open()) {
+                Child reader = StoppedAgreementTest.start(readersPatience, readersDelay, "reader");
+                int port = reader.awaitInt("port");
+                assertThat(diag.find(here(port), here(port))).isEmpty(); // the first time takes long
+                Child writer = StoppedAgreementTest.start(writersPatience, 0, "writer", port, BYTES);
+                int writersPort = writer.awaitInt("connected");
+                long cookie = diag.find(here(writersPort), here(port)).orElseThrow().cookie();
+                return new Ends(reader, writer, port, writersPort, "@verbena-stream-" + Long.toHexString(cookie));
+            }
+        }
+
+        private static InetSocketAddress here(int port) {
+            return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        }
+
+        /** Sockets of the name: one where the writer listens, one more when the reader has come. */
+        long atName() throws IOException {
+            try (Stream<String> lines = Files.lines(Path.of("/proc/net/unix"))) {
+                return lines.filter(l -> l.endsWith(" " + name)).count();
+            }
+        }
+
+        void awaitAtName(long sockets) {
+            Wait.until(Child.LIMIT, () -> atName() >= sockets, () -> "not " + sockets + " at " + name);
+        }
+
+        /** Bytes that TCP holds for the reader. */
+        long inTcp() throws IOException {
+            String ends = String.format(Locale.ROOT, ".*:%04X [0-9A-F]+:%04X .*", port, writersPort);
+            long sum = 0;
+            for (String file : new String[] {"/proc/net/tcp", "/proc/net/tcp6"}) {
+                try (Stream<String> lines = Files.lines(Path.of(file))) {
+                    sum += lines.filter(l -> l.matches(ends)).map(l -> l.trim().split(" +", -1)[4])
+                            .mapToLong(q -> Long.parseLong(q.substring(q.indexOf(':') + 1), 16)).sum();
+                }
+            }
+            return sum;
+        }
+
+        void assertAllArrives(String by) throws Exception {
+            String written = writer.await("written");
+            assertThat(Long.parseLong(written)).isGreaterThanOrEqualTo(BYTES);
+            String[] end = reader.await("end").split(" ", 3);
+            assertThat(end[0]).isEqualTo(written);
+            assertThat(end[2]).isEqualTo("orderly");
+            assertThat(reader.await("by")).startsWith(by);
+            assertThat(writer.await("by")).startsWith(by);
+        }
+
+        @Override
+        public void close() throws IOException, InterruptedException {
+            writer.close();
+            reader.close();
+        }
+    }
+
+    /** The end that connected waits at the name, and the other does not come for long. */
+    @ParameterizedTest(name = "the reader is stopped: {0}")
+    @ValueSource(booleans = {true, false})
+    void whoWaitsAtTheNameIsFoundAfterAll(boolean readerStops) throws Exception {
+        try (Ends ends = Ends.start(PATIENT, LATE, PATIENT)) {
+            ends.awaitAtName(1);
+            Child stopped = readerStops ? ends.reader : ends.writer;
+            stopped.stop();
+            if (readerStops) {
+                Wait.until(Child.LIMIT, () -> ends.inTcp() > 0, () -> "TCP holds nothing for the reader");
+            } else {
+                ends.awaitAtName(2); // the reader has come to the name of a process that does not answer
+            }
+            stopped.proceed();
+            ends.assertAllArrives("ring");
+        }
+    }
+
+    @ParameterizedTest(name = "the reader is stopped: {0}")
+    @ValueSource(booleans = {true, false})
+    void whoIsTiredOfWaitingGoesOnByTcp(boolean readerStops) throws Exception {
+        try (Ends ends = Ends.start(IMPATIENT, LATE, readerStops ? IMPATIENT : PATIENT)) {
+            ends.awaitAtName(1);
+            Child stopped = readerStops ? ends.reader : ends.writer;
+            Child other = readerStops ? ends.writer : ends.reader;
+            stopped.stop();
+            assertThat(other.await("decided")).isEqualTo("kernel");
+            stopped.proceed();
+            ends.assertAllArrives("TCP:");
+        }
+    }
+
+    /** They have met, and make what sessions need. */
+    @ParameterizedTest(name = "the reader is stopped: {0}")
+    @ValueSource(booleans = {true, false})
+    void whoHasMetIsWaitedFor(boolean readerStops) throws Exception {
+        boolean caught = false;
+        for (int i = 0; i < ROUNDS && !caught; i++) {
+            try (Ends ends = Ends.start(PATIENT, 0, PATIENT)) {
+                Wait.until(Child.LIMIT, () -> ends.atName() > 1 || ends.writer.has("decided"), () -> "they never meet");
+                Child stopped = readerStops ? ends.reader : ends.writer;
+                stopped.stop();
+                Wait.during(A_WHILE);
+                caught = ends.atName() > 0; // the end that listens has not come to the end of it
+                stopped.proceed();
+                ends.assertAllArrives("ring");
+            }
+        }
+        assertThat(caught).as("stopped between the first word and the last").isTrue();
+    }
+}
