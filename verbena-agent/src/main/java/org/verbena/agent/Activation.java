@@ -32,6 +32,9 @@ final class Activation implements Supplier<Map<String, Object>> {
     /** What stays the JDK's since it could not be changed, as the end of a sentence; empty if nothing. */
     private String missing = "";
 
+    /** Whether the program may have selectors of the JDK. */
+    private boolean late;
+
     private Activation(AgentArguments arguments, Instrumentation instrumentation, File jar) {
         this.arguments = arguments;
         this.instrumentation = instrumentation;
@@ -80,7 +83,7 @@ final class Activation implements Supplier<Map<String, Object>> {
     /** @throws IllegalStateException if nothing at all can be changed */
     private void patch() throws ClassNotFoundException {
         try {
-            ProviderPatch.apply(instrumentation);
+            late = ProviderPatch.apply(instrumentation);
         } catch (IllegalStateException e) {
             missing = "; channels stay the JDK's: " + e.getMessage();
         }
@@ -119,6 +122,9 @@ final class Activation implements Supplier<Map<String, Object>> {
             Carrier c = carrier();
             c.grantNativeAccess(instrumentation);
             Map<String, Object> all = new HashMap<>(Map.of(SocketHook.PROVIDER, c.provider()));
+            if (late) {
+                c.comeLate();
+            }
             if (!isClassicOff()) {
                 all.put(SocketHook.SOCKETS, c.classicSockets());
                 all.put(SocketHook.ACCEPTING, c.classicAccepting());

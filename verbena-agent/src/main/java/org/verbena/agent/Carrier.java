@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
     /** What {@code DropIn.level()} says inside the agent's jar. */
-    static final int LEVEL = 3;
+    static final int LEVEL = 4;
 
     private static final String SOCKETS = "org.verbena.sockets";
     private static final String LINUX = "org.verbena.linux";
@@ -103,6 +103,11 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
 
     SelectorProvider provider() throws ReflectiveOperationException {
         return (SelectorProvider) made("provider");
+    }
+
+    /** Says that the program may have selectors of the JDK. */
+    void comeLate() throws ReflectiveOperationException {
+        dropIn.getMethod("comesLate").invoke(null);
     }
 
     /** What makes implementations of classic sockets, see {@link SocketHook#SOCKETS}. */

@@ -21,10 +21,17 @@ final class ProviderPatch {
 
     private ProviderPatch() {}
 
-    /** @throws IllegalStateException if it does not work; nothing is changed then */
-    static void apply(Instrumentation instrumentation) throws ClassNotFoundException {
-        String name = isLoaded(instrumentation, CHOOSES) ? PUBLIC : CHOOSES;
-        new HookPatch(name, "provider", "()L" + PROVIDER + ";", "provider", null, PROVIDER).apply(instrumentation);
+    /**
+     * Changes it.
+     *
+     * @return whether the JDK has chosen one before
+     * @throws IllegalStateException if it does not work; nothing is changed then
+     */
+    static boolean apply(Instrumentation instrumentation) throws ClassNotFoundException {
+        boolean late = isLoaded(instrumentation, CHOOSES);
+        new HookPatch(late ? PUBLIC : CHOOSES, "provider", "()L" + PROVIDER + ";", "provider", null, PROVIDER)
+                .apply(instrumentation);
+        return late;
     }
 
     private static boolean isLoaded(Instrumentation instrumentation, String name) {

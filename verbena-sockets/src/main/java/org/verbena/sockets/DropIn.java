@@ -16,7 +16,7 @@ import org.verbena.sockets.stream.SharedMemory;
  */
 public final class DropIn {
     /** Raised when the agent has to know of a change. */
-    private static final int LEVEL = 3;
+    private static final int LEVEL = 4;
 
     private DropIn() {}
 
@@ -78,6 +78,11 @@ public final class DropIn {
         return Maker.make();
     }
 
+    /** Says that the program may have selectors of the JDK, from before it got {@link #provider}. To be called once. */
+    public static void comesLate() {
+        Maker.comeLate();
+    }
+
     /**
      * What makes the implementations of classic sockets: from whether it is for a {@link java.net.ServerSocket} to a new
      * one. The JDK takes it for its own platform's.
@@ -98,6 +103,10 @@ public final class DropIn {
     private static final class Maker {
         static SelectorProvider make() {
             return new VerbenaSelectorProvider();
+        }
+
+        static void comeLate() {
+            NioChannels.expectForeignSelectors();
         }
 
         static Function<Boolean, SocketImpl> sockets() {

@@ -37,6 +37,15 @@ final class DescriptorHold {
         return own;
     }
 
+    /** Makes the selector of all while there are descriptors: without it, channels that come and go are taken for each other. */
+    static void prepare() {
+        try {
+            selector();
+        } catch (IOException e) {
+            debug("no selector that keeps descriptors", e);
+        }
+    }
+
     /** Idempotent; does nothing to a channel that is closed, and tries again the next time if it cannot be done now. */
     synchronized void begin() {
         if (key == null) {
@@ -45,16 +54,15 @@ final class DescriptorHold {
             } catch (ClosedChannelException | IllegalBlockingModeException _) {
                 // it has ended, or changed, while the selector set out to ask
             } catch (IOException e) { // the program's selector goes on without
-                debug(e);
+                debug("no selector that keeps the descriptor of " + inner, e);
             }
         }
     }
 
     /** To say it may fail, for instance without a descriptor; no selection is to suffer from that. */
-    private void debug(IOException why) {
+    private static void debug(String what, IOException why) {
         try {
-            System.getLogger("org.verbena.sockets").log(System.Logger.Level.DEBUG,
-                    "no selector that keeps the descriptor of " + inner + ": " + why.getMessage());
+            System.getLogger("org.verbena.sockets").log(System.Logger.Level.DEBUG, what + ": " + why.getMessage());
         } catch (RuntimeException | Error _) {
             // it is for who looks for it only
         }

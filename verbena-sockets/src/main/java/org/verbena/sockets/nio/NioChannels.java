@@ -26,6 +26,11 @@ public final class NioChannels {
         return new StreamServerSocketChannel(provider, inner);
     }
 
+    /** There may be selectors of the JDK: what channels need to be known to them is taken now, while there are descriptors. */
+    public static void expectForeignSelectors() {
+        DescriptorHold.prepare();
+    }
+
     /** A new implementation of a classic socket, one that listens or one that connects. */
     public static SocketImpl socketImpl(boolean server) {
         ShownSockets.begin();

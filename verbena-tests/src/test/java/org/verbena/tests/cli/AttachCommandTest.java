@@ -63,7 +63,11 @@ class AttachCommandTest {
     }
 
     private static void ask(Process p) throws IOException {
-        p.getOutputStream().write('x');
+        tell(p, "x");
+    }
+
+    private static void tell(Process p, String letters) throws IOException {
+        p.getOutputStream().write(letters.getBytes(StandardCharsets.US_ASCII));
         p.getOutputStream().flush();
     }
 
@@ -113,6 +117,33 @@ class AttachCommandTest {
                 ask(p);
                 assertThat(List.of(out.readLine(), out.readLine(), out.readLine()))
                         .containsExactly("http okokok", "registered first kernel", "registered late stream");
+            }
+            p.getOutputStream().close();
+            assertThat(p.waitFor()).isZero();
+        }
+    }
+
+    /** With as many descriptors as the program's own channels take, its selector goes on as it did, and has all back later. */
+    @Test
+    void aSelectorFromBeforeNeedsNoDescriptors() throws Exception {
+        Path scarce = AgentJar.program(dir, "Scarce", "25");
+        Process p = start("prlimit", "--nofile=100", AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp",
+                scarce
+                        .toString(), "Scarce");
+        try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.readLine()).isEqualTo("ready");
+            for (String commands : new String[] {"r", "tggr", "gr", "ar"}) { // 2, then 3 descriptors, then all
+                tell(p, commands);
+                assertThat(out.readLine()).isEqualTo(commands.equals("tggr")
+                        ? "round failed: Too many open files"
+                        : "round none");
+            }
+            assertThat(attach(p.pid(), "--quiet").code()).isZero();
+            for (String commands : new String[] {"tggr", "gr", "r", "ar", "r"}) {
+                tell(p, commands);
+                assertThat(out.readLine()).isEqualTo(commands.equals("tggr")
+                        ? "round failed: Too many open files"
+                        : "round kernel");
             }
             p.getOutputStream().close();
             assertThat(p.waitFor()).isZero();
