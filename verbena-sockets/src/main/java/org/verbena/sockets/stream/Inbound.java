@@ -583,6 +583,15 @@ final class Inbound {
         tcp.shutdownInput(); // wakes who waits; there are no doorbells from now on
     }
 
+    /** The session broke off and TCP lives on: unless that has said the end, this is none. Whoever waits is woken. */
+    void breakOff() throws IOException {
+        kernelReady();
+        if (carrier != KERNEL && !tcpEnded && tcpError == null) {
+            tcpError = new SocketException("Connection reset: the session with the other process broke off");
+        }
+        tcp.shutdownInput();
+    }
+
     /** Whether the program leaves something unread in the ring. */
     boolean isUnread() {
         return carrier == RING && !shut && (leftover.hasRemaining() || readable(link()) > 0);

@@ -367,7 +367,7 @@ final class RingStream extends Stream {
     void breakOff() {
         if (!isClosed()) {
             try {
-                tcp.shutdownInput();
+                in.breakOff();
             } catch (IOException closedAlready) {
                 // nobody waits then
             }

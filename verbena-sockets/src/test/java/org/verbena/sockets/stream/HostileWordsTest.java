@@ -1,10 +1,12 @@
 package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.time.Duration;
@@ -123,6 +125,43 @@ class HostileWordsTest {
             } catch (RuntimeException | AssertionError e) {
                 throw new AssertionError("seed " + seed, e);
             }
+        }
+    }
+
+    /** A program that reads late, too, is not to take what it has for all there was. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSessionThatBreaksOffIsNoEndOfTheStream(boolean byRing) throws Exception {
+        try (Victim victim = new Victim()) {
+            ByteBuffer into = ByteBuffer.allocate(200);
+            if (byRing) {
+                assertThat(victim.stream.read(into)).isZero();
+                assertThat(victim.stream.isInputByRing()).isTrue();
+            }
+            assertThat(victim.peer.write(ByteBuffer.allocate(100))).isEqualTo(100);
+            victim.sessions.a.fail();
+            victim.stream.breakOff();
+            while (into.position() < 100) {
+                assertThat(victim.stream.read(into)).isNotNegative();
+            }
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> victim.stream.read(into)).isInstanceOf(SocketException.class)
+                        .hasMessageContaining("Connection reset");
+            }
+        }
+    }
+
+    /** The peer has died, as the kernel has said before. */
+    @Test
+    void theEndThatTcpHasSaidStaysTheEnd() throws Exception {
+        try (Victim victim = new Victim()) {
+            ByteBuffer into = ByteBuffer.allocate(200);
+            assertThat(victim.stream.read(into)).isZero();
+            victim.tcp[1].shutdownOutput();
+            victim.tcp[0].arrive(0);
+            victim.sessions.a.fail();
+            victim.stream.breakOff();
+            assertThat(victim.stream.read(into)).isEqualTo(-1);
         }
     }
 
