@@ -79,8 +79,10 @@ final class ActiveKeys {
             return true;
         }
         if (!key.heard) {
-            restless = true; // another selector's key gets the notices
-            return true;
+            // Another selector's key gets the notices. Once TCP carries both directions to the end there are none.
+            boolean untold = s.fallbackReason().isEmpty();
+            restless |= untold;
+            return untold;
         }
         if (!arm && key.byRing) {
             return true;

@@ -131,6 +131,11 @@ final class StreamSocketChannel extends JdkBackedChannel
         return listening;
     }
 
+    @Override
+    public void unheard() {
+        listeners.forEach(ConnectionListener::connected);
+    }
+
     /**
      * Ends a channel that was closed while it was registered. A selector calls this when it has dropped a key whose channel is
      * neither open nor registered with another selector.

@@ -36,13 +36,13 @@ public final class VerbenaSelector extends AbstractSelector {
     private static final long FOREVER = -1;
     private static final long RESTLESS_MILLIS = 1;
 
-    private final ReadyQueue queue = new ReadyQueue();
-    private final ActiveKeys active = new ActiveKeys(queue);
+    private final KernelKeys kernel;
+    private final ReadyQueue queue;
+    private final ActiveKeys active;
     private final FoundKeys found = new FoundKeys();
     private final UpdateQueue updates = new UpdateQueue();
     private final KeyList dropped = new KeyList();
     private final SelectorSpin spin = new SelectorSpin();
-    private final KernelKeys kernel;
 
     private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
     private final Set<SelectionKey> publicKeys = Collections.unmodifiableSet(keys);
@@ -61,7 +61,9 @@ public final class VerbenaSelector extends AbstractSelector {
     /** @throws IOException if the system gives no descriptor for it */
     public VerbenaSelector(SelectorProvider provider) throws IOException {
         super(provider);
-        kernel = new KernelKeys(DefaultSelectorProvider.get().openSelector());
+        kernel = new KernelKeys(DefaultSelectorProvider.get().openSelector()); // first: without it no queue is taken
+        queue = new ReadyQueue();
+        active = new ActiveKeys(queue);
     }
 
     private void ensureOpen() {
@@ -143,14 +145,16 @@ public final class VerbenaSelector extends AbstractSelector {
     protected void implCloseSelector() throws IOException {
         wakeup();
         synchronized (this) {
-            kernel.inner().close();
-            synchronized (selected) {
-                for (SelectionKey key : keys) {
-                    forget((SelectorKey) key);
+            try (queue) {
+                kernel.inner().close();
+                synchronized (selected) {
+                    dropped.truncate(0);
+                    for (SelectionKey key : keys) {
+                        dropped.add((SelectorKey) key);
+                    }
+                    forgetDropped();
                 }
-                selected.clear();
             }
-            queue.close();
         }
     }
 
@@ -322,14 +326,12 @@ public final class VerbenaSelector extends AbstractSelector {
     /** Learns what carries a channel's bytes now, and asks the kernel for what it alone can tell. */
     private void refresh(SelectorKey key) {
         Stream s = key.stream;
-        if (s == null && key.channel() instanceof StreamCarried c) {
+        if (!key.heard && key.channel() instanceof StreamCarried c) {
             s = c.streamOrNull();
-            if (s != null) {
-                key.stream = s;
-                key.heard = c.listening().compareAndSet(null, key);
-                if (key.heard) {
-                    s.listen(key);
-                }
+            key.stream = s;
+            if (s != null && c.listening().compareAndSet(null, key)) {
+                key.heard = true;
+                s.listen(key);
             }
         }
         int ops = key.interest();
@@ -383,7 +385,7 @@ public final class VerbenaSelector extends AbstractSelector {
     private void dropCancelled() throws IOException {
         Set<SelectionKey> cancelled = cancelledKeys();
         synchronized (cancelled) {
-            if (cancelled.isEmpty()) {
+            if (cancelled.isEmpty() && dropped.size() == 0) {
                 return;
             }
             for (SelectionKey key : cancelled) {
@@ -391,20 +393,30 @@ public final class VerbenaSelector extends AbstractSelector {
             }
             cancelled.clear();
         }
-        try {
-            for (int i = 0; i < dropped.size(); i++) {
-                dropped.get(i).cancelInner();
-            }
-            // First of all the inner selector: once our keys are gone the channels may be registered again.
-            kernel.poll(found, active);
-            for (int i = 0; i < dropped.size(); i++) {
-                SelectorKey key = dropped.get(i);
-                selected.remove(key);
-                keys.remove(key);
+        for (int i = 0; i < dropped.size(); i++) {
+            dropped.get(i).cancelInner();
+        }
+        // First of all the inner selector: once our keys are gone the channels may be registered again.
+        kernel.poll(found, active);
+        forgetDropped();
+    }
+
+    /** All of them, whatever one says: its descriptor would stay open. Of exceptions the first is thrown. */
+    private void forgetDropped() throws IOException {
+        IOException failure = null;
+        for (int left = dropped.size(); left > 0; left = dropped.size()) {
+            SelectorKey key = dropped.get(left - 1);
+            dropped.truncate(left - 1);
+            selected.remove(key);
+            keys.remove(key);
+            try {
                 forget(key);
+            } catch (IOException e) {
+                failure = failure == null ? e : failure;
             }
-        } finally {
-            dropped.truncate(0);
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 
@@ -416,8 +428,10 @@ public final class VerbenaSelector extends AbstractSelector {
             c.forget(key);
             Stream s = key.stream;
             if (s != null && key.heard) {
+                key.heard = false;
                 s.listen(null);
                 c.listening().set(null);
+                c.unheard();
             }
         }
         deregister(key);

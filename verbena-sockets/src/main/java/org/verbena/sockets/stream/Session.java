@@ -122,9 +122,9 @@ final class Session {
             header.segment().fill((byte) 0);
             stage = pd.allocate(STAGE, AccessFlags.LOCAL_WRITE);
             stageBytes = stage.segment().asByteBuffer();
-        } catch (VerbsException | RuntimeException e) {
+        } catch (Throwable t) { // an error too, for instance that of a class that cannot be read without a descriptor
             made.forEach(StreamEngine::closeQuietly);
-            throw e;
+            throw t;
         }
         ready = new ReadyRings(this, header.segment());
     }

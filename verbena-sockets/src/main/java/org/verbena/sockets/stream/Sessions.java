@@ -149,21 +149,22 @@ final class Sessions {
             connected(session, connection, connection.privateData());
             Session made = session;
             engine.submit(() -> ready(key, made, FallbackReason.NONE));
-        } catch (VerbsException | RuntimeException e) {
+        } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
             close(session);
             failed(key, e);
         }
     }
 
     /** There is no session: those who wait for it are told. */
-    private void failed(Key key, Exception e) {
+    private void failed(Key key, Throwable e) {
         FallbackReason why = e instanceof VerbsException v
                 ? StreamEngine.reason(v.errno(), FallbackReason.NO_SESSION)
-                : FallbackReason.NO_SESSION;
+                : e instanceof OutOfMemoryError ? FallbackReason.NO_MEMORY : FallbackReason.NO_SESSION;
+        String what = String.valueOf(e instanceof Error ? e : e.getMessage());
         if (why == FallbackReason.NO_SESSION) {
-            StreamEngine.debug("no session with another process: " + e.getMessage()); // which may be gone
+            StreamEngine.debug("no session with another process: " + what); // which may be gone
         } else {
-            StreamEngine.lacking(why, String.valueOf(e.getMessage()));
+            StreamEngine.lacking(why, what);
         }
         engine.submit(() -> {
             Entry entry = entries.get(key);
@@ -178,11 +179,20 @@ final class Sessions {
             while (true) {
                 ConnectionRequest request = listener.awaitRequest(Duration.ofDays(1));
                 if (request != null) {
-                    accept(request);
+                    acceptOrGoOn(request);
                 }
             }
         } catch (VerbsException e) {
             StreamEngine.warn("no more sessions are taken: " + e.getMessage());
+        }
+    }
+
+    /** What befalls one session, even as its failure is told of, is not to end this thread: nobody else takes any. */
+    private void acceptOrGoOn(ConnectionRequest request) {
+        try {
+            accept(request);
+        } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
+            StreamEngine.debug("a session was not taken: " + e);
         }
     }
 
@@ -202,7 +212,7 @@ final class Sessions {
             Key of = key;
             Session made = session;
             engine.submit(() -> ready(of, made, FallbackReason.NONE));
-        } catch (VerbsException | RuntimeException e) {
+        } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
             close(session);
             if (key != null) {
                 failed(key, e);

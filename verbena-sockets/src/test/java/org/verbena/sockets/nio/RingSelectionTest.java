@@ -21,6 +21,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.stream.ScriptedStream;
@@ -193,6 +195,108 @@ class RingSelectionTest {
             assertThat(second.isReadable()).isTrue();
             assertThat(selector.select()).isEqualTo(1);
             peer.join();
+        }
+    }
+
+    /** Register at the second, then leave the first: so programs rebuild a selector, or hand a channel over. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aChannelThatMovesToAnotherSelectorIsHeardThere(boolean closed) throws Exception {
+        try (VerbenaSelector second = new VerbenaSelector(provider)) {
+            selector.selectNow();
+            SelectionKey moved = key.channel().register(second, OP_READ);
+            assertThat(second.selectNow()).isZero();
+            assertThat(stream.listener()).isSameAs(key);
+            leave(closed);
+
+            assertThat(second.select(50)).isZero(); // arms it
+
+            assertThat(stream.listener()).isSameAs(moved);
+            long looks = second.looks();
+            assertThat(second.select(50)).isZero();
+            assertThat(second.looks()).isEqualTo(looks);
+            Thread peer = later(() -> {
+                stream.ready(OP_READ);
+                ringDoorbell();
+            });
+            assertThat(second.select()).isEqualTo(1);
+            assertThat(moved.isReadable()).isTrue();
+            peer.join();
+        }
+    }
+
+    @Test
+    void aSleeperHearsAsSoonAsTheOtherSelectorForgets() throws Exception {
+        try (VerbenaSelector second = new VerbenaSelector(provider)) {
+            selector.selectNow();
+            stream.carry(0);
+            stream.fallbackReason = "a script says so";
+            key.channel().register(second, OP_READ);
+            Thread other = later(() -> {
+                leave(false);
+                for (int i = 0; i < 30_000 && stream.listener() == null; i++) {
+                    Thread.sleep(1);
+                }
+                second.wakeup();
+            });
+
+            assertThat(second.select(60_000)).isZero();
+
+            other.join();
+            assertThat(stream.listener()).isSameAs(key.channel().keyFor(second));
+        }
+    }
+
+    @Test
+    void whatTcpCarriesToItsEndNeedsNoLooksAtASecondSelector() throws Exception {
+        try (VerbenaSelector second = new VerbenaSelector(provider)) {
+            stream.carry(0);
+            stream.fallbackReason = "a script says so";
+            selector.selectNow();
+            SelectionKey other = key.channel().register(second, OP_READ);
+            assertThat(second.select(50)).isZero();
+            long looks = second.looks();
+            assertThat(second.select(50)).isZero();
+            assertThat(second.looks()).isEqualTo(looks);
+
+            ringDoorbell(); // a byte of TCP's
+
+            assertThat(second.select()).isEqualTo(1);
+            assertThat(other.isReadable()).isTrue();
+        }
+    }
+
+    private void leave(boolean closed) throws IOException {
+        if (closed) {
+            selector.close();
+        } else {
+            key.cancel();
+            selector.selectNow();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aChannelThatCannotBeEndedKeepsNoOtherFromIt(boolean closed) throws IOException {
+        List<ScriptedChannel> channels = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            ScriptedChannel c = channel(Pipe.open(), new ScriptedStream(null, BOTH));
+            c.register(selector, OP_READ);
+            c.failure = new IOException("a script says so");
+            channels.add(c);
+        }
+        selector.selectNow();
+        for (ScriptedChannel c : channels) {
+            c.close();
+        }
+
+        assertThatThrownBy(closed ? selector::close : selector::selectNow).hasMessage("a script says so");
+
+        assertThat(channels).allMatch(c -> !c.isRegistered() && c.kills == 1 && c.stream().listener() == null);
+        assertThat(key.isValid()).isEqualTo(!closed);
+        if (!closed) {
+            assertThat(selector.keys()).containsExactly(key);
+            assertThat(selector.selectNow()).isZero();
         }
     }
 

@@ -4,22 +4,32 @@ import static java.nio.channels.SelectionKey.OP_CONNECT;
 import static java.nio.channels.SelectionKey.OP_READ;
 import static java.nio.channels.SelectionKey.OP_WRITE;
 
+import java.io.FileDescriptor;
 import java.io.IOException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
+import sun.nio.ch.SelChImpl;
+import sun.nio.ch.SelectionKeyImpl;
 
 import org.verbena.sockets.stream.ScriptedStream;
 import org.verbena.sockets.stream.Stream;
 
 /** A channel for selectors alone: its stream is a script. */
-final class ScriptedChannel extends AbstractSelectableChannel implements StreamCarried {
+final class ScriptedChannel extends AbstractSelectableChannel implements StreamCarried, SelChImpl {
     private final SelectableChannel inner;
+    private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
     private final ScriptedStream stream;
     private final AtomicReference<@Nullable SelectorKey> listening = new AtomicReference<>();
+    /** What {@link #kill} throws; null if nothing. */
+    @Nullable IOException failure;
+    /** How often a selector has ended it. */
+    int kills;
 
     ScriptedChannel(SelectorProvider provider, SelectableChannel inner, ScriptedStream stream) throws IOException {
         super(provider);
@@ -45,11 +55,53 @@ final class ScriptedChannel extends AbstractSelectableChannel implements StreamC
 
     @Override
     public void onConnected(ConnectionListener listener) {
+        listeners.add(listener);
         listener.connected();
     }
 
     @Override
-    public void forget(ConnectionListener listener) {}
+    public void forget(ConnectionListener listener) {
+        listeners.remove(listener);
+    }
+
+    @Override
+    public void unheard() {
+        listeners.forEach(ConnectionListener::connected);
+    }
+
+    @Override
+    public void kill() throws IOException {
+        kills++;
+        IOException e = failure;
+        if (e != null) {
+            throw e;
+        }
+    }
+
+    @Override
+    public FileDescriptor getFD() {
+        return ((SelChImpl) inner).getFD();
+    }
+
+    @Override
+    public int getFDVal() {
+        return ((SelChImpl) inner).getFDVal();
+    }
+
+    @Override
+    public boolean translateAndUpdateReadyOps(int ops, SelectionKeyImpl key) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public boolean translateAndSetReadyOps(int ops, SelectionKeyImpl key) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int translateInterestOps(int ops) {
+        throw new UnsupportedOperationException();
+    }
 
     @Override
     public AtomicReference<@Nullable SelectorKey> listening() {

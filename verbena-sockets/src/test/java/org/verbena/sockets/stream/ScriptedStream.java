@@ -27,6 +27,8 @@ public final class ScriptedStream extends Stream {
     public final AtomicInteger looks = new AtomicInteger();
     /** Becomes ready in the middle of {@link #arm}, once. */
     public volatile int readyWhileArming;
+    /** Why TCP carries both directions to the end; empty if that is not said. */
+    public volatile String fallbackReason = "";
 
     /**
      * @param tcp where doorbells are read; null if there are none
@@ -181,6 +183,6 @@ public final class ScriptedStream extends Stream {
 
     @Override
     public String fallbackReason() {
-        return "";
+        return fallbackReason;
     }
 }
