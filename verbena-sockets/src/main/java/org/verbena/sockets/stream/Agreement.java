@@ -55,8 +55,8 @@ final class Agreement {
     private boolean over;
     /** Whether somebody of another user has come to the name. */
     private boolean otherUser;
-    /** Version that the other end speaks; 0 before it is known. */
-    private int peerVersion;
+    /** Version that the other end speaks; -1 before it is known. */
+    private int peerVersion = -1;
     private long peerInstance;
     private boolean asked;
     private final Sessions.Asking asking = this::haveSession;
@@ -332,7 +332,7 @@ final class Agreement {
         } catch (IOException e) { // closed, or not to be known
             return stream.isClosed() ? FallbackReason.CLOSED_EARLY : FallbackReason.NO_SESSION;
         }
-        if (peerVersion != 0 && peerVersion != Greeting.VERSION) {
+        if (peerVersion >= 0 && peerVersion != Greeting.VERSION) {
             return FallbackReason.OTHER_VERSION;
         }
         return asked && !offerSent ? engine.whyNoSession(peerInstance, role) : FallbackReason.NO_SESSION;
