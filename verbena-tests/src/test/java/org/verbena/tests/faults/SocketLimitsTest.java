@@ -3,13 +3,11 @@ package org.verbena.tests.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import org.junit.jupiter.api.AfterEach;
@@ -160,25 +158,6 @@ class SocketLimitsTest {
             return by.equals("AGREED stream");
         }, () -> "no stream: " + howItEnds(poor));
         assertThat(SocketPrograms.count(SocketPrograms.end(poor, clientsEnd), "connections", "stream")).isPositive();
-    }
-
-    /** What shows the sockets is made a moment after the first one. */
-    @Test
-    void whoseFirstSocketTookTheLastDescriptorIsSeenLater() throws Exception {
-        Path folder = Files.createTempDirectory(dir, "counters");
-        Child poor = start(programs.with("counters.directory=" + folder + "," + PATIENT + clientsEnd).under("prlimit",
-                "--nofile=" + DESCRIPTORS).option("-Dexhausted=true", NOTHING_BEFORE));
-        poor.await("PORTS");
-        Thread.sleep(1000);
-        assertThat(folder).isEmptyDirectory();
-        ask(poor, "free 1000");
-        Wait.until(Duration.ofSeconds(20), () -> {
-            try (Stream<Path> files = Files.list(folder)) {
-                return files.anyMatch(f -> f.getFileName().toString().startsWith(poor.pid() + "-"));
-            }
-        }, () -> "nobody sees the process");
-        SocketPrograms.end(poor, clientsEnd);
-        assertThat(poor.errors()).doesNotContain("Exception", "Error");
     }
 
     private String howItEnds(Child c) {

@@ -6,7 +6,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
-import java.nio.channels.Pipe;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,14 +45,6 @@ final class SocketPeer {
 
     private SocketPeer() throws IOException {
         ((ThreadPoolExecutor) handlers).prestartAllCoreThreads();
-        if (Boolean.getBoolean("exhausted")) { // but for the two sockets
-            Pipe begun = Pipe.open(); // by the provider of the process, which is there from now on
-            begun.source().close();
-            begun.sink().close();
-            exhaust();
-            filler.pop().close();
-            filler.pop().close();
-        }
         channels = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), BACKLOG);
         sockets = new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
     }
