@@ -10,11 +10,13 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
+import sun.nio.ch.SelChImpl;
 
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.SockDiag;
+import org.verbena.linux.SocketCookie;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.verbs.VerbsException;
@@ -23,7 +25,8 @@ import org.verbena.verbs.VerbsException;
  * How the two ends of one TCP connection find each other and agree: a state machine that the engine's thread alone runs.
  *
  * <p>The end that connected listens at an abstract Unix name made of its TCP socket's cookie; the end that was accepted
- * asks the kernel for that cookie and connects to the name. Both say HELLO, get a session of their processes, and OFFER
+ * asks the kernel for that cookie and connects to the name. A socket may be dead and another connection have its addresses
+ * already: so each looks whether its addresses are still its own, and they compare the cookies of both. Both say HELLO, get a session of their processes, and OFFER
  * where they may be written to. An end makes use of the other's offer only after it has made its own: an end that sees the
  * other leave without an offer knows that its own will never be used.
  */
@@ -45,7 +48,10 @@ final class Agreement {
     private final long opened = System.nanoTime();
     private long began;
     private long retryNanos = FIRST_RETRY_NANOS;
+    /** Of the client's socket. */
     private long cookie;
+    /** Cookie of the server's socket; 0 to the client before it is told. */
+    private long accepted;
     private @Nullable UnixSocket listener;
     private @Nullable UnixSocket peer;
     private StreamEngine.@Nullable Timer timer;
@@ -91,20 +97,25 @@ final class Agreement {
             Optional<SockDiag.TcpSocket> there = engine.diag().find(other, own);
             if (there.isEmpty()) {
                 end(isEnding(own, other) ? FallbackReason.CLOSED_EARLY : FallbackReason.REMOTE_PEER);
+                return;
+            }
+            long mine = SocketCookie.of(((SelChImpl) tcp).getFDVal());
+            if (!has(own, other, mine) || stream.isClosed()) { // closed: then the descriptor may be another's already
+                end(FallbackReason.CLOSED_EARLY);
             } else if (role == Stream.Role.SERVER) {
                 cookie = there.get().cookie();
+                accepted = mine;
                 seek();
             } else {
-                Optional<SockDiag.TcpSocket> here = engine.diag().find(own, other);
-                if (here.isEmpty()) {
-                    end(FallbackReason.CLOSED_EARLY);
-                } else {
-                    cookie = here.get().cookie();
-                    listen();
-                }
+                cookie = mine;
+                listen();
             }
         } catch (LinuxException e) {
-            end(e);
+            if (stream.isClosed()) {
+                end(FallbackReason.CLOSED_EARLY);
+            } else {
+                end(e);
+            }
         } catch (IOException e) { // the channel was closed meanwhile
             end(FallbackReason.CLOSED_EARLY);
         }
@@ -113,6 +124,12 @@ final class Agreement {
     /** Whether the connection is open, and was not before that time. */
     boolean isOpenedAfter(long nanoTime) {
         return opened - nanoTime > 0 && !stream.isClosed();
+    }
+
+    /** Whether the connection between these addresses is, at its first end, that socket's. */
+    private boolean has(InetSocketAddress first, InetSocketAddress second, long itsCookie) throws LinuxException {
+        Optional<SockDiag.TcpSocket> found = engine.diag().find(first, second);
+        return found.isPresent() && found.get().cookie() == itsCookie;
     }
 
     /** Whether it has to be told that the stream was closed: before, it sees that by itself. */
@@ -276,7 +293,7 @@ final class Agreement {
         }
         helloSent = true;
         send(message -> Greeting.put(message,
-                new Greeting.Hello(Greeting.VERSION, 0, sessions.instance(), cookie, sessions.port())));
+                new Greeting.Hello(Greeting.VERSION, 0, sessions.instance(), cookie, sessions.port(), accepted)));
     }
 
     private boolean send(Consumer<MemorySegment> fill) {
@@ -347,8 +364,10 @@ final class Agreement {
                     sayHello(); // so that the other end knows why
                 }
                 end(FallbackReason.OTHER_VERSION);
-            } else if (hello.cookie() != cookie) {
+            } else if (hello.cookie() != cookie || role == Stream.Role.SERVER && hello.accepted() != accepted) {
                 end(FallbackReason.BAD_PEER);
+            } else if (role == Stream.Role.CLIENT && !isAccepted(hello)) {
+                leave();
             } else {
                 if (!helloSent) {
                     sayHello();
@@ -366,6 +385,24 @@ final class Agreement {
         }
         peerOffer = offer;
         finish();
+    }
+
+    /** Whether who says so is the other end; it may be one of an earlier connection with the same addresses. */
+    private boolean isAccepted(Greeting.Hello hello) {
+        try {
+            accepted = hello.accepted();
+            return tcp.getLocalAddress() instanceof InetSocketAddress own
+                    && tcp.getRemoteAddress() instanceof InetSocketAddress other && has(other, own, accepted);
+        } catch (IOException e) {
+            return false; // it is not known, or the channel was closed
+        }
+    }
+
+    /** The caller was another: the other end may still come. */
+    private void leave() {
+        hangUp();
+        peerVersion = 0;
+        wait(began + PATIENCE_NANOS, this::giveUp);
     }
 
     private void meet(Greeting.Hello hello) {

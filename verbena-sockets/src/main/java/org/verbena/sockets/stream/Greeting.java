@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *    0  magic     "VBSTREAM"
  *    8  type      int
  *   12  version   int: of the sender; the lower one of the two is spoken
- *   16  HELLO: features long, 24 instance long, 32 cookie long, 40 port int
+ *   16  HELLO: features long, 24 instance long, 32 cookie long, 40 port int, 48 accepted long
  *       OFFER: index int, 20 block's key int, 24 block's address long, 32 ring's key int, 36 ring's size int,
  *              40 ring's address long
  * </pre>
@@ -38,8 +38,9 @@ final class Greeting {
      * @param instance random number of its process
      * @param cookie of the client's TCP socket
      * @param port at which its process takes sessions
+     * @param accepted cookie of the server's TCP socket
      */
-    record Hello(int version, long features, long instance, long cookie, int port) {}
+    record Hello(int version, long features, long instance, long cookie, int port, long accepted) {}
 
     private Greeting() {}
 
@@ -49,6 +50,7 @@ final class Greeting {
         into.set(LONG, 24, hello.instance());
         into.set(LONG, 32, hello.cookie());
         into.set(INT, 40, hello.port());
+        into.set(LONG, 48, hello.accepted());
     }
 
     static void put(MemorySegment into, Offer offer) {
@@ -77,7 +79,7 @@ final class Greeting {
         return type(message, length) != HELLO
                 ? null
                 : new Hello(message.get(INT, 12), message.get(LONG, 16), message.get(LONG, 24), message.get(LONG, 32),
-                        message.get(INT, 40));
+                        message.get(INT, 40), message.get(LONG, 48));
     }
 
     static @Nullable Offer offer(MemorySegment message, int length) {

@@ -108,6 +108,18 @@ final class Inbound {
         return n;
     }
 
+    /** Whether TCP alone brings what is to be read from here on. */
+    boolean isByTcp() {
+        return carrier == KERNEL && !shut && !leftover.hasRemaining();
+    }
+
+    /** Reads what {@linkplain #isByTcp TCP alone} brings. */
+    long readTcp(ByteBuffer[] into, int offset, int length) throws IOException {
+        long n = tcp.read(into, offset, length);
+        count(n);
+        return n;
+    }
+
     private int readCandidate(ByteBuffer into) throws IOException {
         if (leftover.hasRemaining()) {
             return takeLeftover(into);
@@ -141,7 +153,7 @@ final class Inbound {
         return leftover.hasRemaining() ? takeLeftover(into) : carrier == RING ? 0 : Math.min(n, 0);
     }
 
-    private void count(int n) {
+    private void count(long n) {
         if (n > 0) {
             position += n;
             bytesByTcp += n;
@@ -583,18 +595,29 @@ final class Inbound {
         tcp.shutdownInput(); // wakes who waits; there are no doorbells from now on
     }
 
-    /** The session broke off and TCP lives on: unless that has said the end, this is none. Whoever waits is woken. */
-    void breakOff() throws IOException {
-        kernelReady();
-        if (carrier != KERNEL && !tcpEnded && tcpError == null) {
-            tcpError = new SocketException("Connection reset: the session with the other process broke off");
+    /**
+     * The session failed a while ago: whoever waits for the ring waits no longer, and what it has is not all there was unless
+     * TCP has said the end. TCP's phase TCP itself ends, after all that it has still to bring.
+     */
+    void breakOff() {
+        enterIfDue();
+        if (carrier != RING || shut) {
+            return;
         }
-        tcp.shutdownInput();
+        drain();
+        if (!tcpEnded && tcpError == null) {
+            tcpError = new SocketException("Connection reset: the session with the other process broke off");
+            try {
+                tcp.shutdownInput();
+            } catch (IOException closedAlready) {
+                // nobody waits then
+            }
+        }
     }
 
-    /** Whether the program leaves something unread in the ring. */
+    /** Whether the program leaves something unread that TCP does not know of. */
     boolean isUnread() {
-        return carrier == RING && !shut && (leftover.hasRemaining() || readable(link()) > 0);
+        return !shut && (leftover.hasRemaining() || carrier == RING && readable(link()) > 0);
     }
 
     /** Before TCP is closed: doorbells that lie there unread would make the kernel reset the connection. */

@@ -215,7 +215,14 @@ final class Outbound {
         synchronized (session) {
             for (int i = offset; i < offset + length; i++) {
                 if (from[i].hasRemaining()) {
-                    total += writeRing(session, from[i]);
+                    try {
+                        total += writeRing(session, from[i]);
+                    } catch (IOException e) {
+                        if (total == 0) {
+                            throw e;
+                        }
+                        break; // what was written counts; the next call has the exception again
+                    }
                     if (from[i].hasRemaining()) {
                         break;
                     }

@@ -154,10 +154,21 @@ final class RingStream extends Stream {
 
     @Override
     public long read(ByteBuffer[] into, int offset, int length) throws IOException {
+        if (in.isByTcp()) {
+            return in.readTcp(into, offset, length);
+        }
         long total = 0;
         for (int i = offset; i < offset + length; i++) {
             if (into[i].hasRemaining()) {
-                int n = in.read(into[i], out);
+                int n;
+                try {
+                    n = in.read(into[i], out);
+                } catch (IOException e) {
+                    if (total == 0) {
+                        throw e;
+                    }
+                    return total; // what was read counts; the next call has the exception again
+                }
                 if (n <= 0) {
                     return total > 0 ? total : n;
                 }
@@ -299,6 +310,7 @@ final class RingStream extends Stream {
             closed = true;
         }
         listener = null;
+        in.enterIfDue(); // a program that never read from the ring leaves unread what is there
         boolean abort = reset || in.isUnread();
         out.close(abort ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
         in.leave();
@@ -366,11 +378,7 @@ final class RingStream extends Stream {
     /** The session broke off, and TCP lives on: whoever waits finds out. */
     void breakOff() {
         if (!isClosed()) {
-            try {
-                in.breakOff();
-            } catch (IOException closedAlready) {
-                // nobody waits then
-            }
+            in.breakOff();
             changed();
         }
     }

@@ -394,13 +394,21 @@ final class Session {
         return failedAt;
     }
 
-    /** The other process is gone, or the queue pair has failed. */
+    /** The other process is gone, or writes nonsense, or the queue pair has failed: it ends for both. */
     void fail() {
         if (failed) {
             return;
         }
         failedAt = System.nanoTime();
         failed = true;
+        Connection established = connection;
+        if (established != null) {
+            try {
+                established.disconnect(); // both queue pairs fail, which the engines notice
+            } catch (VerbsException e) {
+                StreamEngine.debug("a session that failed is not disconnected: " + e.getMessage());
+            }
+        }
         for (RingStream stream : streams()) {
             stream.changed();
         }

@@ -64,7 +64,7 @@ class GreetingFuzzTest {
             MemorySegment message = arena.allocate(Greeting.BYTES, 8);
             for (int i = 0; i < 1000; i++) {
                 Greeting.Hello hello = new Greeting.Hello(Greeting.VERSION, random.nextLong(), random.nextLong(),
-                        random.nextLong(), random.nextInt());
+                        random.nextLong(), random.nextInt(), random.nextLong());
                 Greeting.put(message, hello);
                 assertThat(Greeting.hello(message, Greeting.BYTES)).isEqualTo(hello);
                 assertThat(Greeting.offer(message, Greeting.BYTES)).isNull();

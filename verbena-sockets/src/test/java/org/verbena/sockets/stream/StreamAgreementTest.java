@@ -348,7 +348,8 @@ class StreamAgreementTest {
                 Greeting.Hello hello = Greeting.hello(message, Greeting.BYTES);
                 assertThat(connectTo(context, hello.port())).isEqualTo(Errno.ECONNREFUSED);
                 assertThat(server.reason()).isEqualTo(FallbackReason.NONE);
-                Greeting.put(message, new Greeting.Hello(Greeting.VERSION, 0, LOWEST, hello.cookie(), 1));
+                Greeting.put(message, new Greeting.Hello(Greeting.VERSION, 0, LOWEST, hello.cookie(), 1,
+                        hello.accepted()));
                 assertThat(end.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
             }
             await("fall-back", () -> server.reason() != FallbackReason.NONE);

@@ -45,7 +45,7 @@ class SocketAccessTest {
         Child r = start(reader ? denied : other, "reader", 3_000_000);
         Child w = start((reader ? other : denied).option("-DuntilTold=true"), "writer", r.await("port"), 3_000_000);
         if (!reader) {
-            r.await("tcp"); // the writer knows from the start, the reader when its patience ends
+            r.await("decided"); // the writer knows from the start, the reader when its patience ends
         }
         w.tell("enough");
         String written = w.await("written");

@@ -140,11 +140,14 @@ class SocketProtocolTest {
         final MemorySegment message = arena.allocate(2 * BYTES, 8);
         final UnixSocket socket;
         final long cookie;
+        private final long accepted;
         private boolean heard;
 
-        Talk(UnixSocket socket, long cookie) {
+        /** @param cookie of the client's end; the other is the server's */
+        Talk(UnixSocket socket, long cookie, long accepted) {
             this.socket = socket;
             this.cookie = cookie;
+            this.accepted = accepted;
         }
 
         void put(int type, int version) {
@@ -156,6 +159,7 @@ class SocketProtocolTest {
             message.set(ValueLayout.JAVA_LONG, 24, 42); // a low number: so it is the one that connects
             message.set(ValueLayout.JAVA_LONG, 32, cookie);
             message.set(ValueLayout.JAVA_INT, 40, 1);
+            message.set(ValueLayout.JAVA_LONG, 48, accepted);
         }
 
         void say(int type, int version) throws LinuxException {
@@ -224,9 +228,9 @@ class SocketProtocolTest {
         return what;
     }
 
-    private static long cookie(InetSocketAddress client, InetSocketAddress server) throws LinuxException {
+    private static long cookie(InetSocketAddress own, InetSocketAddress other) throws LinuxException {
         try (SockDiag diag = SockDiag.open()) {
-            return diag.find(client, server).orElseThrow().cookie();
+            return diag.find(own, other).orElseThrow().cookie();
         }
     }
 
@@ -277,7 +281,8 @@ class SocketProtocolTest {
                 long cookie = cookie(here(client.getLocalPort()), here(client.getPort()));
                 try (UnixSocket name = UnixSocket.listen(NAME + Long.toHexString(cookie), 4)) {
                     peer.tell("accept nio").await("ACCEPTED");
-                    try (Talk t = new Talk(name.accept(), cookie)) {
+                    try (Talk t = new Talk(name.accept(), cookie,
+                            cookie(here(client.getPort()), here(client.getLocalPort())))) {
                         t.hear();
                         what.to(t);
                     }
@@ -309,7 +314,8 @@ class SocketProtocolTest {
                     }
                 }, () -> "nobody listens at the name");
                 echoing(server);
-                try (Talk t = new Talk(name[0], cookie)) {
+                try (Talk t = new Talk(name[0], cookie,
+                        cookie(here(server.getLocalPort()), here(server.getPort())))) {
                     what.to(t);
                 }
                 assertThat(peer.tell("agree it").await("AGREED")).as(what.name()).isEqualTo("kernel");

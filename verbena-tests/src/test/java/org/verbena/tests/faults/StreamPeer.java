@@ -13,12 +13,15 @@ import org.verbena.sockets.VerbenaSocketOptions;
 /** One end of a stream in a process of its own; says what it sees in lines. */
 final class StreamPeer {
     private static final int PIECE = 60_001;
+    /** So much goes by ring if the reader waits; it has room there, though it is not read. */
+    private static final int LAST = 2000;
 
     private StreamPeer() {}
 
     /**
      * {@code reader}, or {@code writer PORT BYTES}; bytes enough, and until it is decided here what carries them (with
-     * {@code -DuntilTold=true}: and until a line comes in).
+     * {@code -DuntilTold=true}: and until a line comes in). A reader with {@code -DreadWhenTold=true} begins only then; a writer
+     * with {@code -DexitAtOnce=true} does not wait for the reader's end, and sends the last bytes when it is decided.
      */
     public static void main(String[] args) throws Exception {
         if (Boolean.getBoolean("undumpable")) {
@@ -41,6 +44,9 @@ final class StreamPeer {
             System.out.println("port " + ((InetSocketAddress) listener.getLocalAddress()).getPort());
             try (VerbenaSocketChannel channel = (VerbenaSocketChannel) listener.accept()) {
                 sayWhenDecided(channel);
+                if (Boolean.getBoolean("readWhenTold")) {
+                    System.in.read();
+                }
                 readAll(channel);
             }
         }
@@ -51,7 +57,6 @@ final class StreamPeer {
         long total = 0;
         long last = System.nanoTime();
         boolean said = false;
-        boolean saidTcp = false;
         String end = "orderly";
         try {
             int n;
@@ -67,10 +72,6 @@ final class StreamPeer {
                 if (!said && channel.isInputByRing()) {
                     said = true;
                     System.out.println("ring");
-                }
-                if (!saidTcp && !channel.fallbackReason().isEmpty()) {
-                    saidTcp = true;
-                    System.out.println("tcp");
                 }
             }
         } catch (IOException e) {
@@ -100,7 +101,7 @@ final class StreamPeer {
         return ring ? "ring" : "TCP: " + channel.fallbackReason();
     }
 
-    private static void write(int port, long bytes) throws IOException {
+    private static void write(int port, long bytes) throws IOException, InterruptedException {
         try (VerbenaSocketChannel channel = VerbenaSocketChannel.open()) {
             channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
             System.out.println("connected " + ((InetSocketAddress) channel.getLocalAddress()).getPort());
@@ -112,10 +113,18 @@ final class StreamPeer {
                 boolean untilTold = Boolean.getBoolean("untilTold");
                 while (total < bytes || untilTold && System.in.available() == 0
                         || !channel.isOutputByRing() && channel.fallbackReason().isEmpty()) {
-                    for (int i = 0; i < PIECE; i++) {
+                    int piece = PIECE;
+                    if (Boolean.getBoolean("exitAtOnce")) {
+                        piece = LAST / 2;
+                        if (total >= bytes - LAST && !channel.isOutputByRing() && channel.fallbackReason().isEmpty()) {
+                            Thread.sleep(1);
+                            continue;
+                        }
+                    }
+                    for (int i = 0; i < piece; i++) {
                         out.put(i, at(total + i));
                     }
-                    total += channel.write(out.clear());
+                    total += channel.write(out.clear().limit(piece));
                     if (!said && channel.isOutputByRing()) {
                         said = true;
                         System.out.println("ring");
@@ -123,6 +132,9 @@ final class StreamPeer {
                 }
                 channel.shutdownOutput();
                 System.out.println("written " + total);
+                if (Boolean.getBoolean("exitAtOnce")) {
+                    return;
+                }
                 channel.read(out.clear());
                 System.out.println("by " + carrier(channel, channel.isOutputByRing()));
             } catch (IOException e) {

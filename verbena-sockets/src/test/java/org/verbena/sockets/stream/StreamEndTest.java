@@ -1,0 +1,181 @@
+package org.verbena.sockets.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+
+/** How connections over the kernel's TCP on loopback end that are by rings, or were to be, and who must not have them. */
+class StreamEndTest {
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private ServerSocketChannel listener;
+
+    @BeforeEach
+    void listen() throws IOException {
+        listener = opened(ServerSocketChannel.open());
+        listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 100);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable one : open.reversed()) {
+            one.close();
+        }
+    }
+
+    private <T extends AutoCloseable> T opened(T what) {
+        open.add(what);
+        return what;
+    }
+
+    private static void await(String what, BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + 60_000_000_000L;
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("waited for: " + what).isLessThan(end);
+            Thread.sleep(1);
+        }
+    }
+
+    private SocketChannel accept() throws IOException {
+        SocketChannel server = opened(listener.accept());
+        server.configureBlocking(false);
+        return server;
+    }
+
+    /** The two ends of a connection, and the channels under them. */
+    private record Ends(RingStream client, RingStream server) {
+        static int read(RingStream from, ByteBuffer into) {
+            try {
+                return from.read(into);
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        /** Until what the client writes goes by ring, and the server is in it, having read all. */
+        void awaitRings() throws Exception {
+            await("rings", () -> client.isOutputByRing() && server.isOutputByRing());
+            client.write(ByteBuffer.allocate(1));
+            await("the ring's first byte", () -> read(server, ByteBuffer.allocate(1)) == 1);
+            assertThat(server.isInputByRing()).isTrue();
+        }
+    }
+
+    private Ends connect() throws IOException {
+        SocketChannel client = opened(SocketChannel.open(listener.getLocalAddress()));
+        client.configureBlocking(false);
+        return new Ends((RingStream) Stream.of(client, Stream.Role.CLIENT),
+                (RingStream) Stream.of(accept(), Stream.Role.SERVER));
+    }
+
+    /** The first connection was reset, and its client has connected again from the same port: they are not mixed up. */
+    @Test
+    void aDeadEndDoesNotGetTheNextConnectionOfItsAddresses() throws Exception {
+        for (int round = 0; round < 5; round++) {
+            SocketChannel first = SocketChannel.open();
+            first.setOption(StandardSocketOptions.SO_REUSEADDR, true).setOption(StandardSocketOptions.SO_LINGER, 0);
+            first.connect(listener.getLocalAddress());
+            SocketChannel dead = accept();
+            InetSocketAddress from = (InetSocketAddress) first.getLocalAddress();
+            first.close();
+            SocketChannel second = opened(SocketChannel.open());
+            second.setOption(StandardSocketOptions.SO_REUSEADDR, true).bind(from).connect(listener.getLocalAddress());
+            second.configureBlocking(false);
+            SocketChannel live = accept();
+            assertThat(live.getRemoteAddress()).isEqualTo(from);
+
+            RingStream client = (RingStream) Stream.of(second, Stream.Role.CLIENT);
+            RingStream wrong = (RingStream) Stream.of(dead, Stream.Role.SERVER);
+            await("a decision of the dead end", () -> wrong.isAgreed() || wrong.reason() != FallbackReason.NONE);
+            assertThat(wrong.reason()).isEqualTo(FallbackReason.CLOSED_EARLY);
+            assertThat(client.isAgreed()).isFalse();
+
+            RingStream server = (RingStream) Stream.of(live, Stream.Role.SERVER);
+            new Ends(client, server).awaitRings();
+            for (RingStream one : List.of(client, wrong, server)) {
+                one.close(false);
+            }
+        }
+    }
+
+    /** Both programs live: a message that was cut off must not look whole. */
+    @Test
+    void aSessionThatFailsIsNoOrderlyEnd() throws Exception {
+        Ends ends = connect();
+        ends.awaitRings();
+        ends.client.write(ByteBuffer.allocate(3000));
+        ends.server.link().session.queuePair().modify(QueuePairAttributes.to(QueuePairState.ERR).build());
+        ByteBuffer in = ByteBuffer.allocate(10_000);
+        assertThatThrownBy(() -> {
+            long end = System.nanoTime() + 60_000_000_000L;
+            while (System.nanoTime() < end) {
+                assertThat(ends.server.read(in)).isNotNegative();
+                Thread.sleep(1);
+            }
+        }).isInstanceOf(IOException.class).hasMessageContaining("broke off");
+        assertThat(in.position()).isEqualTo(3000);
+        await("the other end's session to fail", () -> ends.client.link().session.isFailed());
+        assertThatThrownBy(() -> ends.client.write(ByteBuffer.allocate(1))).isInstanceOf(IOException.class);
+        ends.client.close(false);
+        ends.server.close(false);
+    }
+
+    /** What one end finds out the other learns, too. */
+    @Test
+    void aSessionThatOneEndFailsHasFailedForBoth() throws Exception {
+        Ends ends = connect();
+        ends.awaitRings();
+        Session own = ends.server.link().session;
+        own.fail();
+        await("the other end's session to fail", () -> ends.client.link().session.isFailed());
+        ends.client.close(false);
+        ends.server.close(false);
+    }
+
+    @Test
+    void aScatteringReadGivesWhatItHasReadBeforeTheReset() throws Exception {
+        Ends ends = connect();
+        ends.awaitRings();
+        ends.client.write(ByteBuffer.allocate(4));
+        ends.client.close(true);
+        ByteBuffer[] two = {ByteBuffer.allocate(4), ByteBuffer.allocate(100)};
+        await("four bytes", () -> {
+            try {
+                return ends.server.read(two, 0, 2) == 4;
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        assertThatThrownBy(() -> ends.server.read(two, 0, 2)).isInstanceOf(IOException.class).hasMessage(
+                "Connection reset");
+        ends.server.close(false);
+    }
+
+    /** An end that never read from the ring leaves unread what is there. */
+    @Test
+    void closingWithUnreadBytesIsAReset() throws Exception {
+        Ends ends = connect();
+        await("rings", () -> ends.client.isOutputByRing() && ends.server.isOutputByRing());
+        ends.client.write(ByteBuffer.allocate(1000));
+        ends.server.close(false);
+        assertThatThrownBy(() -> ends.client.read(ByteBuffer.allocate(10))).isInstanceOf(IOException.class).hasMessage(
+                "Connection reset");
+        ends.client.close(false);
+    }
+}

@@ -1,0 +1,32 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A writer that has ended, and whose process has, before the other end reads its first byte. */
+class LateReaderTest {
+    /** The session with a process that is gone is broken off before that. */
+    private static final long LATE_MILLIS = 2000;
+
+    private static Child start(String property, Object... arguments) throws Exception {
+        return Child.of(StreamPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
+                "java.base/sun.net=ALL-UNNAMED", property).start(arguments);
+    }
+
+    /** Most of them came by TCP, the last ones lie in the ring. */
+    @ParameterizedTest
+    @ValueSource(longs = {3000, 100_000})
+    void getsAllThatWasWritten(long bytes) throws Exception {
+        try (Child reader = start("-DreadWhenTold=true", "reader");
+                Child writer = start("-DexitAtOnce=true", "writer", reader.await("port"), bytes)) {
+            writer.await("ring");
+            String written = writer.await("written");
+            writer.end();
+            Thread.sleep(LATE_MILLIS);
+            reader.tell("read");
+            assertThat(reader.await("end")).startsWith(written + " ").endsWith(" orderly"); // each byte was compared
+        }
+    }
+}
