@@ -29,6 +29,7 @@ public class Ends {
     private static final int SIGNAL_EVERY = 32;
     private static final int DEPTH = 128;
     private static final long BYTES = 1 << 16;
+    private static final long LONGEST_NANOS = 10_000_000_000L;
 
     private final Context first;
     private final Context second;
@@ -119,10 +120,16 @@ public class Ends {
         return take(receiveCq);
     }
 
-    /** Takes one completion, which is there already, by cursor. */
+    /** Takes one completion by cursor; it is there already, unless the machine is busy and the engine has the last word. */
     static long take(CompletionQueue cq) {
-        if (cq.startPoll() != 0) {
-            throw new IllegalStateException("there is no completion");
+        long start = 0;
+        while (cq.startPoll() != 0) {
+            if (start == 0) {
+                start = System.nanoTime();
+            } else if (System.nanoTime() - start > LONGEST_NANOS) {
+                throw new IllegalStateException("there is no completion");
+            }
+            Thread.onSpinWait();
         }
         long n = cq.byteLength();
         if (cq.status() != WcStatus.SUCCESS) {

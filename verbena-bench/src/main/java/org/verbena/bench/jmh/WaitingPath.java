@@ -1,6 +1,8 @@
 package org.verbena.bench.jmh;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -56,7 +58,10 @@ public class WaitingPath {
     private final ByteBuffer in = ByteBuffer.allocateDirect(BYTES);
     private final ByteBuffer[] outs = {ByteBuffer.allocate(BYTES / 4), ByteBuffer.allocate(BYTES / 4 * 3)};
     private final ByteBuffer[] ins = {ByteBuffer.allocate(BYTES / 2), ByteBuffer.allocate(BYTES / 2)};
+    private final byte[] array = new byte[BYTES];
     private final Consumer<SelectionKey> take = this::take;
+    private OutputStream outStream;
+    private InputStream inStream;
     private Selector selector;
     private int taken;
 
@@ -77,6 +82,8 @@ public class WaitingPath {
             selected = connected(listener);
             selectedEcho = listener.accept();
         }
+        outStream = blocking.socket().getOutputStream();
+        inStream = blocking.socket().getInputStream();
         decide(blocking, echo);
         decide(selected, selectedEcho);
         start(echo);
@@ -168,6 +175,17 @@ public class WaitingPath {
         long n = 0;
         while (n < BYTES) {
             n += blocking.read(ins);
+        }
+        return n;
+    }
+
+    /** Blocking, by the streams of a socket. */
+    @Benchmark
+    public int streams() throws IOException {
+        outStream.write(array);
+        int n = 0;
+        while (n < BYTES) {
+            n += inStream.read(array, n, BYTES - n);
         }
         return n;
     }

@@ -2,8 +2,11 @@ package org.verbena.sockets.nio;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.SelectionKey;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.sockets.stream.Stream;
 
@@ -12,12 +15,18 @@ abstract class Direction {
     /** Bytes of an array at a time, as with the JDK's: TCP copies them to memory outside the heap, which each thread keeps. */
     static final int MOST_OF_ARRAY = 128 << 10;
 
+    /** Larger arrays are not kept from being collected. */
+    private static final int MOST_KEPT = 16 << 10;
+
     final StreamSocketChannel channel;
     private final int op;
     private final DirectionLock lock = new DirectionLock();
     private final Spin spin = new Spin();
 
     private volatile boolean shut;
+
+    /** The array of the last call, most often that of the next; guarded by the lock. */
+    private @Nullable ByteBuffer wrapped;
 
     /** An interrupt that a sleep took away; guarded by the lock. */
     private boolean interrupted;
@@ -34,6 +43,17 @@ abstract class Direction {
 
     final Spin spin() {
         return spin;
+    }
+
+    /** A part of an array as a buffer, without a new one for the array of the last call; the lock is held. */
+    @SuppressWarnings("ByteBufferBackingArray") // it is wrapped from its beginning
+    final ByteBuffer wrap(byte[] array, int offset, int length) {
+        ByteBuffer buffer = wrapped;
+        if (buffer == null || buffer.array() != array) {
+            buffer = ByteBuffer.wrap(array);
+            wrapped = array.length <= MOST_KEPT ? buffer : null;
+        }
+        return buffer.clear().position(offset).limit(offset + length);
     }
 
     final boolean isShut() {

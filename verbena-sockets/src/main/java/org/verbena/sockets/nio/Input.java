@@ -80,6 +80,11 @@ final class Input extends Direction {
      * @throws IllegalBlockingModeException if the channel does not block
      */
     int read(ByteBuffer into, long timeoutNanos) throws IOException {
+        return read(into, null, 0, 0, timeoutNanos);
+    }
+
+    private int read(@Nullable ByteBuffer buffer, byte @Nullable [] array, int offset, int length, long timeoutNanos)
+            throws IOException {
         long start = timeoutNanos == 0 ? 0 : System.nanoTime();
         if (!lock().lock(timeoutNanos)) {
             throw timedOut();
@@ -93,6 +98,7 @@ final class Input extends Direction {
             if (isShut()) {
                 return END;
             }
+            ByteBuffer into = array == null ? buffer : wrap(array, offset, Math.min(length, MOST_OF_ARRAY));
             if (!Thread.currentThread().isInterrupted()) {
                 long n = attempt(stream, into, null, 0, 0);
                 if (n != 0) {
@@ -112,8 +118,7 @@ final class Input extends Direction {
      * @param timeoutMillis as for {@link #read(ByteBuffer, long)}
      */
     int read(byte[] into, int offset, int length, int timeoutMillis) throws IOException {
-        return read(ByteBuffer.wrap(into, offset, Math.min(length, MOST_OF_ARRAY)),
-                MILLISECONDS.toNanos(timeoutMillis));
+        return read(null, into, offset, length, MILLISECONDS.toNanos(timeoutMillis));
     }
 
     private static SocketTimeoutException timedOut() {

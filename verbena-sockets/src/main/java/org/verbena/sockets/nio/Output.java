@@ -36,9 +36,9 @@ final class Output extends Direction {
 
     /** Writes an array for a socket, and nothing of another thread's in between; a channel that does not block is refused. */
     void writeFully(byte[] from, int offset, int length) throws IOException {
-        ByteBuffer part = ByteBuffer.wrap(from, offset, length);
         lock().lock();
         try {
+            ByteBuffer part = wrap(from, offset, length);
             for (int end = offset + length; part.position() < end;) {
                 part.limit(Math.min(part.position() + MOST_OF_ARRAY, end));
                 write(part, null, 0, 0, true);
