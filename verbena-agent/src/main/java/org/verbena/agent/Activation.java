@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Brings Verbena's sockets into this JVM, or says why not, in one line: what is wrong with the arguments at start, the
  * rest when the program opens its first channel or socket. So a program that opens none pays for no more than the change
- * to three methods of the JDK; a fourth is changed when it opens one. In the class loader of the agent alone. It has no streams and few lambdas: the first of
- * each costs time, which the start of every program would take longer.
+ * to three methods of the JDK; a fourth is changed when it opens one. In the class loader of the agent alone. It has no
+ * streams and few lambdas: the first of each costs time, which the start of every program would take longer.
  */
 final class Activation implements Supplier<Map<String, Object>> {
     private static final String PROPERTY = "java.nio.channels.spi.SelectorProvider";
@@ -146,7 +146,7 @@ final class Activation implements Supplier<Map<String, Object>> {
     private void report(Carrier c) {
         try {
             new TransferPatch().apply(instrumentation);
-        } catch (ClassNotFoundException | IllegalStateException e) {
+        } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
             missing += "; FileChannel.transferTo maps files: " + e.getMessage();
         }
         try {

@@ -187,8 +187,9 @@ final class MethodPrefix {
     }
 
     /**
-     * The length of the attribute, the number of frames, and the first of them: where null or false leads to. The method's own first
-     * one counted from its beginning, and now from this one, the last byte before it: that is the same number.
+     * The length of the attribute, the number of frames, and the first of them: where null or false leads to. The
+     * method's own first one counted from its beginning, and now from this one, the last byte before it: that is the same
+     * number.
      */
     private static void frame(ByteBuffer out, Prefix prefix, int others, int otherBytes) {
         boolean empty = prefix.answer() == 0;

@@ -104,7 +104,7 @@ final class Output extends Direction {
                 }
             }
         } catch (IOException e) {
-            if (sent == 0 || !channel.isOpen()) {
+            if (sent == 0 || !channel.isOpen() || !file.isOpen()) {
                 throw e;
             }
         } finally {

@@ -578,6 +578,9 @@ final class StreamSocketChannel extends JdkBackedChannel
             }
         } finally {
             s.close(reset);
+            if (s.isBroken()) {
+                inner.setOption(StandardSocketOptions.SO_LINGER, 0); // an orderly end would make what was cut off look whole
+            }
             inner.close();
         }
     }

@@ -1,6 +1,7 @@
 package org.verbena.sockets.nio;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectableChannel;
@@ -411,8 +412,10 @@ public final class VerbenaSelector extends AbstractSelector {
             keys.remove(key);
             try {
                 forget(key);
-            } catch (IOException e) {
-                failure = failure == null ? e : failure;
+            } catch (IOException | UncheckedIOException e) {
+                failure = failure != null
+                        ? failure
+                        : e instanceof UncheckedIOException u ? u.getCause() : (IOException) e;
             }
         }
         if (failure != null) {

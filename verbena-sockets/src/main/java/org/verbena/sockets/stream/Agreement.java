@@ -26,9 +26,9 @@ import org.verbena.verbs.VerbsException;
  *
  * <p>The end that connected listens at an abstract Unix name made of its TCP socket's cookie; the end that was accepted
  * asks the kernel for that cookie and connects to the name. A socket may be dead and another connection have its addresses
- * already: so each looks whether its addresses are still its own, and they compare the cookies of both. Both say HELLO, get a session of their processes, and OFFER
- * where they may be written to. An end makes use of the other's offer only after it has made its own: an end that sees the
- * other leave without an offer knows that its own will never be used.
+ * already: so each looks whether its addresses are still its own, and they compare the cookies of both. Both say HELLO, get
+ * a session of their processes, and OFFER where they may be written to. An end makes use of the other's offer only after it
+ * has made its own: an end that sees the other leave without an offer knows that its own will never be used.
  */
 final class Agreement {
     private static final String NAME = "verbena-stream-";
@@ -359,6 +359,9 @@ final class Agreement {
         Greeting.Hello hello = Greeting.hello(message, length);
         if (hello != null) {
             peerVersion = hello.version();
+            if (role == Stream.Role.CLIENT) {
+                accepted = hello.accepted();
+            }
             if (hello.version() < Greeting.OLDEST) {
                 if (!helloSent) {
                     sayHello(); // so that the other end knows why
@@ -366,7 +369,7 @@ final class Agreement {
                 end(FallbackReason.OTHER_VERSION);
             } else if (hello.cookie() != cookie || role == Stream.Role.SERVER && hello.accepted() != accepted) {
                 end(FallbackReason.BAD_PEER);
-            } else if (role == Stream.Role.CLIENT && !isAccepted(hello)) {
+            } else if (role == Stream.Role.CLIENT && !isFromAccepted()) {
                 leave();
             } else {
                 if (!helloSent) {
@@ -388,9 +391,8 @@ final class Agreement {
     }
 
     /** Whether who says so is the other end; it may be one of an earlier connection with the same addresses. */
-    private boolean isAccepted(Greeting.Hello hello) {
+    private boolean isFromAccepted() {
         try {
-            accepted = hello.accepted();
             return tcp.getLocalAddress() instanceof InetSocketAddress own
                     && tcp.getRemoteAddress() instanceof InetSocketAddress other && has(other, own, accepted);
         } catch (IOException e) {
@@ -401,7 +403,8 @@ final class Agreement {
     /** The caller was another: the other end may still come. */
     private void leave() {
         hangUp();
-        peerVersion = 0;
+        peerVersion = -1;
+        accepted = 0;
         wait(began + PATIENCE_NANOS, this::giveUp);
     }
 

@@ -68,8 +68,8 @@ final class RingStream extends Stream {
         boolean late;
         agreement = null;
         synchronized (this) {
-            offered = true;
             out.open(own, peer);
+            offered = true; // after it: who finds the ends agreed writes into the ring
             if (out.isByRing()) {
                 FlightEvents.socketByRing(tcp, "out", out.bytesByTcp());
             }
@@ -173,7 +173,7 @@ final class RingStream extends Stream {
                     return total > 0 ? total : n;
                 }
                 total += n;
-                if (into[i].hasRemaining()) {
+                if (into[i].hasRemaining() || !in.isByRing()) { // what TCP says against the next one it might say only once
                     return total;
                 }
             }
@@ -264,6 +264,12 @@ final class RingStream extends Stream {
     @Override
     public boolean knowsUrgentInline() {
         return out.knowsUrgentInline();
+    }
+
+    @Override
+    public boolean isBroken() {
+        Link own = link;
+        return own != null && own.session.isFailed() && out.isByRing();
     }
 
     @Override

@@ -208,6 +208,11 @@ public abstract class Stream {
      */
     public void lookAtTcp() {}
 
+    /** Whether a ring carries what goes out, and the session has failed: the peer may not have got what was written. */
+    public boolean isBroken() {
+        return false;
+    }
+
     /** Whether the ends have agreed upon rings; a direction may have ended, or been fixed to TCP, before. */
     public boolean isAgreed() {
         return false;

@@ -18,6 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.sockets.VerbenaServerSocketChannel;
+import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 
@@ -134,6 +136,41 @@ class StreamEndTest {
         assertThatThrownBy(() -> ends.client.write(ByteBuffer.allocate(1))).isInstanceOf(IOException.class);
         ends.client.close(false);
         ends.server.close(false);
+    }
+
+    /** A writer that closes before anybody has noticed: its last bytes may not have come. */
+    @Test
+    void aChannelWhoseSessionFailedDoesNotEndInOrder() throws Exception {
+        VerbenaServerSocketChannel server = opened(VerbenaServerSocketChannel.open());
+        server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        VerbenaSocketChannel writer = opened(VerbenaSocketChannel.open());
+        writer.connect(server.getLocalAddress());
+        VerbenaSocketChannel reader = opened((VerbenaSocketChannel) server.accept());
+        await("rings", () -> {
+            try {
+                writer.write(ByteBuffer.allocate(1));
+                return reader.read(ByteBuffer.allocate(1)) == 1 && writer.isOutputByRing() && reader.isInputByRing();
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        for (Stream s : StreamCounters.open()) {
+            if (s instanceof RingStream one && one.isOutputByRing()) {
+                one.link().session.queuePair().modify(QueuePairAttributes.to(QueuePairState.ERR).build());
+            }
+        }
+        await("the writer's session to fail", () -> {
+            try {
+                writer.write(ByteBuffer.allocate(1));
+                return false;
+            } catch (IOException e) {
+                return true;
+            }
+        });
+        writer.close();
+        assertThatThrownBy(() -> {
+            while (reader.read(ByteBuffer.allocate(100)) >= 0) {}
+        }).isInstanceOf(IOException.class);
     }
 
     /** What one end finds out the other learns, too. */

@@ -138,7 +138,7 @@ class AttachCommandTest {
                         ? "round failed: Too many open files"
                         : "round none");
             }
-            assertThat(attach(p.pid(), "--quiet").code()).isZero();
+            assertThat(attach(p.pid(), "--quiet", "--set", "counters=off").code()).isZero();
             for (String commands : new String[] {"tggr", "gr", "r", "ar", "r"}) {
                 tell(p, commands);
                 assertThat(out.readLine()).isEqualTo(commands.equals("tggr")

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.linux.SockDiag;
 import org.verbena.tests.faults.Wait;
 
 /** {@code verbena perf} as a user runs it. Figures are looked at for their shape, never for their size. */
@@ -343,10 +345,23 @@ class PerfCommandTest {
             String ready = said.readLine();
             assertThat(ready).startsWith("READY port=");
             try (Socket first = new Socket(here, Integer.parseInt(ready.substring(ready.indexOf('=') + 1)))) {
-                Thread.sleep(500); // it is accepted by then
+                awaitAccepted(first);
                 control.close();
                 first.setSoTimeout(30_000);
                 assertThat(first.getInputStream().read()).isEqualTo(-1);
+            }
+        }
+    }
+
+    /** Until the other end has a descriptor. */
+    private static void awaitAccepted(Socket client) throws Exception {
+        InetSocketAddress own = (InetSocketAddress) client.getLocalSocketAddress();
+        InetSocketAddress other = (InetSocketAddress) client.getRemoteSocketAddress();
+        try (SockDiag diag = SockDiag.open()) {
+            long end = System.nanoTime() + 60_000_000_000L;
+            while (diag.find(other, own).orElseThrow().inode() == 0) {
+                assertThat(System.nanoTime()).as("it is accepted").isLessThan(end);
+                Thread.sleep(1);
             }
         }
     }

@@ -25,7 +25,7 @@ class StoppedAgreementTest {
     /** More than fits into the kernel's buffers and into rings. */
     private static final long BYTES = 30_000_000;
     private static final int PATIENT = 60_000;
-    private static final int IMPATIENT = 300;
+    private static final int IMPATIENT = 2000;
     /** Microseconds that the end that was accepted lets the other one wait. */
     private static final int LATE = 3_000_000;
     private static final Duration A_WHILE = Duration.ofMillis(300);
