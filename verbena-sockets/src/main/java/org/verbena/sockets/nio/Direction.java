@@ -93,8 +93,9 @@ abstract class Direction {
      * @throws InterruptedIOException if the thread is interrupted, and closing the channel is left to the caller
      */
     final void sleep(Stream stream, long nanos) throws IOException {
+        int before = channel.waiting().taken();
         if (stream.arm(op, null) == 0) {
-            interrupted |= channel.waiting().await(stream, op, nanos);
+            interrupted |= channel.waiting().await(stream, op, before, nanos);
             channel.interrupts().check();
         }
     }

@@ -37,6 +37,9 @@ final class Waiting {
 
     private @Nullable Sleeper leader;
 
+    /** How often a leader has taken doorbells; guarded by this object, and read without it. */
+    private volatile int taken;
+
     /** What is known of one of the two threads; guarded by the {@link Waiting}. */
     private static final class Sleeper {
         @Nullable Thread thread;
@@ -77,18 +80,25 @@ final class Waiting {
         this.interrupts = interrupts;
     }
 
+    /** To be asked for before the stream is armed, and given to {@link #await}. */
+    int taken() {
+        return taken;
+    }
+
     /**
      * Sleeps until {@code op} may be ready, the time is over, or {@link #stop}; may return early. The caller holds the lock of
      * the direction, has armed the stream, and looks again afterwards.
      *
+     * @param before what {@link #taken} said before the stream was armed: a doorbell that the other thread has taken since
+     *     may have been the answer, even if nothing is ready, and there is no second one
      * @param nanos how long, 0 without end
      * @return whether an interrupt of the thread was taken away, which the caller gives back
      */
-    boolean await(Stream stream, int op, long nanos) throws IOException {
+    boolean await(Stream stream, int op, int before, long nanos) throws IOException {
         if (LentLock.isHeld(blockingLock)) {
-            return LentLock.sleep(blockingLock, () -> sleep(stream, op, nanos)); // another thread: no interrupt of ours
+            return LentLock.sleep(blockingLock, () -> sleep(stream, op, before, nanos)); // another thread: no interrupt of ours
         }
-        return sleep(stream, op, nanos);
+        return sleep(stream, op, before, nanos);
     }
 
     /**
@@ -103,7 +113,7 @@ final class Waiting {
     }
 
     /** @return whether an interrupt was taken away */
-    private boolean sleep(Stream stream, int op, long nanos) throws IOException {
+    private boolean sleep(Stream stream, int op, int before, long nanos) throws IOException {
         Sleeper self = op == OP_READ ? reader : writer;
         int kernelOp = stream.kernelOps(op);
         if ((kernelOp & OP_WRITE) != 0) {
@@ -112,7 +122,7 @@ final class Waiting {
             self.falseAlarms = 0;
             return nap(self, nanos);
         } else {
-            return sleepForDoorbell(stream, self, op, nanos);
+            return sleepForDoorbell(stream, self, op, before, nanos);
         }
         return false;
     }
@@ -158,11 +168,11 @@ final class Waiting {
         return hidden;
     }
 
-    private boolean sleepForDoorbell(Stream stream, Sleeper self, int op, long nanos) throws IOException {
+    private boolean sleepForDoorbell(Stream stream, Sleeper self, int op, int before, long nanos) throws IOException {
         boolean leads;
         synchronized (this) {
             leads = leader == null;
-            if (!self.enter(leads)) {
+            if (taken != before || !self.enter(leads)) {
                 return false;
             }
             if (leads) {
@@ -192,6 +202,7 @@ final class Waiting {
         self.falseAlarms = ready == 0 && stream.readyOps(op) == 0 ? self.falseAlarms + 1 : 0;
         synchronized (this) {
             leader = null;
+            taken++;
             Sleeper other = self == reader ? writer : reader;
             if (!other.atSocket) {
                 other.wake();

@@ -1,0 +1,24 @@
+# shellcheck shell=bash
+# For the scripts here: compiles a class of this folder and runs it under the agent, with the command's jars; builds those
+# first. It may use the JDK's own channels beside Verbena's.
+#
+#   under_agent CLASS [ARGUMENT…]
+root=$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")
+# shellcheck source=config/newest-jdk.sh
+. "$root/config/newest-jdk.sh"
+
+under_agent() {
+    local class=$1 dist=$root/target/verbena/dist jdk classes
+    shift
+    if ! jdk=$(newest_jdk); then
+        echo "$0: no JDK 25 or newer: install one under /usr/lib/jvm or point JAVA_HOME to it." >&2
+        exit 1
+    fi
+    "$root/verbena" --version >/dev/null
+    classes=$root/target/verbena/bench/$class
+    mkdir -p "$classes"
+    local exports=(--add-exports java.base/sun.nio.ch=ALL-UNNAMED)
+    "$jdk/bin/javac" "${exports[@]}" -cp "$dist/lib/*" -d "$classes" "$root/bench/$class.java"
+    exec "$jdk/bin/java" -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED "${exports[@]}" \
+        "-javaagent:$dist/agent/verbena-agent.jar" -cp "$classes:$dist/lib/*" "$class" "$@"
+}
