@@ -1,17 +1,11 @@
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
-import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import sun.nio.ch.DefaultSelectorProvider;
 
 /**
@@ -44,18 +38,12 @@ final class Connect {
             answer();
             return;
         }
-        List<String> command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow()));
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), "Connect", "--answer"));
-        Process answering = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-        try (BufferedReader said = new BufferedReader(new InputStreamReader(answering.getInputStream()))) {
-            int plain = Integer.parseInt(said.readLine());
-            int ours = Integer.parseInt(said.readLine());
+        try (Peer peer = Peer.start(Connect.class, "--answer")) {
             long[][] nanos = new long[Ends.values().length][BATCHES * BATCH];
             for (int batch = -WARM_UP; batch < BATCHES; batch++) {
                 for (Ends ends : Ends.values()) {
                     for (int i = 0; i < BATCH; i++) {
-                        long one = connect(ends.client(), ends.isToPlain() ? plain : ours);
+                        long one = connect(ends.client(), ends.isToPlain() ? peer.plain() : peer.ours());
                         if (batch >= 0) {
                             nanos[ends.ordinal()][batch * BATCH + i] = one;
                         }
@@ -67,8 +55,6 @@ final class Connect {
                 double m = median(nanos[ends.ordinal()]);
                 System.out.printf("%-20s %8.1f us %8.2f x%n", ends.name().toLowerCase().replace('_', ' '), m, m / base);
             }
-        } finally {
-            answering.destroy();
         }
     }
 
@@ -89,21 +75,14 @@ final class Connect {
     }
 
     private static void answer() throws IOException {
-        for (SelectorProvider provider : List.of(DefaultSelectorProvider.get(), SelectorProvider.provider())) {
-            ServerSocketChannel listener = provider.openServerSocketChannel();
-            listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1000);
-            System.out.println(((InetSocketAddress) listener.getLocalAddress()).getPort());
-            Thread.ofPlatform().start(() -> {
-                ByteBuffer one = ByteBuffer.allocateDirect(1);
-                for (;;) {
-                    try (SocketChannel channel = listener.accept()) {
-                        channel.read(one.clear());
-                        channel.write(one.flip());
-                    } catch (IOException e) {
-                        e.printStackTrace();
-                    }
-                }
-            });
-        }
+        Peer.listen(listener -> {
+            ByteBuffer one = ByteBuffer.allocateDirect(1);
+            try (SocketChannel channel = listener.accept()) {
+                channel.read(one);
+                channel.write(one.flip());
+            } catch (IOException e) {
+                e.printStackTrace(); // of one connection: the others go on
+            }
+        });
     }
 }

@@ -1,20 +1,15 @@
-import java.io.BufferedReader;
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Random;
 import org.verbena.sockets.VerbenaSocketChannel;
 import sun.nio.ch.DefaultSelectorProvider;
@@ -40,19 +35,10 @@ final class Transfer {
             return;
         }
         long[] sizes = args.length == 0 ? SIZES : Arrays.stream(args).mapToLong(Long::parseLong).toArray();
-        List<String> command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow()));
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), "Transfer", "--receive"));
-        Process receiver = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-        try (FileChannel file = file();
-                BufferedReader said = new BufferedReader(new InputStreamReader(receiver.getInputStream()))) {
-            int plain = Integer.parseInt(said.readLine());
-            int ours = Integer.parseInt(said.readLine());
+        try (FileChannel file = file(); Peer peer = Peer.start(Transfer.class, "--receive")) {
             measure(file, sizes, new SocketChannel[] {
-                connect(DefaultSelectorProvider.get().openSocketChannel(), plain),
-                awaitTcp(connect(SocketChannel.open(), plain)), awaitRing(connect(SocketChannel.open(), ours))});
-        } finally {
-            receiver.destroy();
+                connect(DefaultSelectorProvider.get().openSocketChannel(), peer.plain()),
+                awaitTcp(connect(SocketChannel.open(), peer.plain())), awaitRing(connect(SocketChannel.open(), peer.ours()))});
         }
     }
 
@@ -149,21 +135,10 @@ final class Transfer {
     }
 
     private static void receive() throws IOException {
-        for (ServerSocketChannel listener : List.of(DefaultSelectorProvider.get().openServerSocketChannel(),
-                ServerSocketChannel.open())) {
-            listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-            System.out.println(((InetSocketAddress) listener.getLocalAddress()).getPort());
-            Thread.ofPlatform().start(() -> {
-                try {
-                    for (;;) {
-                        SocketChannel channel = listener.accept();
-                        Thread.ofPlatform().daemon().start(() -> receive(channel));
-                    }
-                } catch (IOException e) {
-                    e.printStackTrace();
-                }
-            });
-        }
+        Peer.listen(listener -> {
+            SocketChannel channel = listener.accept();
+            Thread.ofPlatform().daemon().start(() -> receive(channel));
+        });
     }
 
     private static void receive(SocketChannel channel) {

@@ -18,7 +18,7 @@ under_agent() {
     classes=$root/target/verbena/bench/$class
     mkdir -p "$classes"
     local exports=(--add-exports java.base/sun.nio.ch=ALL-UNNAMED)
-    "$jdk/bin/javac" "${exports[@]}" -cp "$dist/lib/*" -d "$classes" "$root/bench/$class.java"
+    "$jdk/bin/javac" "${exports[@]}" -cp "$dist/lib/*" -sourcepath "$root/bench" -d "$classes" "$root/bench/$class.java"
     exec "$jdk/bin/java" -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED "${exports[@]}" \
         "-javaagent:$dist/agent/verbena-agent.jar" -cp "$classes:$dist/lib/*" "$class" "$@"
 }

@@ -577,11 +577,14 @@ final class StreamSocketChannel extends JdkBackedChannel
                 endOutput(s); // as classic sockets do: so a peer finds the end even if not all was read here
             }
         } finally {
-            s.close(reset);
-            if (s.isBroken()) {
-                inner.setOption(StandardSocketOptions.SO_LINGER, 0); // an orderly end would make what was cut off look whole
+            try {
+                s.close(reset);
+                if (s.isBroken()) {
+                    inner.setOption(StandardSocketOptions.SO_LINGER, 0); // an orderly end would make a part look whole
+                }
+            } finally {
+                inner.close();
             }
-            inner.close();
         }
     }
 }

@@ -69,7 +69,7 @@ class StreamAgreementTest {
         return new Tcp(client, server);
     }
 
-    private static void await(String what, BooleanSupplier condition) throws InterruptedException {
+    static void await(String what, BooleanSupplier condition) throws InterruptedException {
         long end = System.nanoTime() + 60_000_000_000L;
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).as("waited for: " + what).isLessThan(end);

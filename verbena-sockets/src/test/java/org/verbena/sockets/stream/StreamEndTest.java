@@ -2,6 +2,7 @@ package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.verbena.sockets.stream.StreamAgreementTest.await;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -12,7 +13,6 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,14 +44,6 @@ class StreamEndTest {
     private <T extends AutoCloseable> T opened(T what) {
         open.add(what);
         return what;
-    }
-
-    private static void await(String what, BooleanSupplier condition) throws InterruptedException {
-        long end = System.nanoTime() + 60_000_000_000L;
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waited for: " + what).isLessThan(end);
-            Thread.sleep(1);
-        }
     }
 
     private SocketChannel accept() throws IOException {

@@ -101,6 +101,10 @@ final class StreamPeer {
         return ring ? "ring" : "TCP: " + channel.fallbackReason();
     }
 
+    private static boolean isUndecided(VerbenaSocketChannel channel) {
+        return !channel.isOutputByRing() && channel.fallbackReason().isEmpty();
+    }
+
     private static void write(int port, long bytes) throws IOException, InterruptedException {
         try (VerbenaSocketChannel channel = VerbenaSocketChannel.open()) {
             channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
@@ -111,15 +115,11 @@ final class StreamPeer {
             boolean said = false;
             try {
                 boolean untilTold = Boolean.getBoolean("untilTold");
-                while (total < bytes || untilTold && System.in.available() == 0
-                        || !channel.isOutputByRing() && channel.fallbackReason().isEmpty()) {
-                    int piece = PIECE;
-                    if (Boolean.getBoolean("exitAtOnce")) {
-                        piece = LAST / 2;
-                        if (total >= bytes - LAST && !channel.isOutputByRing() && channel.fallbackReason().isEmpty()) {
-                            Thread.sleep(1);
-                            continue;
-                        }
+                boolean exitAtOnce = Boolean.getBoolean("exitAtOnce");
+                int piece = exitAtOnce ? LAST / 2 : PIECE;
+                while (total < bytes || untilTold && System.in.available() == 0 || isUndecided(channel)) {
+                    while (exitAtOnce && total >= bytes - LAST && isUndecided(channel)) {
+                        Thread.sleep(1);
                     }
                     for (int i = 0; i < piece; i++) {
                         out.put(i, at(total + i));
@@ -132,7 +132,7 @@ final class StreamPeer {
                 }
                 channel.shutdownOutput();
                 System.out.println("written " + total);
-                if (Boolean.getBoolean("exitAtOnce")) {
+                if (exitAtOnce) {
                     return;
                 }
                 channel.read(out.clear());
