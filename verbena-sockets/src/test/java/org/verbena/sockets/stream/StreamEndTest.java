@@ -78,18 +78,22 @@ class StreamEndTest {
                 (RingStream) Stream.of(accept(), Stream.Role.SERVER));
     }
 
+    /** Bound before it connects: a port that connect(2) chooses may be another connection's too, and cannot be bound. */
+    private SocketChannel onPort(InetSocketAddress address) throws IOException {
+        return opened(SocketChannel.open()).setOption(StandardSocketOptions.SO_REUSEADDR, true).bind(address);
+    }
+
     /** The first connection was reset, and its client has connected again from the same port: they are not mixed up. */
     @Test
     void aDeadEndDoesNotGetTheNextConnectionOfItsAddresses() throws Exception {
         for (int round = 0; round < 5; round++) {
-            SocketChannel first = SocketChannel.open();
-            first.setOption(StandardSocketOptions.SO_REUSEADDR, true).setOption(StandardSocketOptions.SO_LINGER, 0);
-            first.connect(listener.getLocalAddress());
-            SocketChannel dead = accept();
+            SocketChannel first = onPort(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             InetSocketAddress from = (InetSocketAddress) first.getLocalAddress();
+            SocketChannel second = onPort(from);
+            first.setOption(StandardSocketOptions.SO_LINGER, 0).connect(listener.getLocalAddress());
+            SocketChannel dead = accept();
             first.close();
-            SocketChannel second = opened(SocketChannel.open());
-            second.setOption(StandardSocketOptions.SO_REUSEADDR, true).bind(from).connect(listener.getLocalAddress());
+            second.connect(listener.getLocalAddress());
             second.configureBlocking(false);
             SocketChannel live = accept();
             assertThat(live.getRemoteAddress()).isEqualTo(from);
