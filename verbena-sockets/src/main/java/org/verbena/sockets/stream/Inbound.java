@@ -8,7 +8,6 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.FlightEvents;
 
 /**
@@ -21,18 +20,15 @@ final class Inbound {
     private static final int KERNEL = 1;
     private static final int RING = 2;
 
-    private static final int PIECE = 16 << 10;
     private static final int AGAIN = -2;
     /** How long TCP may take to tell of a death that the session knows of. */
     private static final long PATIENCE_NANOS = 500_000_000L;
-
-    private static final ByteBuffer NONE = ByteBuffer.allocate(0);
 
     private final SocketChannel tcp;
     private volatile int carrier;
 
     // TCP's phase, under this object's lock
-    private ByteBuffer leftover = NONE;
+    private final Leftover leftover = new Leftover();
     private volatile @Nullable Link link;
     /** Position of the next byte that the program gets from the ring; in TCP's phase, bytes taken from TCP. */
     private long position;
@@ -42,12 +38,9 @@ final class Inbound {
     /** Where the next one begins, if that is known. */
     private long nextStart = GrantedRings.UNKNOWN;
     private long told;
-    private int granted = 1;
+    private final RingGrants grants = new RingGrants();
     private volatile boolean shut;
-    private volatile boolean tcpEnded;
-    private volatile @Nullable IOException tcpError;
-    private final Object drainLock = new Object();
-    private @Nullable ByteBuffer doorbells;
+    private final Doorbells doorbells;
 
     private long armSequence;
     private long seenSpaceArm;
@@ -56,11 +49,9 @@ final class Inbound {
     private long bytesByTcp;
     private long bytesByRing;
 
-    /** Doorbells taken: in TCP's phase under this object's lock, then under the one for draining. */
-    private long wakeUps;
-
     Inbound(SocketChannel tcp) {
         this.tcp = tcp;
+        doorbells = new Doorbells(tcp);
     }
 
     /** Whether the ring carries, and the doorbell works. */
@@ -70,7 +61,7 @@ final class Inbound {
 
     /** From now on the peer may change to the ring of this link; false if TCP has carried the end already. */
     synchronized boolean prepare(Link own) {
-        if (carrier != CANDIDATE || tcpEnded) {
+        if (carrier != CANDIDATE || doorbells.isEnded()) {
             return false;
         }
         link = own;
@@ -98,7 +89,7 @@ final class Inbound {
             }
         }
         if (leftover.hasRemaining()) {
-            return takeLeftover(into);
+            return leftover.take(into);
         }
         if (carrier == RING) {
             return readRing(into, back);
@@ -122,7 +113,7 @@ final class Inbound {
 
     private int readCandidate(ByteBuffer into) throws IOException {
         if (leftover.hasRemaining()) {
-            return takeLeftover(into);
+            return leftover.take(into);
         }
         Link own = link;
         if (own == null) {
@@ -150,7 +141,7 @@ final class Inbound {
             }
         }
         int n = fill(own);
-        return leftover.hasRemaining() ? takeLeftover(into) : carrier == RING ? 0 : Math.min(n, 0);
+        return leftover.hasRemaining() ? leftover.take(into) : carrier == RING ? 0 : Math.min(n, 0);
     }
 
     private void count(long n) {
@@ -158,14 +149,6 @@ final class Inbound {
             position += n;
             bytesByTcp += n;
         }
-    }
-
-    private int takeLeftover(ByteBuffer into) {
-        int n = Math.min(into.remaining(), leftover.remaining());
-        into.put(into.position(), leftover, leftover.position(), n);
-        into.position(into.position() + n);
-        leftover.position(leftover.position() + n);
-        return n;
     }
 
     /** Bytes that TCP has still to bring before the ring begins; -1 if that is not known. */
@@ -193,11 +176,9 @@ final class Inbound {
 
     /** Reads what TCP has into the leftover, and doorbells away; answers as read does. The lock is held. */
     private int fill(Link own) throws IOException {
-        IOException error = tcpError;
+        IOException error = doorbells.error();
         if (error != null) {
-            SocketException again = new SocketException(error.getMessage()); // as TCP's, each time with its own trace
-            again.initCause(error);
-            throw again;
+            throw Doorbells.again(error);
         }
         int total = 0;
         while (true) {
@@ -206,45 +187,29 @@ final class Inbound {
                 enterRing();
                 return total;
             }
-            if (tcpEnded) {
+            if (doorbells.isEnded()) {
                 return -1;
             }
-            int piece = left > 0 ? (int) Math.min(left, PIECE) : PIECE;
-            makeRoom(piece);
-            int before = leftover.limit();
-            leftover.limit(before + piece);
-            ByteBuffer rest = leftover.slice(before, piece);
-            leftover.limit(before); // before the read, which may throw: what is behind it are no bytes of the stream's
-            int n = tcp.read(rest);
+            int piece = left > 0 ? (int) Math.min(left, Leftover.PIECE) : Leftover.PIECE;
+            int n = leftover.read(tcp, piece);
             if (n <= 0) {
                 if (n < 0) {
-                    tcpEnded = true;
+                    doorbells.end();
                     continue; // the peer may have changed to the ring before it closed
                 }
                 return total;
             }
             long known = leftOfTcp(own);
             int data = known >= 0 ? (int) Math.min(n, known) : n; // what is more was the doorbell
-            wakeUps += data < n ? 1 : 0;
-            leftover.limit(before + data);
+            if (data < n) {
+                doorbells.found();
+            }
+            leftover.keep(data);
             count(data);
             total += data;
             if (known != 0 && (n < piece || left < 0)) {
                 return total;
             }
-        }
-    }
-
-    private void makeRoom(int piece) {
-        if (!leftover.hasRemaining()) {
-            if (leftover.capacity() < piece) {
-                leftover = ByteBuffer.allocate(PIECE);
-            }
-            leftover.clear().limit(0);
-        } else if (leftover.capacity() - leftover.limit() < piece) {
-            ByteBuffer larger = ByteBuffer.allocate(Math.max(2 * leftover.capacity(), leftover.remaining() + piece));
-            larger.put(leftover).flip();
-            leftover = larger;
         }
     }
 
@@ -356,11 +321,11 @@ final class Inbound {
     private int nothing(Link own) throws IOException {
         boolean failed = own.session.isFailed();
         if (failed) {
-            drain();
+            doorbells.drain();
         }
         long end = BlockLayout.getAcquire(own.block, BlockLayout.END);
-        IOException error = tcpError;
-        if (end == 0 && !tcpEnded && error == null && !failed) {
+        IOException error = doorbells.error();
+        if (end == 0 && !doorbells.isEnded() && error == null && !failed) {
             return 0;
         }
         if (readable(own) != 0) { // it came before the end did
@@ -373,11 +338,9 @@ final class Inbound {
             return -1;
         }
         if (error != null) {
-            SocketException again = new SocketException(error.getMessage()); // as TCP's, each time with its own trace
-            again.initCause(error);
-            throw again;
+            throw Doorbells.again(error);
         }
-        if (tcpEnded) {
+        if (doorbells.isEnded()) {
             return -1;
         }
         if (failed && System.nanoTime() - own.session.failedAt() > PATIENCE_NANOS) {
@@ -393,7 +356,7 @@ final class Inbound {
                 return; // it is told when the peer's offer comes
             }
             told = position;
-            grant(own, back);
+            grants.grant(own, back);
             back.postWord(Session.SPACE, BlockLayout.CONSUMED, position);
             own.session.poll();
         }
@@ -408,33 +371,11 @@ final class Inbound {
         if (own != null) {
             synchronized (own.session) {
                 if (back.knowsPeer()) {
-                    grant(own, back);
+                    grants.grant(own, back);
                     own.session.poll();
                 }
             }
         }
-    }
-
-    /** Grants the next ring, if the peer wants one and there is memory; the session's lock is held. */
-    private void grant(Link own, Outbound back) {
-        long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
-        if (back.isGone() || BlockLayout.getAcquire(own.block, BlockLayout.WANTED) != granted + 1
-                || BlockLayout.generation(lane) != (granted & BlockLayout.GENERATION_MASK)) {
-            return; // nobody reads it, or it has all that it asked for, or is not even in the last one that it got
-        }
-        Memory larger = larger(own);
-        if (larger == null) {
-            return; // perhaps another time
-        }
-        granted++;
-        if (granted == 2) {
-            own.firstStart = BlockLayout.start(lane);
-        }
-        own.next.add(larger, BlockLayout.start(lane));
-        back.postWord(Session.NOTHING, BlockLayout.GRANT_ADDRESS, larger.address());
-        back.postWord(Session.NOTHING, BlockLayout.GRANT_SIZE_KEY,
-                (long) larger.size() << 32 | Integer.toUnsignedLong(larger.rkey()));
-        back.postWord(Session.SPACE, BlockLayout.GRANTED, granted);
     }
 
     /** The peer's offer has come: makes up for what could not be told before. Whoever waits is to be woken by doorbell. */
@@ -445,24 +386,11 @@ final class Inbound {
         }
         synchronized (own.session) {
             back.postWord(Session.NOTHING, BlockLayout.DATA_ARM, BlockLayout.arm(++armSequence, 0));
-            grant(own, back);
+            grants.grant(own, back);
             own.session.poll();
         }
         if (carrier == RING && position - told >= own.ring.size() >> 2) {
             tell(own, back);
-        }
-    }
-
-    private static @Nullable Memory larger(Link own) {
-        int before = own.next.newest(own.ring).size();
-        long size = Math.min((long) before * Link.RING_GROWTH, Link.maxRing());
-        if (size <= before || !own.session.arena().hasAmple((int) size)) {
-            return null;
-        }
-        try {
-            return own.session.arena().allocate((int) size);
-        } catch (VerbsException e) {
-            return null; // it goes on with the ring it has
         }
     }
 
@@ -479,13 +407,13 @@ final class Inbound {
         if (shut || leftover.hasRemaining()) {
             return true;
         }
-        boolean ended = tcpEnded || tcpError != null; // said once: the kernel's readiness was taken with it
+        boolean ended = doorbells.isOver();
         if (carrier != RING) {
             return ended && carrier == CANDIDATE;
         }
         Link own = link();
         return ended || BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) > position
-                || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 || own.session.isFailed();
+                || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0; // a session that failed: as soon as TCP has spoken
     }
 
     /** Asks the peer to tell when there are data. */
@@ -507,7 +435,7 @@ final class Inbound {
 
     /** Whether the kernel has still something to say. */
     boolean needsKernel() {
-        return !shut && (carrier != RING || !tcpEnded && tcpError == null);
+        return !shut && (carrier != RING || !doorbells.isOver());
     }
 
     /** TCP has something to read; says whether the program has. */
@@ -516,7 +444,7 @@ final class Inbound {
             return true;
         }
         if (carrier == RING) {
-            drain();
+            doorbells.drain();
             return isReady();
         }
         synchronized (this) {
@@ -527,36 +455,10 @@ final class Inbound {
             try {
                 fill(own);
             } catch (IOException e) {
-                tcpError = e;
+                doorbells.fail(e);
                 return true;
             }
-            return leftover.hasRemaining() || tcpEnded || isReady();
-        }
-    }
-
-    /** Takes the doorbells off TCP, and learns of its end. */
-    private void drain() {
-        synchronized (drainLock) {
-            if (tcpEnded || tcpError != null) {
-                return;
-            }
-            ByteBuffer bells = doorbells;
-            if (bells == null) {
-                bells = ByteBuffer.allocateDirect(64);
-                doorbells = bells;
-            }
-            try {
-                int n;
-                do {
-                    n = tcp.read(bells.clear());
-                    wakeUps += n > 0 ? 1 : 0;
-                } while (n == bells.capacity());
-                if (n < 0) {
-                    tcpEnded = true;
-                }
-            } catch (IOException e) {
-                tcpError = e;
-            }
+            return leftover.hasRemaining() || doorbells.isEnded() || isReady();
         }
     }
 
@@ -583,11 +485,11 @@ final class Inbound {
 
     /** Learns from TCP whether the peer is gone; says whether a doorbell was taken. */
     boolean lookAtTcp() {
-        long before = wakeUps;
+        long before = doorbells.taken();
         if (carrier == RING && !shut) {
-            drain();
+            doorbells.drain();
         }
-        return wakeUps != before;
+        return doorbells.taken() != before;
     }
 
     void shutdown() throws IOException {
@@ -604,9 +506,9 @@ final class Inbound {
         if (carrier != RING || shut) {
             return;
         }
-        drain();
-        if (!tcpEnded && tcpError == null) {
-            tcpError = new SocketException("Connection reset: the session with the other process broke off");
+        doorbells.drain();
+        if (!doorbells.isOver()) {
+            doorbells.fail(new SocketException("Connection reset: the session with the other process broke off"));
             try {
                 tcp.shutdownInput();
             } catch (IOException closedAlready) {
@@ -623,7 +525,7 @@ final class Inbound {
     /** Before TCP is closed: doorbells that lie there unread would make the kernel reset the connection. */
     void leave() {
         if (carrier == RING && !shut) {
-            drain();
+            doorbells.drain();
         }
     }
 
@@ -651,7 +553,7 @@ final class Inbound {
 
     /** Times a doorbell of the peer's was taken. */
     long wakeUps() {
-        return wakeUps;
+        return doorbells.taken();
     }
 
     long bytesByTcp() {

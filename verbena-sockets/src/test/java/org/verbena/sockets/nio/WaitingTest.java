@@ -1,5 +1,7 @@
 package org.verbena.sockets.nio;
 
+import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -11,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
@@ -122,6 +125,41 @@ class WaitingTest {
             reader.get();
             writer.get();
             assertThat(written.get()).isEqualTo(rounds * 60_000L);
+        }
+    }
+
+    /**
+     * There is one doorbell for both. The reader has taken that of the writer before the writer, which armed for it, sleeps;
+     * and what it told of is not there any more, so that nothing but the number says it came.
+     */
+    @ParameterizedTest
+    @EnumSource
+    void aDoorbellThatTheOtherTookIsNotSleptThrough(Threads threads) throws Exception {
+        try (Carrier.Pair pair = Carrier.RING.connected()) {
+            StreamSocketChannel channel = (StreamSocketChannel) pair.tested();
+            var stream = Objects.requireNonNull(channel.streamOrNull());
+            Waiting waiting = channel.waiting();
+            fill(stream);
+            int before = waiting.taken();
+            assertThat(stream.arm(OP_WRITE, null)).isZero();
+
+            pair.peer().configureBlocking(false);
+            for (ByteBuffer b = ByteBuffer.allocateDirect(1 << 20); pair.peer().read(b.clear()) > 0;) {
+                // until there is room again
+            }
+            assertThat(stream.arm(OP_READ, null)).isZero();
+            waiting.await(stream, OP_READ, waiting.taken(), 60_000_000_000L);
+            assertThat(waiting.taken()).isEqualTo(before + 1);
+            fill(stream);
+
+            threads.start(() -> waiting.await(stream, OP_WRITE, before, 0)).get();
+        }
+    }
+
+    private static void fill(org.verbena.sockets.stream.Stream stream) throws IOException {
+        ByteBuffer b = ByteBuffer.allocateDirect(64 << 10);
+        while (stream.write(b.clear()) > 0) {
+            // until there is no room
         }
     }
 

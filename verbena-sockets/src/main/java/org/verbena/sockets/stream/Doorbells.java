@@ -1,0 +1,100 @@
+package org.verbena.sockets.stream;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+
+import org.jspecify.annotations.Nullable;
+
+/** What TCP still says to the reader of a ring: doorbells, and its own end. Safe for use by several threads. */
+final class Doorbells {
+    private static final int MOST = 64;
+
+    private final SocketChannel tcp;
+    private final Object lock = new Object();
+    private @Nullable ByteBuffer bytes;
+
+    private volatile boolean ended;
+    private volatile @Nullable IOException error;
+
+    /** In TCP's phase under the lock of the {@link Inbound}, then under this one's. */
+    private long taken;
+
+    Doorbells(SocketChannel tcp) {
+        this.tcp = tcp;
+    }
+
+    /** Takes the doorbells off TCP, and learns of its end. */
+    void drain() {
+        synchronized (lock) {
+            if (isOver()) {
+                return;
+            }
+            ByteBuffer bells = bytes;
+            if (bells == null) {
+                bells = ByteBuffer.allocateDirect(MOST);
+                bytes = bells;
+            }
+            try {
+                int n;
+                do {
+                    n = tcp.read(bells.clear());
+                    taken += n > 0 ? 1 : 0;
+                } while (n == bells.capacity());
+                if (n < 0) {
+                    ended = true;
+                }
+            } catch (IOException e) {
+                error = e;
+            }
+        }
+    }
+
+    /** One was found among the bytes of TCP's phase. */
+    void found() {
+        taken++;
+    }
+
+    /** How many there were. */
+    long taken() {
+        return taken;
+    }
+
+    /** TCP has brought the end of what it brings. */
+    void end() {
+        ended = true;
+    }
+
+    /** Reading TCP has failed, or is no more use; too late if it is over. */
+    void fail(IOException why) {
+        synchronized (lock) {
+            if (!isOver()) {
+                error = why;
+            }
+        }
+    }
+
+    /** Whether TCP has ended in order. */
+    boolean isEnded() {
+        return ended;
+    }
+
+    /** Whether TCP has ended, be it in order or not: said once, for the kernel's readiness was taken with it. */
+    boolean isOver() {
+        return ended || error != null;
+    }
+
+    /** What reading TCP has failed with. */
+    @Nullable
+    IOException error() {
+        return error;
+    }
+
+    /** As TCP's, each time with its own trace. */
+    static SocketException again(IOException error) {
+        SocketException again = new SocketException(error.getMessage());
+        again.initCause(error);
+        return again;
+    }
+}
