@@ -34,17 +34,20 @@ final class Proc {
         }
     }
 
-    /** A child that sleeps, past its exec. */
-    static Process sleeper() throws Exception {
-        Process child = new ProcessBuilder("sleep", "600").start();
-        Path exe = Path.of("/proc/" + child.pid() + "/exe");
-        String own = link(Path.of("/proc/self/exe"));
-        for (long end = System.nanoTime() + LONGEST_NANOS; System.nanoTime() - end < 0 && (link(exe).isEmpty() || link(
-                exe).equals(own) || link(exe).contains(
-                        "jspawn"));) {
-            Thread.sleep(1);
+    /** A child that waits for input. It has answered once: so it is past its exec and its start, and changes nothing more. */
+    static Process waiting() throws IOException {
+        Process child = new ProcessBuilder("cat").start();
+        child.getOutputStream().write('x');
+        child.getOutputStream().flush();
+        if (child.getInputStream().read() != 'x') {
+            throw new AssertionError("cat has ended");
         }
         return child;
+    }
+
+    /** The program that a process runs. */
+    static String program(long pid) {
+        return link(Path.of("/proc/" + pid + "/exe"));
     }
 
     static void kill(Process child) throws InterruptedException {

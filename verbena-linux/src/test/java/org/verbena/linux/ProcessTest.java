@@ -20,11 +20,11 @@ import org.verbena.linux.spi.RawProcessVm;
 class ProcessTest {
     @Test
     void processVmReachesAChild() throws Exception {
-        Process child = Proc.sleeper();
+        Process child = Proc.waiting();
         int pid = Math.toIntExact(child.pid());
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment local = arena.allocate(4096, 8);
-            long image = Proc.mapping(pid, "sleep")[0];
+            long image = Proc.mapping(pid, Proc.program(pid))[0];
             assertThat(ProcessVm.read(pid, local, 0, image, 64)).isEqualTo(64);
             assertThat(local.get(ValueLayout.JAVA_INT, 0)).isEqualTo(0x464C457F); // 7F 'E' 'L' 'F'
             long[] stack = Proc.mapping(pid, "[stack]");
@@ -84,13 +84,13 @@ class ProcessTest {
 
     @Test
     void pidfdSeesTheEnd() throws Exception {
-        Process child = Proc.sleeper();
+        Process child = Proc.waiting();
         try (Fd fd = Pidfd.open(Math.toIntExact(child.pid()))) {
             assertThat(Pidfd.isAlive(fd)).isTrue();
             Pidfd.sendSignal(fd, 0);
             MemfdTest.assertErrno(Errno.EINVAL, () -> Pidfd.sendSignal(fd, 1000));
             Pidfd.sendSignal(fd, 9);
-            assertThat(Poll.await(fd, Poll.IN, 10_000)).isNotZero();
+            assertThat(Poll.await(fd, Poll.IN, 60_000)).isNotZero();
             assertThat(Pidfd.isAlive(fd)).isFalse();
             child.waitFor();
             MemfdTest.assertErrno(Errno.ESRCH, () -> Pidfd.sendSignal(fd, 0));
@@ -160,9 +160,9 @@ class ProcessTest {
         assertThat(Sys.uid()).isEqualTo(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
         assertThat(Sys.pageSize()).isGreaterThanOrEqualTo(4096).matches(size -> Integer.bitCount(size) == 1);
         assertThat(Files.exists(Path.of("/proc/self/task/" + Sys.tid()))).isTrue();
-        long before = Sys.monotonicNanos();
-        Thread.sleep(5);
-        assertThat(Sys.monotonicNanos() - before).isBetween(5_000_000L, 5_000_000_000L);
+        long before = System.nanoTime(); // the same clock, as HotSpot has it
+        long now = Sys.monotonicNanos();
+        assertThat(now).isBetween(before, System.nanoTime());
         assertThat(Sys.availableMemory()).isBetween(1L << 20, 1L << 50);
         Sys.requireNativeAccess();
     }

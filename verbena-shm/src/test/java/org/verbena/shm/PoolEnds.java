@@ -28,6 +28,7 @@ import org.verbena.verbs.WcStatus;
 final class PoolEnds implements AutoCloseable {
     static final int RECEIVES = 8;
     static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration MOMENT = Duration.ofMillis(50);
 
     /** Two queue pairs that are connected. */
     record Pair(ShmQueuePair receiver, ShmQueuePair sender) {}
@@ -149,13 +150,24 @@ final class PoolEnds implements AutoCloseable {
         return owner.commons().line(srq.pool().number());
     }
 
-    List<Integer> events() throws VerbsException {
+    /** The events that come: one at least, one of each type that is expected, and what follows in a moment. */
+    List<Integer> events(Integer... expected) throws VerbsException {
         List<Integer> types = new ArrayList<>();
-        for (AsyncEvent e = owner.awaitAsyncEvent(LIMIT); e != null; e = owner.awaitAsyncEvent(Duration.ofMillis(
-                50))) {
+        while (true) {
+            boolean all = !types.isEmpty() && types.containsAll(List.of(expected));
+            AsyncEvent e = owner.awaitAsyncEvent(all ? MOMENT : LIMIT);
+            if (e == null) {
+                return types;
+            }
             types.add(e.type());
         }
-        return types;
+    }
+
+    /** The engine fails queue pairs one after the other. */
+    void awaitError(QueuePair... queuePairs) {
+        for (QueuePair q : queuePairs) {
+            await(() -> q.state() == QueuePairState.ERR);
+        }
     }
 
     @Override

@@ -135,21 +135,4 @@ class PoolRecoveryTest {
         @Override
         public void wake() {}
     }
-
-    /** Counts what the engine does. */
-    private static final class Rounds implements Engine.Waiting {
-        final AtomicInteger count = new AtomicInteger();
-        volatile boolean over;
-
-        @Override
-        public boolean wake() {
-            count.incrementAndGet();
-            return over;
-        }
-
-        @Override
-        public boolean tick() {
-            return true;
-        }
-    }
 }

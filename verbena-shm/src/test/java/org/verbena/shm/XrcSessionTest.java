@@ -1,11 +1,9 @@
 package org.verbena.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,15 +89,20 @@ class XrcSessionTest extends XrcFixture {
                     throw new IllegalStateException(e);
                 }
             });
-            while (opening.getState() != Thread.State.TIMED_WAITING) {
-                Thread.onSpinWait();
-            }
+            awaitWaiting(opening);
             assertThat(lock.fd().isClosed()).isFalse();
-            assertTimeoutPreemptively(Duration.ofSeconds(2), () -> {
-                context.domains().retain(key());
-                context.domains().release(key());
-            });
+            context.domains().retain(key());
+            context.domains().release(key());
+            awaitWaiting(opening);
+            assertThat(opening.isAlive()).as("it still waits for the lock, for seconds").isTrue();
         }
         opening.join();
+    }
+
+    /** Until it waits for the lock, or has given that up. */
+    private static void awaitWaiting(Thread opening) {
+        while (opening.isAlive() && opening.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
     }
 }

@@ -14,30 +14,37 @@ import org.junit.jupiter.api.Test;
 
 /** Channels ask the rules: which connections the rings carry and which the kernel's TCP does to the end. */
 class RuledChannelsTest {
+    /** So much goes on after one end has said that it stays with TCP. */
     private static final int ROUNDS = 2000;
+    /** Addresses of the loopback that nothing else uses: rules that are added stay, and other tests get the same ports. */
+    private static final String OF_CLIENT_RULE = "127.0.77.1";
+    private static final String OF_LISTENER_RULE = "127.0.77.2";
 
     @AfterEach
     void on() {
         Verbena.offload(true);
     }
 
-    /** Whether a ring came to carry a connection from this end, in a second of traffic at the most. */
+    /** Whether a ring comes to carry a connection from this end, however long the ends take to decide. */
     private static boolean isByRing(ServerSocketChannel server, SocketChannel client) throws Exception {
         try (server; client) {
             client.connect(server.getLocalAddress());
             try (SocketChannel peer = server.accept()) {
-                for (int i = 0; i < ROUNDS; i++) {
+                for (int after = 0; after < ROUNDS;) {
                     exchange(client, peer);
                     if (((VerbenaSocketChannel) client).isOutputByRing()) {
                         return true;
                     }
-                    if (i % 2 == 0) {
-                        Thread.sleep(0, 500_000);
-                    }
+                    after += stays(client) || stays(peer) ? 1 : 0;
+                    Thread.sleep(0, 250_000);
                 }
                 return false;
             }
         }
+    }
+
+    private static boolean stays(SocketChannel channel) {
+        return !((VerbenaSocketChannel) channel).fallbackReason().isEmpty();
     }
 
     private static void exchange(SocketChannel from, SocketChannel to) throws IOException {
@@ -49,8 +56,12 @@ class RuledChannelsTest {
         assertThat(in.array()).containsExactly(1, 2, 3);
     }
 
+    private static ServerSocketChannel server(InetAddress address) throws IOException {
+        return VerbenaServerSocketChannel.open().bind(new InetSocketAddress(address, 0));
+    }
+
     private static ServerSocketChannel server() throws IOException {
-        return VerbenaServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        return server(InetAddress.getLoopbackAddress());
     }
 
     private static int port(ServerSocketChannel server) throws IOException {
@@ -64,21 +75,16 @@ class RuledChannelsTest {
 
     @Test
     void aRuleForTheClientIsKept() throws Exception {
-        ServerSocketChannel server = server();
-        Verbena.addRule("use os tcp_client 127.0.0.1:" + port(server) + ":127.0.0.0/8:* counter clients");
+        ServerSocketChannel server = server(InetAddress.getByName(OF_CLIENT_RULE));
+        Verbena.addRule("use os tcp_client " + OF_CLIENT_RULE + ":" + port(server) + ":127.0.0.0/8:* counter clients");
         assertThat(isByRing(server, VerbenaSocketChannel.open())).isFalse();
         assertThat(Verbena.ruleCounters()).containsEntry("clients", 1L);
     }
 
     @Test
     void aRuleForTheListenerIsKept() throws Exception {
-        int port;
-        try (ServerSocketChannel free = server()) {
-            port = port(free);
-        }
-        Verbena.addRule("use os tcp_server *:" + port + " counter listeners");
-        ServerSocketChannel server = VerbenaServerSocketChannel.open()
-                .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        Verbena.addRule("use os tcp_server " + OF_LISTENER_RULE + ":* counter listeners");
+        ServerSocketChannel server = server(InetAddress.getByName(OF_LISTENER_RULE));
         assertThat(isByRing(server, VerbenaSocketChannel.open())).isFalse();
         assertThat(Verbena.ruleCounters()).containsEntry("listeners", 1L);
     }

@@ -47,6 +47,14 @@ enum Carrier {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     }
 
+    /**
+     * Bound, where nobody listens: who connects to its address is refused. As long as it is open nobody else can listen there,
+     * and connect(2) does not choose the port, which would connect a socket to itself.
+     */
+    static SocketChannel nobody() throws IOException {
+        return SocketChannel.open().bind(anyPort());
+    }
+
     /** The tested end connects. */
     Pair connected() throws Exception {
         try (ServerSocketChannel server = peerProvider().openServerSocketChannel()) {

@@ -3,10 +3,10 @@ package org.verbena.sockets.nio;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
@@ -32,12 +32,6 @@ import org.verbena.sockets.VerbenaSocketChannel;
 /** The states of channels and what each refuses, as the JDK's channels do. */
 class ChannelStateTest {
     private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
-
-    private static InetSocketAddress nobody() throws IOException {
-        try (ServerSocketChannel s = ServerSocketChannel.open().bind(Carrier.anyPort())) {
-            return (InetSocketAddress) s.getLocalAddress();
-        }
-    }
 
     @ParameterizedTest
     @EnumSource
@@ -96,21 +90,23 @@ class ChannelStateTest {
     @ParameterizedTest
     @EnumSource
     void aRefusedConnectionClosesTheChannel(Carrier carrier) throws Exception {
-        InetSocketAddress nobody = nobody();
-        SocketChannel c = carrier.provider().openSocketChannel();
-        assertThatThrownBy(() -> c.connect(nobody)).isInstanceOf(ConnectException.class)
-                .hasMessage("Connection refused");
-        assertThat(c.isOpen()).isFalse();
+        try (SocketChannel bound = Carrier.nobody()) {
+            SocketAddress nobody = bound.getLocalAddress();
+            SocketChannel c = carrier.provider().openSocketChannel();
+            assertThatThrownBy(() -> c.connect(nobody)).isInstanceOf(ConnectException.class)
+                    .hasMessage("Connection refused");
+            assertThat(c.isOpen()).isFalse();
 
-        SocketChannel later = carrier.provider().openSocketChannel();
-        later.configureBlocking(false);
-        assertThatThrownBy(() -> {
-            later.connect(nobody);
-            while (!later.finishConnect()) {
-                Thread.onSpinWait();
-            }
-        }).isInstanceOf(ConnectException.class);
-        assertThat(later.isOpen()).isFalse();
+            SocketChannel later = carrier.provider().openSocketChannel();
+            later.configureBlocking(false);
+            assertThatThrownBy(() -> {
+                later.connect(nobody);
+                while (!later.finishConnect()) {
+                    Thread.onSpinWait();
+                }
+            }).isInstanceOf(ConnectException.class);
+            assertThat(later.isOpen()).isFalse();
+        }
     }
 
     @ParameterizedTest

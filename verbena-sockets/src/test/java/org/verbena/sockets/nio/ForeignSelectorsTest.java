@@ -386,13 +386,9 @@ class ForeignSelectorsTest {
     /** The selector finds keys by descriptors: one that it knows must not be given to another channel. */
     @Test
     void aRefusedConnectionIsNotTakenForTheNext() throws Exception {
-        try (ServerSocketChannel gone = ServerSocketChannel.open();
-                ServerSocketChannel listener = ServerSocketChannel
-                        .open()) {
-            listener.bind(Carrier.anyPort());
-            gone.bind(Carrier.anyPort());
-            var refusing = gone.getLocalAddress();
-            gone.close();
+        try (SocketChannel nobody = Carrier.nobody();
+                ServerSocketChannel listener = ServerSocketChannel.open().bind(Carrier.anyPort())) {
+            SocketAddress refusing = nobody.getLocalAddress();
             for (int i = 0; i < 20; i++) {
                 VerbenaSocketChannel refused = VerbenaSocketChannel.open();
                 SelectionKey key = register(refused, OP_CONNECT);

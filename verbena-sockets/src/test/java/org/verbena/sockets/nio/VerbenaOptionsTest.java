@@ -80,12 +80,12 @@ class VerbenaOptionsTest {
             assertThat(client.provider()).isSameAs(provider);
             server.bind(Carrier.anyPort());
             var accepted = server.accept();
-            client.connect(server.getLocalAddress()).get(10, TimeUnit.SECONDS);
-            client.write(ByteBuffer.wrap(new byte[] {9})).get(10, TimeUnit.SECONDS);
+            client.connect(server.getLocalAddress()).get(60, TimeUnit.SECONDS);
+            client.write(ByteBuffer.wrap(new byte[] {9})).get(60, TimeUnit.SECONDS);
             ByteBuffer got = ByteBuffer.allocate(1);
-            try (AsynchronousSocketChannel a = accepted.get(10, TimeUnit.SECONDS)) {
+            try (AsynchronousSocketChannel a = accepted.get(60, TimeUnit.SECONDS)) {
                 assertThat(a.provider()).isSameAs(provider);
-                a.read(got).get(10, TimeUnit.SECONDS);
+                a.read(got).get(60, TimeUnit.SECONDS);
             }
             assertThat(got.get(0)).isEqualTo((byte) 9);
         } finally {

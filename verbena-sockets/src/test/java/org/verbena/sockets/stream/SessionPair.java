@@ -35,7 +35,7 @@ final class SessionPair implements AutoCloseable {
                     throw new IllegalStateException(e);
                 }
             });
-            Connection accepted = listener.awaitRequest(Duration.ofSeconds(10)).accept(b.queuePair(),
+            Connection accepted = listener.awaitRequest(Duration.ofSeconds(60)).accept(b.queuePair(),
                     ConnectionParameters.defaults());
             a.connected(connected.join(), b.header().address(), b.header().rkey());
             b.connected(accepted, a.header().address(), a.header().rkey());

@@ -147,13 +147,16 @@ class StreamEndTest {
         await("rings", () -> {
             try {
                 writer.write(ByteBuffer.allocate(1));
-                return reader.read(ByteBuffer.allocate(1)) == 1 && writer.isOutputByRing() && reader.isInputByRing();
+                return reader.read(ByteBuffer.allocate(1)) == 1 && writer.isOutputByRing() && reader.isInputByRing()
+                        && reader.isOutputByRing();
             } catch (IOException e) {
                 throw new IllegalStateException(e);
             }
         });
+        List<Session> failing = new ArrayList<>();
         for (Stream s : StreamCounters.open()) {
             if (s instanceof RingStream one && one.isOutputByRing()) {
+                failing.add(one.link().session);
                 one.link().session.queuePair().modify(QueuePairAttributes.to(QueuePairState.ERR).build());
             }
         }
@@ -169,6 +172,8 @@ class StreamEndTest {
         assertThatThrownBy(() -> {
             while (reader.read(ByteBuffer.allocate(100)) >= 0) {}
         }).isInstanceOf(IOException.class);
+        await("both sessions to fail, so that nobody else gets one of them", () -> failing.stream().allMatch(
+                Session::isFailed));
     }
 
     /** What one end finds out the other learns, too. */
