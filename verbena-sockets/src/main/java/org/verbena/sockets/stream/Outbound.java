@@ -266,6 +266,9 @@ final class Outbound {
             position += n;
             session.poll();
         }
+        if (session.isBusy()) { // the ring's memory has yet to reach this process, which must not end before its bytes have left
+            session.awaitArrival();
+        }
         from.position(position);
         bytesByRing += position - start;
         if (position == start) {
@@ -399,7 +402,7 @@ final class Outbound {
         return gone;
     }
 
-    /** The end is there for good: both directions of the peer learn of it. */
+    /** The end is there for good: both directions of the peer learn of it, before the end of TCP can. */
     void close(int kind) {
         Link own = link;
         if (own != null) {
@@ -409,7 +412,7 @@ final class Outbound {
                 }
                 postWord(Session.SPACE, BlockLayout.CLOSED, kind);
                 gone = true;
-                own.session.poll();
+                own.session.awaitArrival();
             }
         }
     }

@@ -32,7 +32,7 @@ class HostileWordsTest {
 
     /** An agreed connection of a session of its own, for the session breaks with it. */
     private static final class Victim implements AutoCloseable {
-        final SessionPair sessions = new SessionPair();
+        final SessionPair sessions = SessionPair.ofOne();
         final FakeTcp[] tcp = FakeTcp.pair(20_000);
         final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);
         final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER);

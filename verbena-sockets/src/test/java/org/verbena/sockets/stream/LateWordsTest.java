@@ -23,7 +23,7 @@ class LateWordsTest {
 
     @BeforeEach
     void agree() throws VerbsException {
-        sessions = new SessionPair();
+        sessions = SessionPair.ofOne();
         link = Link.create(sessions.a, stream);
         peerLink = Link.create(sessions.b, peer);
         assertThat(stream.prepare(link)).isTrue();

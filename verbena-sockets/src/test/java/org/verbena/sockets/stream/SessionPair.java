@@ -13,23 +13,36 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** The two ends of one session, in one process: what the engine makes of two processes. */
+/** The two ends of one session, in one process: what the engine makes of two processes, or of one. */
 final class SessionPair implements AutoCloseable {
     final Session a;
     final Session b;
     /** How often a WRITE did not complete at once. */
     final AtomicInteger busy = new AtomicInteger();
-    private final Context context;
+    final Context contextOfA;
+    private final Context contextOfB;
 
-    SessionPair() throws VerbsException {
-        context = Verbs.open("shm0");
-        a = new Session(context, 1, context.createCompletionChannel(), busy::incrementAndGet, 1 << 28);
-        b = new Session(context, 2, context.createCompletionChannel(), busy::incrementAndGet, 1 << 28);
-        try (ConnectionListener listener = context.connectionManager()
+    /** Both in one context, as the ends of a process that connects to itself. */
+    static SessionPair ofOne() throws VerbsException {
+        Context context = Verbs.open("shm0");
+        return new SessionPair(context, context);
+    }
+
+    /** Each in its own, as those of two processes. */
+    static SessionPair ofTwo() throws VerbsException {
+        return new SessionPair(Verbs.open("shm0"), Verbs.open("shm0"));
+    }
+
+    private SessionPair(Context contextOfA, Context contextOfB) throws VerbsException {
+        this.contextOfA = contextOfA;
+        this.contextOfB = contextOfB;
+        a = new Session(contextOfA, 1, contextOfA.createCompletionChannel(), busy::incrementAndGet, 1 << 28);
+        b = new Session(contextOfB, 2, contextOfB.createCompletionChannel(), busy::incrementAndGet, 1 << 28);
+        try (ConnectionListener listener = contextOfB.connectionManager()
                 .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
             CompletableFuture<Connection> connected = CompletableFuture.supplyAsync(() -> {
                 try {
-                    return context.connectionManager().connect(a.queuePair(), listener.localAddress(),
+                    return contextOfA.connectionManager().connect(a.queuePair(), listener.localAddress(),
                             ConnectionParameters.defaults());
                 } catch (VerbsException e) {
                     throw new IllegalStateException(e);
@@ -46,6 +59,7 @@ final class SessionPair implements AutoCloseable {
     public void close() throws VerbsException {
         a.close();
         b.close();
-        context.close();
+        contextOfA.close();
+        contextOfB.close();
     }
 }

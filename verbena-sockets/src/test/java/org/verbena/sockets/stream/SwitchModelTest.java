@@ -35,7 +35,7 @@ class SwitchModelTest {
 
     @BeforeAll
     static void connect() throws VerbsException {
-        sessions = new SessionPair();
+        sessions = SessionPair.ofOne();
     }
 
     @AfterAll
