@@ -2,18 +2,14 @@ package org.verbena.shm;
 
 import java.lang.System.Logger.Level;
 
-import org.jspecify.annotations.Nullable;
-
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
-import org.verbena.linux.Eventfd;
-import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.UnixSocket;
 
 /**
- * Accepts connections on the engine's thread. It keeps a spare descriptor: when the process has none left, a connection
- * could otherwise neither be accepted nor turned away, and the engine would be called for it without end.
+ * Accepts connections on the engine's thread. When the process has no descriptors left, one is turned away: it could not be
+ * accepted, and the engine would be called for it without end.
  */
 final class Acceptor {
     /** What is done with a connection; one that fails is closed. */
@@ -26,7 +22,7 @@ final class Acceptor {
     private final Engine engine;
     private final UnixSocket listener;
     private final Handler handler;
-    private @Nullable Fd spare;
+    private final SpareDescriptor spare = new SpareDescriptor();
 
     Acceptor(Engine engine, UnixSocket listener, Handler handler) throws LinuxException {
         this.engine = engine;
@@ -34,7 +30,7 @@ final class Acceptor {
         this.handler = handler;
         try {
             listener.setNonBlocking(true);
-            spare = Eventfd.create();
+            spare.keep();
             engine.watch(listener.fd(), Epoll.IN, events -> accept());
         } catch (LinuxException e) {
             close();
@@ -71,29 +67,28 @@ final class Acceptor {
 
     /** Uses the spare descriptor to close the connection that waits. */
     private void turnAway() {
-        Fd s = spare;
-        if (s == null) {
+        if (!spare.lend()) {
             return;
         }
-        s.close();
-        spare = null;
         try {
             UnixSocket waiting = listener.accept();
             if (waiting != null) {
                 waiting.close();
             }
-            spare = Eventfd.create();
         } catch (LinuxException e) {
-            EngineLog.log(Level.DEBUG, "no spare descriptor", e);
+            EngineLog.log(Level.DEBUG, "another process waits", e);
         }
+        spare.takeBack();
+    }
+
+    /** For others that take what comes from other processes. */
+    SpareDescriptor spare() {
+        return spare;
     }
 
     void close() {
         engine.forget(listener.fd());
         listener.close();
-        Fd s = spare;
-        if (s != null) {
-            s.close();
-        }
+        spare.lend();
     }
 }

@@ -372,6 +372,17 @@ final class Control {
         if ((events & Epoll.OUT) != 0) {
             s.flushOutbox();
         }
+        if (s.memories().isMissing()) { // it comes again as a descriptor, which is mapped and closed here
+            acceptor.spare().lend();
+        }
+        try {
+            receive(s);
+        } finally {
+            acceptor.spare().takeBack();
+        }
+    }
+
+    private void receive(Session s) {
         for (int i = 0; i < MESSAGES_AT_ONCE && !s.isDead(); i++) {
             int n = s.socket().receive(buffer, fds);
             if (n == -Errno.EAGAIN) {

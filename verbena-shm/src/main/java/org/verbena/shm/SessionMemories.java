@@ -37,10 +37,11 @@ final class SessionMemories {
     private static final class Missing {
         final int errno;
         private final long since = System.nanoTime();
-        private final AtomicBoolean asked = new AtomicBoolean();
+        private final AtomicBoolean asked;
 
-        Missing(int errno) {
+        Missing(int errno, boolean isAsked) {
             this.errno = errno;
+            this.asked = new AtomicBoolean(isAsked);
         }
 
         boolean mayAsk() {
@@ -138,17 +139,33 @@ final class SessionMemories {
             return 0;
         }
         if (m.mayAsk()) {
-            session.send(new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(id), null);
+            askFor(id);
         }
         return m.errno;
     }
 
-    /** Memory that came could not be taken; it is asked for again when somebody needs it. Engine's thread only. */
+    private void askFor(long id) {
+        session.send(new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(id), null);
+    }
+
+    /** Whether memory that came could not be taken. */
+    boolean isMissing() {
+        return !missing.isEmpty();
+    }
+
+    /**
+     * Memory that came could not be taken. It is asked for again at once, for then there is the spare descriptor; and if it is
+     * missed again, when somebody needs it. Engine's thread only.
+     */
     private void miss(long id, LinuxException why) throws ProtocolException {
         if (memories.size() + missing.size() >= MAX_MEMORIES) {
             throw new ProtocolException("too many memories");
         }
-        missing.put(id, new Missing(why.errno()));
+        boolean first = !missing.containsKey(id);
+        missing.put(id, new Missing(why.errno(), first));
+        if (first) {
+            askFor(id);
+        }
         EngineLog.logSometimes(System.Logger.Level.WARNING, "memory of " + session.peerName() + " has to wait", why);
     }
 

@@ -87,20 +87,37 @@ class BadInputTest {
         }
     }
 
+    /** Memory is passed on as a descriptor, which is needed for a moment: a process has a spare one for it. */
+    @Test
+    void memoryThatComesWhileDescriptorsAreExhaustedIsTakenWithTheSpareOne() throws Exception {
+        try (Child poor = poorInDescriptors();
+                Node node = Node.open();
+                ConnectionListener l = node.listen()) {
+            connect(poor, node, l);
+            fill(poor, "context");
+            fill(poor, "file");
+            for (int i = 1; i <= 100; i++) {
+                write(poor, node.allocate(4096), i);
+            }
+            assertThat(fill(poor, "file")).as("none is lost").startsWith(Errno.EMFILE + " ");
+            assertThat(sessions()).isEqualTo(1);
+        }
+    }
+
     /**
-     * Memory is passed on as a descriptor. A process that can take none misses it, says so when it needs the memory, and
-     * gets it when it can; everything else between the two goes on.
+     * A process that may have none at all any more misses it, says so when it needs the memory, and gets it when it can;
+     * everything else between the two goes on.
      */
     @Test
-    void memoryThatComesWhileDescriptorsAreExhaustedIsMissedAndFetchedLater() throws Exception {
+    void memoryThatComesWhenNoDescriptorIsAllowedIsMissedAndFetchedLater() throws Exception {
         try (Child poor = poorInDescriptors();
                 Node node = Node.open();
                 ConnectionListener l = node.listen()) {
             MemoryRegion early = node.allocate(4096);
             connect(poor, node, l);
             write(poor, early, 1);
-            fill(poor, "context");
             fill(poor, "file");
+            limitDescriptors(poor, 3);
             MemoryRegion late = node.allocate(4096);
             write(poor, early, 2); // comes after the memory was missed, for messages keep their order
             assertThat(poor.tell("target " + late.address() + " " + late.rkey()).await("TARGET")).isEmpty();
@@ -108,20 +125,27 @@ class BadInputTest {
                     "EMFILE", "ulimit -n");
             assertThat(late.segment().get(ValueLayout.JAVA_BYTE, 0)).isZero();
 
-            // the process has one descriptor again, and one session with us as before
+            // the process may have some again, and has one session with us as before
+            limitDescriptors(poor, 64);
             poor.tell("drop").await("DROPPED");
             poor.tell("disconnect").await("DISCONNECTED");
             connect(poor, node, l);
             assertThat(sessions()).isEqualTo(1);
             write(poor, late, 4);
             // missed again, this time with nothing that asks for it before there are descriptors again
-            fill(poor, "file");
+            limitDescriptors(poor, 3);
             MemoryRegion later = node.allocate(4096);
             write(poor, early, 5);
-            poor.tell("drop").await("DROPPED");
+            limitDescriptors(poor, 64);
             write(poor, later, 6);
             assertThat(sessions()).isEqualTo(1);
         }
+    }
+
+    private static void limitDescriptors(Child of, int limit) throws Exception {
+        Process p = new ProcessBuilder("prlimit", "--pid", Long.toString(of.pid()), "--nofile=" + limit + ":64")
+                .inheritIO().start();
+        assertThat(p.waitFor()).isZero();
     }
 
     /** Ringing a doorbell needs a descriptor, which is taken before the first message and not when it is too late. */

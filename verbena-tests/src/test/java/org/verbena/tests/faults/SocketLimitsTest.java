@@ -26,6 +26,7 @@ class SocketLimitsTest {
     private static final String DESCRIPTORS = "200";
     private static final String PATIENT = "quiet,stream.patience=60000,summary=";
     private static final int MUCH = 300_000;
+    private static final int FLOOD = 20_000_000;
     private static final String NOTHING_BEFORE = "-DfirstConnection=false";
 
     @TempDir static Path dir;
@@ -68,6 +69,7 @@ class SocketLimitsTest {
             case "connect" -> "CONNECTED";
             case "accept" -> "ACCEPTED";
             case "talk" -> "TALKED";
+            case "flood" -> "FLOODED";
             case "agree" -> "AGREED";
             case "close" -> "CLOSED";
             case "exhaust" -> "EXHAUSTED";
@@ -111,6 +113,9 @@ class SocketLimitsTest {
         assertThat(ours).isEqualTo(jdks);
         assertThat(ask(poor, "talk old " + MUCH) + ask(poor, "talk older " + MUCH))
                 .isEqualTo("TALKED streamTALKED stream");
+        // rings grow: their memory comes as descriptors
+        String flooded = ask(poor, "flood old " + FLOOD) + ask(poor, "flood older " + FLOOD);
+        assertThat(flooded).as(() -> howItEnds(poor)).isEqualTo("FLOODED streamFLOODED stream");
 
         // one for the connection, none for the agreement, whichever end it is at
         for (int i = 0; i < 2; i++) {

@@ -94,6 +94,10 @@ final class SocketPeer {
                 talk(connections.get(words[1]), Integer.parseInt(words[2]));
                 return "TALKED " + connections.get(words[1]).transport();
             }
+            case "flood" -> { // NAME BYTES
+                flood(connections.get(words[1]), Integer.parseInt(words[2]));
+                return "FLOODED " + connections.get(words[1]).transport();
+            }
             case "agree" -> { // NAME
                 return "AGREED " + agree(connections.get(words[1]));
             }
@@ -200,6 +204,30 @@ final class SocketPeer {
             left -= n;
         }
         if (!Arrays.equals(sent.digest(), received.digest())) {
+            throw new AssertionError("what came back is not what was sent");
+        }
+    }
+
+    /** Sends bytes, all at once, while they come back. */
+    private void flood(PeerConnection c, int bytes) throws Exception {
+        byte[] out = new byte[bytes];
+        new Random(bytes).nextBytes(out);
+        Future<?> writer = handlers.submit(() -> {
+            c.write(out, bytes);
+            return c;
+        });
+        MessageDigest received = MessageDigest.getInstance("SHA-256");
+        byte[] in = new byte[MESSAGE];
+        for (int back = 0; back < bytes;) {
+            int got = c.read(in);
+            if (got < 0) {
+                throw new IOException("the end, " + (bytes - back) + " bytes early");
+            }
+            received.update(in, 0, got);
+            back += got;
+        }
+        writer.get();
+        if (!Arrays.equals(MessageDigest.getInstance("SHA-256").digest(out), received.digest())) {
             throw new AssertionError("what came back is not what was sent");
         }
     }

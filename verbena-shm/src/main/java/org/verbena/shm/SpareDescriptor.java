@@ -1,0 +1,44 @@
+package org.verbena.shm;
+
+import java.lang.System.Logger.Level;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Eventfd;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+
+/**
+ * A descriptor that a context keeps for when its process has none left: what others send, connections and memory, could
+ * otherwise neither be taken nor turned away. For the engine's thread.
+ */
+final class SpareDescriptor {
+    private @Nullable Fd kept;
+
+    /** From the beginning. */
+    void keep() throws LinuxException {
+        kept = Eventfd.create();
+    }
+
+    /** Gives it back to the process: who asks for a descriptor next has one. Says whether there was one. */
+    boolean lend() {
+        Fd spare = kept;
+        if (spare == null) {
+            return false;
+        }
+        kept = null;
+        spare.close();
+        return true;
+    }
+
+    /** Keeps one again, if there is one. */
+    void takeBack() {
+        if (kept == null) {
+            try {
+                keep();
+            } catch (LinuxException e) {
+                EngineLog.log(Level.DEBUG, "no spare descriptor", e);
+            }
+        }
+    }
+}
