@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,6 +29,22 @@ import org.verbena.verbs.spi.CounterFolder;
 class CounterProcessesTest {
     @TempDir private Path folder;
 
+    @AfterEach
+    void useTheFolderOfAll() {
+        System.clearProperty(CounterFolder.PROPERTY);
+    }
+
+    /** A child whose files nobody else removes: each process that begins, or is asked for all, removes those of the dead. */
+    private Child apart() throws IOException {
+        Path own = folder.resolve("counters");
+        if (!Files.exists(own)) {
+            Files.createDirectory(own, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(
+                    "rwx------")));
+        }
+        System.setProperty(CounterFolder.PROPERTY, own.toString());
+        return Child.of(CounterPeer.class).option("-D" + CounterFolder.PROPERTY + "=" + own).start();
+    }
+
     private static List<Path> files(long pid) throws IOException {
         try (Stream<Path> all = Files.list(CounterFolder.own().path())) {
             return all.filter(f -> f.getFileName().toString().startsWith(pid + "-")).toList();
@@ -41,7 +59,7 @@ class CounterProcessesTest {
 
     @Test
     void aProcessThatIsKilledWhileItIsWatched() throws Exception {
-        try (Child child = Child.start(CounterPeer.class)) {
+        try (Child child = apart()) {
             int number = child.awaitInt("READY");
             assertThat(listed()).contains(child.pid());
             try (RemoteProcess p = RemoteProcess.open(child.pid())) {
@@ -74,12 +92,12 @@ class CounterProcessesTest {
 
     @Test
     void theNextProcessRemovesWhatAKilledOneLeft() throws Exception {
-        try (Child child = Child.start(CounterPeer.class)) {
+        try (Child child = apart()) {
             child.await("READY");
             child.kill();
             child.awaitExit();
             assertThat(files(child.pid())).hasSize(1);
-            try (Child next = Child.start(CounterPeer.class)) {
+            try (Child next = apart()) {
                 next.await("READY");
                 assertThat(files(child.pid())).isEmpty();
                 assertThat(files(next.pid())).hasSize(1);

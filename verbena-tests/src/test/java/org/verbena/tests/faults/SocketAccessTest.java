@@ -64,7 +64,8 @@ class SocketAccessTest {
         SocketPrograms programs = new SocketPrograms(dir);
         Path rootsEnd = programs.summary();
         Path nobodysEnd = programs.summary();
-        String patient = "quiet,stream.patience=1000,summary=";
+        // Who connected waits so long for an end of its own user, too; the other one may be late.
+        String patient = "quiet,stream.patience=6000,summary=";
         Child root = start(programs.with(patient + rootsEnd).option("-DfirstConnection=false"));
         Child nobody = start(programs.with(patient + nobodysEnd).option("-DfirstConnection=false").under("setpriv",
                 "--reuid=" + Users.NOBODY, "--regid=" + Users.NOBODY, "--clear-groups", "--no-new-privs"));
@@ -75,6 +76,8 @@ class SocketAccessTest {
         s.tell("serve").await("SERVING");
         for (int i = 0; i < 2; i++) {
             c.tell("connect " + i + (i == 0 ? " nio " : " classic ") + to[i]).await("CONNECTED");
+        }
+        for (int i = 0; i < 2; i++) {
             assertThat(c.tell("agree " + i).await("AGREED")).isEqualTo("kernel");
         }
         for (JsonNode n : List.of(SocketPrograms.end(c, server ? nobodysEnd : rootsEnd),
@@ -86,9 +89,10 @@ class SocketAccessTest {
     /** What ptrace may not do, whatever its scope, is not needed for rings. */
     @Test
     void processesThatNobodyMayLookIntoHaveRings() throws Exception {
-        Child r = start(Child.of(StreamPeer.class).option(EXPORTS).option("-Dundumpable=true"), "reader", 3_000_000);
-        Child w = start(Child.of(StreamPeer.class).option(EXPORTS).option("-Dundumpable=true"), "writer",
-                r.await("port"), 3_000_000);
+        String[] options = {"-Dundumpable=true", "-Dverbena.stream.patience=60000"};
+        Child r = start(Child.of(StreamPeer.class).option(EXPORTS).option(options), "reader", 3_000_000);
+        Child w = start(Child.of(StreamPeer.class).option(EXPORTS).option(options), "writer", r.await("port"),
+                3_000_000);
         String written = w.await("written");
         assertThat(r.await("end")).startsWith(written + " ").endsWith(" orderly");
         assertThat(r.await("by")).isEqualTo("ring");

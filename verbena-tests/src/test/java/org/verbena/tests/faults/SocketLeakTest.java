@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -36,8 +37,10 @@ class SocketLeakTest {
             return new Footprint(Proc.descriptors(pid), Proc.sharedMemory(pid), Proc.status(pid, "Threads"), heap);
         }
 
+        /** Fewer descriptors, if something was on its way back already when they were counted first. */
         boolean isWithin(Footprint before) {
-            return descriptors.equals(before.descriptors) && sharedBytes < before.sharedBytes + MORE_SHARED_BYTES
+            return descriptors.entrySet().stream().allMatch(e -> e.getValue() <= before.descriptors.getOrDefault(e
+                    .getKey(), 0)) && sharedBytes < before.sharedBytes + MORE_SHARED_BYTES
                     && threads <= before.threads + MORE_THREADS && heap < before.heap + MORE_HEAP_BYTES;
         }
     }
@@ -70,7 +73,7 @@ class SocketLeakTest {
         Path serversEnd = programs.summary();
         Path clientsEnd = programs.summary();
         String patient = "quiet,stream.patience=60000,summary=";
-        long files = Proc.sharedMemoryFiles();
+        Set<String> files = Proc.sharedMemoryFiles();
         try (Child server = programs.with(patient + serversEnd).start();
                 Child client = programs.with(patient + clientsEnd).start()) {
             String ports = server.await("PORTS");
@@ -97,6 +100,6 @@ class SocketLeakTest {
                         "closed_early") || e.getKey().equals("no_session") && e.getValue().asInt() < CYCLES / 50);
             }
         }
-        assertThat(Proc.sharedMemoryFiles()).isEqualTo(files);
+        assertThat(Proc.sharedMemoryFiles()).isSubsetOf(files);
     }
 }

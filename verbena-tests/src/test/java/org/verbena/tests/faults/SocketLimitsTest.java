@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -71,6 +70,7 @@ class SocketLimitsTest {
             case "talk" -> "TALKED";
             case "flood" -> "FLOODED";
             case "agree" -> "AGREED";
+            case "decide" -> "DECIDED";
             case "close" -> "CLOSED";
             case "exhaust" -> "EXHAUSTED";
             case "free" -> "FREED";
@@ -126,6 +126,7 @@ class SocketLimitsTest {
             assertThat(ask(poor, "talk last" + i + " " + MUCH)).isEqualTo("TALKED kernel");
             ask(poor, "free 1");
             assertThat(ask(poor, "accept " + kind)).isEqualTo("ACCEPTED");
+            assertThat(ask(poor, "decide accepted")).isEqualTo("DECIDED kernel"); // not when there are descriptors again
             assertThat(ask(rich, "talk waits" + kind + " " + MUCH)).startsWith("TALKED "); // it may wait for longer
             ask(poor, "exhaust");
         }
@@ -156,7 +157,7 @@ class SocketLimitsTest {
         assertThat(ask(poor, "connect first nio " + to[0])).isEqualTo("CONNECTED");
         ask(poor, "talk first " + MUCH);
         ask(poor, "free 1000");
-        Wait.until(Duration.ofSeconds(20), () -> { // what has run out is asked for again after half a second
+        Wait.until(Child.LIMIT, () -> { // what has run out is asked for again after half a second
             ask(poor, "connect next nio " + to[0]);
             String by = ask(poor, "agree next");
             ask(poor, "close next");

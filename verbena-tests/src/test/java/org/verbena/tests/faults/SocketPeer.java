@@ -53,10 +53,12 @@ final class SocketPeer {
         Peer.begin();
         SocketPeer p = new SocketPeer();
         if (!"false".equals(System.getProperty("firstConnection"))) { // one to itself, before it is told anything
+            Future<?> echo;
             try (PeerConnection c = PeerConnection.connect("nio", p.channels.getLocalAddress())) {
-                Future<?> _ = p.handlers.submit(() -> p.echo(p.accept("nio")));
+                echo = p.handlers.submit(() -> p.echo(p.accept("nio")));
                 agree(c);
             }
+            echo.get(); // until its other end is closed, too: nothing of it is given back later
         }
         Peer.say("PORTS " + p.channels.socket().getLocalPort() + " " + p.sockets.getLocalPort());
         while (true) {

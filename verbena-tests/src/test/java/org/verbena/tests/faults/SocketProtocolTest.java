@@ -12,13 +12,18 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -205,12 +210,8 @@ class SocketProtocolTest {
 
     @BeforeEach
     void start() throws Exception {
-        start("");
-    }
-
-    private void start(String more) throws Exception {
         summary = programs.summary();
-        peer = programs.with("quiet,stream.patience=20000,summary=" + summary + more).option(
+        peer = programs.with("quiet,stream.patience=20000,summary=" + summary).option(
                 "-DfirstConnection=false").start();
         ports = peer.await("PORTS").split(" ", -1);
     }
@@ -236,6 +237,32 @@ class SocketProtocolTest {
 
     private static InetSocketAddress here(int port) {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    }
+
+    /** Connects as often as there is room for connections that nobody has accepted. */
+    private int fill(int port) throws IOException {
+        for (int n = 0;; n++) {
+            try {
+                opened(new Socket()).connect(here(port), 300);
+            } catch (SocketTimeoutException full) {
+                return n;
+            }
+        }
+    }
+
+    /** The local port of a socket that is about to be connected to a port. */
+    private static int awaitConnecting(int port) {
+        String line = String.format(Locale.ROOT, " *[0-9]+: [0-9A-F]+:([0-9A-F]+) [0-9A-F]+:%04X 02 .*", port);
+        Pattern synSent = Pattern.compile(line);
+        int[] found = new int[1];
+        Wait.until(Child.LIMIT, () -> {
+            for (String file : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
+                Files.readAllLines(Path.of(file)).stream().map(synSent::matcher).filter(Matcher::matches)
+                        .forEach(m -> found[0] = Integer.parseInt(m.group(1), 16));
+            }
+            return found[0] != 0;
+        }, () -> "nobody is about to be connected to " + port);
+        return found[0];
     }
 
     /** What was sent comes back. */
@@ -326,17 +353,19 @@ class SocketProtocolTest {
         assertCountedAll();
     }
 
-    /** Another process was at the name first. */
+    /** Another process was at the name first: before the connection was there, for which no room was left at first. */
     @Test
     void aSquatterOnTheName() throws Exception {
-        peer.close();
-        start(",stream.delay=1000000"); // a second in which the other one is first
-        try (ServerSocket listener = new ServerSocket(); SockDiag diag = SockDiag.open()) {
-            listener.bind(here(0));
-            peer.tell("connect it nio " + listener.getLocalPort());
+        try (ServerSocket listener = new ServerSocket()) {
+            listener.bind(here(0), 1);
+            int port = listener.getLocalPort();
+            int others = fill(port);
+            peer.tell("connect it nio " + port);
+            opened(UnixSocket.listen(NAME + Long.toHexString(cookie(here(awaitConnecting(port)), here(port))), 4));
+            for (int i = 0; i < others; i++) {
+                opened(listener.accept());
+            }
             Socket server = opened(listener.accept());
-            long cookie = diag.find(here(server.getPort()), here(server.getLocalPort())).orElseThrow().cookie();
-            opened(UnixSocket.listen(NAME + Long.toHexString(cookie), 4));
             peer.await("CONNECTED");
             echoing(server);
             assertThat(peer.tell("agree it").await("AGREED")).isEqualTo("kernel");

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SpinTest {
     private static final Duration WATCHED = Duration.ofSeconds(2);
     private static final Duration COMPILED = Duration.ofSeconds(90);
-    private static final Duration ATTACHED = Duration.ofSeconds(10);
+    private static final Duration ATTACHED = Duration.ofSeconds(60);
     /** What a thread of a JVM may do for the JVM: stop for it, and come back from it. */
     private static final List<String> JVM = List.of("futex", "rt_sigreturn", "sched_yield");
     private static final int MOST_FOR_JVM = 200;

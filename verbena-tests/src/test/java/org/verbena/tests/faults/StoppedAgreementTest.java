@@ -26,25 +26,23 @@ class StoppedAgreementTest {
     private static final long BYTES = 30_000_000;
     private static final int PATIENT = 60_000;
     private static final int IMPATIENT = 2000;
-    /** Microseconds that the end that was accepted lets the other one wait. */
-    private static final int LATE = 3_000_000;
     private static final Duration A_WHILE = Duration.ofMillis(300);
     private static final int ROUNDS = 10;
 
-    private static Child start(int patience, int delay, Object... arguments) throws Exception {
+    private static Child start(int patience, boolean acceptWhenTold, Object... arguments) throws Exception {
         return Child.of(StreamPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
                 "java.base/sun.net=ALL-UNNAMED", "-Dverbena.stream.patience=" + patience,
-                "-Dverbena.stream.delay=" + delay).start(arguments);
+                "-Dverbena.stream.delay=0", "-DacceptWhenTold=" + acceptWhenTold).start(arguments);
     }
 
     /** A reader, a writer that has connected, and the name at which they meet. */
     private record Ends(Child reader, Child writer, int port, int writersPort, String name) implements AutoCloseable {
-        static Ends start(int readersPatience, int readersDelay, int writersPatience) throws Exception {
+        static Ends start(int readersPatience, boolean acceptWhenTold, int writersPatience) throws Exception {
             try (SockDiag diag = SockDiag.open()) {
-                Child reader = StoppedAgreementTest.start(readersPatience, readersDelay, "reader");
+                Child reader = StoppedAgreementTest.start(readersPatience, acceptWhenTold, "reader");
                 int port = reader.awaitInt("port");
                 assertThat(diag.find(here(port), here(port))).isEmpty(); // the first time takes long
-                Child writer = StoppedAgreementTest.start(writersPatience, 0, "writer", port, BYTES);
+                Child writer = StoppedAgreementTest.start(writersPatience, false, "writer", port, BYTES);
                 int writersPort = writer.awaitInt("connected");
                 long cookie = diag.find(here(writersPort), here(port)).orElseThrow().cookie();
                 return new Ends(reader, writer, port, writersPort, "@verbena-stream-" + Long.toHexString(cookie));
@@ -100,10 +98,11 @@ class StoppedAgreementTest {
     @ParameterizedTest(name = "the reader is stopped: {0}")
     @ValueSource(booleans = {true, false})
     void whoWaitsAtTheNameIsFoundAfterAll(boolean readerStops) throws Exception {
-        try (Ends ends = Ends.start(PATIENT, LATE, PATIENT)) {
+        try (Ends ends = Ends.start(PATIENT, true, PATIENT)) {
             ends.awaitAtName(1);
             Child stopped = readerStops ? ends.reader : ends.writer;
             stopped.stop();
+            ends.reader.tell("accept");
             if (readerStops) {
                 Wait.until(Child.LIMIT, () -> ends.inTcp() > 0, () -> "TCP holds nothing for the reader");
             } else {
@@ -117,11 +116,12 @@ class StoppedAgreementTest {
     @ParameterizedTest(name = "the reader is stopped: {0}")
     @ValueSource(booleans = {true, false})
     void whoIsTiredOfWaitingGoesOnByTcp(boolean readerStops) throws Exception {
-        try (Ends ends = Ends.start(IMPATIENT, LATE, readerStops ? IMPATIENT : PATIENT)) {
+        try (Ends ends = Ends.start(IMPATIENT, true, readerStops ? IMPATIENT : PATIENT)) {
             ends.awaitAtName(1);
             Child stopped = readerStops ? ends.reader : ends.writer;
             Child other = readerStops ? ends.writer : ends.reader;
             stopped.stop();
+            ends.reader.tell("accept");
             assertThat(other.await("decided")).isEqualTo("kernel");
             stopped.proceed();
             ends.assertAllArrives("TCP:");
@@ -134,7 +134,7 @@ class StoppedAgreementTest {
     void whoHasMetIsWaitedFor(boolean readerStops) throws Exception {
         boolean caught = false;
         for (int i = 0; i < ROUNDS && !caught; i++) {
-            try (Ends ends = Ends.start(PATIENT, 0, PATIENT)) {
+            try (Ends ends = Ends.start(PATIENT, false, PATIENT)) {
                 Wait.until(Child.LIMIT, () -> ends.atName() > 1 || ends.writer.has("decided"), () -> "they never meet");
                 Child stopped = readerStops ? ends.reader : ends.writer;
                 stopped.stop();

@@ -11,12 +11,12 @@ class StreamFaultTest {
     private static final long FOR_EVER = Long.MAX_VALUE;
     /** As with TCP; of several, since a machine that runs other tests as well may take longer now and then. */
     private static final long PROMPT_MILLIS = 1000;
-    private static final long LONGEST_MILLIS = 15_000;
+    private static final long LONGEST_MILLIS = 60_000;
     private static final int ROUNDS = 3;
 
     private static Child start(Object... arguments) throws Exception {
         return Child.of(StreamPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
-                "java.base/sun.net=ALL-UNNAMED").start(arguments);
+                "java.base/sun.net=ALL-UNNAMED", "-Dverbena.stream.patience=60000").start(arguments);
     }
 
     @Test

@@ -20,8 +20,8 @@ final class StreamPeer {
 
     /**
      * {@code reader}, or {@code writer PORT BYTES}; bytes enough, and until it is decided here what carries them (with
-     * {@code -DuntilTold=true}: and until a line comes in). A reader with {@code -DreadWhenTold=true} begins only then; a writer
-     * with {@code -DexitAtOnce=true} does not wait for the reader's end, and sends the last bytes when it is decided.
+     * {@code -DuntilTold=true}: and until a line comes in). A reader with {@code -DacceptWhenTold=true} or
+     * {@code -DreadWhenTold=true} begins with that only then; a writer with {@code -DexitAtOnce=true} does not wait for the reader's end, and sends the last bytes when it is decided.
      */
     public static void main(String[] args) throws Exception {
         if (Boolean.getBoolean("undumpable")) {
@@ -42,12 +42,21 @@ final class StreamPeer {
         try (ServerSocketChannel listener = VerbenaServerSocketChannel.open()) {
             listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             System.out.println("port " + ((InetSocketAddress) listener.getLocalAddress()).getPort());
+            awaitIf("acceptWhenTold");
             try (VerbenaSocketChannel channel = (VerbenaSocketChannel) listener.accept()) {
                 sayWhenDecided(channel);
-                if (Boolean.getBoolean("readWhenTold")) {
-                    System.in.read();
-                }
+                awaitIf("readWhenTold");
                 readAll(channel);
+            }
+        }
+    }
+
+    /** Waits for a line, if it is started so. */
+    private static void awaitIf(String property) throws IOException {
+        if (Boolean.getBoolean(property)) {
+            int c = System.in.read();
+            while (c >= 0 && c != '\n') {
+                c = System.in.read();
             }
         }
     }
