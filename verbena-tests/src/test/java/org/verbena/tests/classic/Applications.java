@@ -40,6 +40,7 @@ final class Applications {
     private static final InetAddress HERE = InetAddress.getLoopbackAddress();
     private static final int MANY = 1000;
     private static final long LONGEST_NANOS = 50_000_000_000L;
+    private static final int LONG_MILLIS = 50_000;
 
     private Applications() {}
 
@@ -150,8 +151,8 @@ final class Applications {
             List<Object> all = new ArrayList<>();
             for (int i = 0; i < 30; i++) {
                 HttpURLConnection c = (HttpURLConnection) url.openConnection();
-                c.setConnectTimeout(5000);
-                c.setReadTimeout(5000);
+                c.setConnectTimeout(LONG_MILLIS);
+                c.setReadTimeout(LONG_MILLIS);
                 c.setDoOutput(true);
                 c.getOutputStream().write(new byte[1000 * i]);
                 int got = c.getInputStream().readAllBytes().length;
@@ -183,8 +184,8 @@ final class Applications {
 
     private static Object talk(Socket s, ServerSocket target) throws Exception {
         try (s) {
-            s.setSoTimeout(10_000);
-            s.connect(target.getLocalSocketAddress(), 10_000);
+            s.setSoTimeout(LONG_MILLIS);
+            s.connect(target.getLocalSocketAddress(), LONG_MILLIS);
             try (Socket peer = target.accept()) {
                 new Pair(s, peer).agreed();
                 byte[] data = new byte[300_000];

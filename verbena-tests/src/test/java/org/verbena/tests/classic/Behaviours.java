@@ -95,7 +95,7 @@ final class Behaviours {
         /** Whether it ends by itself: a virtual thread soon, or a platform thread never. */
         boolean ends() throws Exception {
             try {
-                outcome.get(thread.isVirtual() ? 5000 : 200, TimeUnit.MILLISECONDS);
+                outcome.get(thread.isVirtual() ? 30_000 : 200, TimeUnit.MILLISECONDS);
                 return true;
             } catch (TimeoutException e) {
                 return false;

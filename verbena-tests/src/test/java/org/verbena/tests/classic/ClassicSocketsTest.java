@@ -100,7 +100,7 @@ class ClassicSocketsTest {
         assertThat(programs.behave(List.of("one"), Map.of("off", List.of(programs.agent("offload=off")))).get("off")
                 .said())
                 .containsEntry("transport", "kernel");
-        assertThat(programs.behave(List.of("one"), Map.of("on", List.of(programs.agent("")))).get("on").said())
+        assertThat(programs.behave(List.of("one"), Map.of("on", List.of(programs.agent(PATIENT)))).get("on").said())
                 .containsEntry("transport", "stream");
     }
 
@@ -111,7 +111,7 @@ class ClassicSocketsTest {
             assertThat(out.readLine()).isEqualTo("ready");
             ask(p);
             assertThat(out.readLine()).isEqualTo("old connection none, old listener none, new none");
-            programs.attach(p);
+            programs.attach(p, PATIENT);
             ask(p);
             assertThat(out.readLine()).isEqualTo("old connection none, old listener none, new stream");
         } finally {

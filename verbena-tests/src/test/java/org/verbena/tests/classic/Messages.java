@@ -2,7 +2,6 @@ package org.verbena.tests.classic;
 
 import static org.verbena.tests.classic.Behaviours.said;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -23,21 +22,20 @@ final class Messages {
         b.add("messages of channels", Messages::channels);
     }
 
-    private static int refusedPort() throws IOException {
-        try (ServerSocket gone = Pair.listen()) {
-            return gone.getLocalPort();
-        }
-    }
-
     /** Ports are others each time. */
     private static String plain(String said, int port) {
         return said.replace(String.valueOf(port), "PORT");
     }
 
     private static Object classic() throws Exception {
+        try (Socket nobody = Pair.bound()) {
+            return classic(nobody.getLocalPort());
+        }
+    }
+
+    private static Object classic(int port) throws Exception {
         List<Object> all = new ArrayList<>();
-        int port = refusedPort();
-        for (int timeout : new int[] {0, 5000}) {
+        for (int timeout : new int[] {0, 30_000}) {
             try (Socket s = new Socket()) {
                 all.add(plain(said(() -> {
                     s.connect(new InetSocketAddress(HERE, port), timeout);
@@ -65,8 +63,13 @@ final class Messages {
     }
 
     private static Object channels() throws Exception {
+        try (Socket nobody = Pair.bound()) {
+            return channels(nobody.getLocalPort());
+        }
+    }
+
+    private static Object channels(int port) throws Exception {
         List<Object> all = new ArrayList<>();
-        int port = refusedPort();
         InetSocketAddress refused = new InetSocketAddress(HERE, port);
         all.add(plain(said(() -> SocketChannel.open(refused)), port));
         try (SocketChannel c = SocketChannel.open()) {
@@ -81,7 +84,7 @@ final class Messages {
         }
         try (SocketChannel c = SocketChannel.open()) {
             all.add(plain(said(() -> {
-                c.socket().connect(refused, 5000);
+                c.socket().connect(refused, 30_000);
                 return "connected";
             }), port));
         }

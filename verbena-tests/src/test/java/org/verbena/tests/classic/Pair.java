@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketOption;
@@ -36,6 +37,13 @@ record Pair(Socket client, Socket server) implements AutoCloseable {
 
     static ServerSocket listen() throws IOException {
         return new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    }
+
+    /** A socket at whose port nobody listens, and nobody else will as long as it is open. */
+    static Socket bound() throws IOException {
+        Socket s = new Socket();
+        s.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        return s;
     }
 
     static Pair open() throws Exception {

@@ -107,10 +107,10 @@ final class Programs {
     }
 
     /** Brings the agent into a program that runs. */
-    void attach(Process p) throws Exception {
+    void attach(Process p, String arguments) throws Exception {
         VirtualMachine vm = VirtualMachine.attach(Long.toString(p.pid()));
         try {
-            vm.loadAgent(jar.toString(), "quiet");
+            vm.loadAgent(jar.toString(), "quiet," + arguments);
         } finally {
             vm.detach();
         }

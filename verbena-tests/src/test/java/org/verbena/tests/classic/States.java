@@ -154,12 +154,14 @@ final class States {
     }
 
     private static Object refused() throws Exception {
-        int port;
-        try (ServerSocket gone = Pair.listen()) {
-            port = gone.getLocalPort();
+        try (Socket nobody = Pair.bound()) {
+            return refused(nobody.getLocalPort());
         }
+    }
+
+    private static Object refused(int port) throws Exception {
         List<Object> all = new ArrayList<>();
-        for (int timeout : new int[] {0, 5000}) {
+        for (int timeout : new int[] {0, 30_000}) {
             try (Socket s = new Socket()) {
                 all.add(said(() -> run(() -> s.connect(new InetSocketAddress(HERE, port), timeout))) + s.isClosed());
             }
@@ -265,9 +267,8 @@ final class States {
     private static Object unread() throws Exception {
         try (Pair p = Pair.open()) {
             p.out().write(new byte[100]);
-            Thread.sleep(30);
+            awaitAvailable(p.peerIn(), 100);
             p.server().close();
-            Thread.sleep(30);
             return said(() -> p.in().read());
         }
     }
@@ -276,10 +277,16 @@ final class States {
         try (Pair p = Pair.open()) {
             int none = p.in().available();
             p.peerOut().write(new byte[1000]);
-            Thread.sleep(50);
+            awaitAvailable(p.in(), 1000);
             int all = p.in().available();
             long rest = 1000 - p.in().skip(400);
             return none + " " + all + " " + rest + " " + p.in().available();
+        }
+    }
+
+    private static void awaitAvailable(InputStream in, int bytes) throws Exception {
+        for (long end = System.nanoTime() + 30_000_000_000L; in.available() < bytes && System.nanoTime() - end < 0;) {
+            Thread.sleep(1);
         }
     }
 

@@ -20,6 +20,8 @@ final class Waits {
     private static final byte[] MUCH = new byte[1 << 20];
     /** What a machine with other things to do may take longer. */
     private static final long LATE_MILLIS = 30_000;
+    /** For what comes. */
+    private static final int LONG_MILLIS = 30_000;
 
     private Waits() {}
 
@@ -58,12 +60,13 @@ final class Waits {
     private static Object readTimesOut(Threads t) throws Exception {
         try (Pair p = Pair.open()) {
             List<String> all = new ArrayList<>();
-            p.client().setSoTimeout(50);
             return t.start(() -> {
                 for (int i = 0; i < 3; i++) {
+                    p.client().setSoTimeout(50);
                     long start = System.nanoTime();
                     all.add(said(() -> p.in().read()) + notEarly(start, 50));
                     p.peerOut().write(new byte[] {5, 6});
+                    p.client().setSoTimeout(LONG_MILLIS);
                     all.add(said(() -> p.in().read()) + p.in().read());
                 }
                 return all;

@@ -199,7 +199,7 @@ class DocsExamplesTest {
             assertThat(p.rest()).isEqualTo("hello, carried by the JDK's own socket");
         }
         try (ExampleProcess p = ExampleProcess.plain(example("PlainSockets"), "-javaagent:" + AgentJar.in(dir)
-                + "=quiet")) {
+                + "=quiet,stream.patience=60000")) {
             assertThat(p.rest()).isEqualTo("hello, carried by stream");
             assertThat(p.code()).isZero();
         }

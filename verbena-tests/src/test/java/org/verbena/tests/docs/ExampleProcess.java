@@ -45,7 +45,8 @@ final class ExampleProcess implements AutoCloseable {
     static ExampleProcess withChannels(Path example) throws IOException {
         return new ExampleProcess(List.of("-p", path(CHANNELS), "--add-modules", "org.verbena.sockets",
                 "--enable-native-access=org.verbena.linux", "--add-exports", "java.base/sun.nio.ch=org.verbena.sockets",
-                "--add-exports", "java.base/sun.net=org.verbena.sockets"), example, List.of());
+                "--add-exports", "java.base/sun.net=org.verbena.sockets", "-Dverbena.stream.patience=60000"), example,
+                List.of());
     }
 
     /** Starts with nothing but options of the JVM's. */
