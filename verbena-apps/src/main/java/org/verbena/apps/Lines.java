@@ -1,7 +1,6 @@
 package org.verbena.apps;
 
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 
 /** How a program talks with who started it: lines to standard output, and the end of standard input. */
 public final class Lines {
@@ -25,10 +24,14 @@ public final class Lines {
     }
 
     /**
-     * A pause in which what a connection has begun comes to rest, in milliseconds: longer where starting took longer, and not
-     * shorter than the system property {@code pause} says.
+     * A pause in which what a connection has begun comes to rest: says {@code paused} and waits for a line of whoever started the
+     * program, or for the end of standard input.
      */
-    public static long pauseMillis() {
-        return Math.max(Long.getLong("pause", 500), ManagementFactory.getRuntimeMXBean().getUptime());
+    public static void pause() throws IOException {
+        say("paused");
+        int c = System.in.read();
+        while (c >= 0 && c != '\n') {
+            c = System.in.read();
+        }
     }
 }

@@ -15,8 +15,8 @@ import org.verbena.apps.Lines;
 
 /**
  * Asks a server, several at a time: {@code HttpLoad jdk|jetty BASE-URL PARALLEL get FILE HASH BYTES COUNT [KEYSTORE]} or
- * {@code … post BYTES COUNT [KEYSTORE]}. Each hash is compared. First each connection asks for the file {@code hello} alone.
- * Says {@code done REQUESTS BYTES}.
+ * {@code … post BYTES COUNT [KEYSTORE]}. Each hash is compared. First each connection asks for the file {@code hello} alone,
+ * and the program pauses. Says {@code done REQUESTS BYTES}.
  */
 public final class HttpLoad {
     /** A client of HTTP. */
@@ -65,7 +65,7 @@ public final class HttpLoad {
         String keys = args.length > optional ? args[optional] : "";
         try (Client client = args[0].equals("jdk") ? new JdkClient(keys) : new JettyClient(keys, parallel)) {
             run(client, parallel, parallel, (c, i) -> c.get(url + "/hello").bytes());
-            Thread.sleep(Lines.pauseMillis());
+            Lines.pause();
             long bytes;
             if (get) {
                 long size = Long.parseLong(args[6]);

@@ -20,8 +20,8 @@ import org.verbena.apps.Data;
 import org.verbena.apps.Lines;
 
 /**
- * Bytes into PostgreSQL and back: {@code JdbcLoad PORT CONNECTIONS ROWS}. The server computes the hashes that are compared. Says
- * {@code done CONNECTIONS}.
+ * Bytes into PostgreSQL and back: {@code JdbcLoad PORT CONNECTIONS ROWS}. The server computes the hashes that are compared. Pauses
+ * before it closes them, and says {@code done CONNECTIONS}.
  */
 public final class JdbcLoad {
     private static final int[] SIZES = {1, 8191, 65_536, 5_000_000};
@@ -41,6 +41,7 @@ public final class JdbcLoad {
         }
         copy(connections.getFirst(), rows);
         timeOut(connections.getLast());
+        Lines.pause();
         for (Connection c : connections) {
             c.close();
         }

@@ -25,7 +25,7 @@ import org.verbena.apps.Lines;
 
 /**
  * Records that are all accounted for: {@code KafkaRecords produce|consume PORT TOPIC COUNT BYTES}. Record number N holds its number
- * and the bytes that N gives. Says {@code at N} now and then, and {@code done COUNT}.
+ * and the bytes that N gives. Pauses when it has its connections, says {@code at N} now and then, and {@code done COUNT}.
  */
 public final class KafkaRecords {
     private static final int HEAD = 8;
@@ -54,7 +54,7 @@ public final class KafkaRecords {
     }
 
     private static void produce(Properties p, String topic, int count, int bytes) throws Exception {
-        p.putAll(Map.of("acks", "all", "delivery.timeout.ms", "60000", "request.timeout.ms", "10000",
+        p.putAll(Map.of("acks", "all", "delivery.timeout.ms", "120000", "request.timeout.ms", "10000",
                 "reconnect.backoff.max.ms", "200"));
         AtomicInteger written = new AtomicInteger();
         AtomicReference<Exception> failure = new AtomicReference<>();
@@ -62,7 +62,7 @@ public final class KafkaRecords {
                 new ByteArraySerializer())) {
             producer.send(new ProducerRecord<>(topic, value(0, bytes))).get();
             written.incrementAndGet();
-            Thread.sleep(Lines.pauseMillis());
+            Lines.pause();
             for (int i = 1; i < count && failure.get() == null; i++) {
                 Future<?> _ = producer.send(new ProducerRecord<>(topic, value(i, bytes)), (done, e) -> {
                     if (e != null) {
@@ -86,7 +86,6 @@ public final class KafkaRecords {
         p.putAll(Map.of("auto.offset.reset", "earliest", "reconnect.backoff.max.ms", "200", "enable.auto.commit",
                 "false"));
         BitSet seen = new BitSet();
-        long end = System.nanoTime() + LIMIT.toNanos();
         try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(p, new ByteArrayDeserializer(),
                 new ByteArrayDeserializer())) {
             List<TopicPartition> parts = consumer.partitionsFor(topic).stream()
@@ -94,7 +93,8 @@ public final class KafkaRecords {
             consumer.assign(parts);
             consumer.seekToBeginning(parts);
             consumer.endOffsets(parts); // a connection with the broker that has the records
-            Thread.sleep(Lines.pauseMillis());
+            Lines.pause();
+            long end = System.nanoTime() + LIMIT.toNanos();
             while (seen.cardinality() < count) {
                 ConsumerRecords<byte[], byte[]> records = consumer.poll(Duration.ofMillis(500));
                 for (ConsumerRecord<byte[], byte[]> r : records) {

@@ -28,7 +28,7 @@ import org.verbena.apps.Tls;
 
 /**
  * Sends to an echo server and compares the hashes of what went and what came: {@code EchoClient PORT CONNECTIONS BYTES MESSAGE
- * [KEYSTORE]}. Says {@code connected}, {@code done CONNECTIONS BYTES}, or {@code failed} with the reason.
+ * [KEYSTORE]}. Pauses after a few words, then says {@code connected}, {@code done CONNECTIONS BYTES}, or {@code failed} with the reason.
  */
 public final class EchoClient {
     private static final int THREADS = Integer.getInteger("threads", 2);
@@ -73,7 +73,7 @@ public final class EchoClient {
             f.sync();
         }
         ready.await();
-        Thread.sleep(Lines.pauseMillis());
+        Lines.pause();
         Lines.say("connected", connections);
         go.complete(null);
         boolean all = left.await(LIMIT_SECONDS, TimeUnit.SECONDS);

@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.apps.Lines;
 
-/** Connections to an echo server that exchange something and are silent then: {@code IdleClient PORT CONNECTIONS}. Says {@code idle}. */
+/**
+ * Connections to an echo server that exchange something and are silent then: {@code IdleClient PORT CONNECTIONS}. Pauses after a few
+ * words, and says {@code idle}.
+ */
 public final class IdleClient {
     private static final int BYTES = 20_000;
 
@@ -54,7 +57,7 @@ public final class IdleClient {
             f.sync();
         }
         ready.await();
-        Thread.sleep(Lines.pauseMillis());
+        Lines.pause();
         go.complete(null);
         left.await();
         Lines.say("idle");

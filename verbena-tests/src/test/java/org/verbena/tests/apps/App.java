@@ -18,6 +18,13 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Errno;
+import org.verbena.tests.faults.Wait;
+import org.verbena.verbs.ObjectType;
+import org.verbena.verbs.RemoteProcess;
+import org.verbena.verbs.SocketState;
+import org.verbena.verbs.VerbsException;
+
 /** An application in a process of its own, under Verbena or not. What it prints is kept; it is ended by its handle. */
 final class App implements AutoCloseable {
     /** Whose sockets it has. */
@@ -33,6 +40,8 @@ final class App implements AutoCloseable {
     private static final int PATIENCE_MILLIS = 30_000;
     /** Where the other end is plain and so will never appear; shorter than the pauses of all programs. */
     private static final int SHORT_PATIENCE_MILLIS = 200;
+
+    private static final Duration LOOK = Duration.ofMillis(20);
 
     private static final String END = "\u0000end";
     private static final int SHOWN = 40;
@@ -66,6 +75,7 @@ final class App implements AutoCloseable {
         private final List<String> options = new ArrayList<>();
         private List<String> jvm = List.of("-XX:+UseSerialGC", "-Xmx512m");
         private String patience = ",stream.patience=" + PATIENCE_MILLIS;
+        private String wait = "";
 
         Java(Path scratch, By by) {
             this.scratch = scratch;
@@ -95,6 +105,12 @@ final class App implements AutoCloseable {
             return this;
         }
 
+        /** For a program that cannot pause between its first byte and many: rings carry all if they can. */
+        Java fromTheFirstByte() {
+            wait = ",stream.wait=" + PATIENCE_MILLIS;
+            return this;
+        }
+
         Java option(String... jvmOptions) {
             options.addAll(List.of(jvmOptions));
             return this;
@@ -106,7 +122,7 @@ final class App implements AutoCloseable {
             c.addAll(jvm);
             c.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
             if (by == By.VERBENA) {
-                c.add("-javaagent:" + Applications.agent() + "=quiet" + patience + ",summary=" + folder.resolve(
+                c.add("-javaagent:" + Applications.agent() + "=quiet" + patience + wait + ",summary=" + folder.resolve(
                         "summary"));
             }
             c.addAll(options);
@@ -188,6 +204,40 @@ final class App implements AutoCloseable {
         }
         awaitExit(0);
         return all;
+    }
+
+    /** When it pauses: it goes on when each connection of those under Verbena has found out what is to carry it. */
+    App go(App... ends) throws IOException, InterruptedException {
+        await("paused");
+        for (App end : ends) {
+            if (end.by == By.VERBENA) {
+                end.awaitDecided();
+            }
+        }
+        return tell("go");
+    }
+
+    /** Waits until it has connections, and none that has still to find out what carries it. */
+    void awaitDecided() {
+        List<String> states = new ArrayList<>();
+        Wait.until(LIMIT, () -> {
+            Wait.during(LOOK);
+            states.clear();
+            try (RemoteProcess p = RemoteProcess.open(pid())) {
+                p.objects(0).stream().filter(o -> o.type() == ObjectType.CONNECTION).forEach(o -> states.add(o
+                        .state()));
+            } catch (VerbsException e) {
+                if (e.errno() != Errno.ENOENT && e.errno() != Errno.ETIMEDOUT) { // has only begun, or stands still
+                    throw e;
+                }
+            }
+            return !states.isEmpty() && !states.contains(SocketState.toString(SocketState.AGREEING));
+        }, () -> name + " has connections that are undecided: " + states);
+    }
+
+    /** What it reads. */
+    OutputStream input() {
+        return process.getOutputStream();
     }
 
     int awaitInt(String word) throws InterruptedException, IOException {

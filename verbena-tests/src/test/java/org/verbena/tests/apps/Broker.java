@@ -1,26 +1,26 @@
 package org.verbena.tests.apps;
 
 import java.io.IOException;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 import org.verbena.tests.apps.App.By;
 
-/** A Kafka broker that is its own controller (KRaft), in a folder of its own. */
-final class Broker {
+/** A Kafka broker that is its own controller (KRaft), in a folder of its own, at ports that are kept for it. */
+final class Broker implements AutoCloseable {
     private static final String CLUSTER = "4L6g3nShT-eMCtK--X86sw";
 
     private final Path dir;
     private final By by;
     private final Path config;
-    private final int port;
+    private final Socket port = Machine.holdPort();
+    private final Socket controller = Machine.holdPort();
 
     /** Prepares the folder; the broker is not started yet. It may have more properties, a line each. */
     Broker(Path scratch, By by, String... more) throws Exception {
         this.by = by;
         dir = Files.createTempDirectory(scratch, "kafka");
-        port = Machine.freePort();
-        int controller = Machine.freePort();
         config = Files.writeString(dir.resolve("server.properties"), """
                 process.roles=broker,controller
                 node.id=1
@@ -42,7 +42,7 @@ final class Broker {
                 group.initial.rebalance.delay.ms=0
                 log.cleaner.enable=false
                 %4$s
-                """.formatted(port, controller, dir.resolve("log"), String.join("\n", more)));
+                """.formatted(port(), controller.getLocalPort(), dir.resolve("log"), String.join("\n", more)));
         try (App format = App.java(dir, By.PLAIN).quickStart().start("kafka.tools.StorageTool", "format", "-t", CLUSTER,
                 "-c",
                 config)) {
@@ -51,7 +51,7 @@ final class Broker {
     }
 
     int port() {
-        return port;
+        return port.getLocalPort();
     }
 
     /** Starts it, and waits until it takes connections. */
@@ -62,7 +62,7 @@ final class Broker {
     App start(App.Java how) throws IOException {
         App broker = how.start("kafka.Kafka", config);
         try {
-            Machine.awaitPort(port, broker);
+            Machine.awaitPort(port(), broker);
             return broker;
         } catch (Throwable t) {
             try {
@@ -76,6 +76,13 @@ final class Broker {
 
     /** Its properties for a tool. */
     String bootstrap() {
-        return "127.0.0.1:" + port;
+        return "127.0.0.1:" + port();
+    }
+
+    /** Gives the ports back; the broker has ended. */
+    @Override
+    public void close() throws IOException {
+        port.close();
+        controller.close();
     }
 }

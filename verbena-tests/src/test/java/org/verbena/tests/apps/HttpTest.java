@@ -3,6 +3,8 @@ package org.verbena.tests.apps;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.OutputStream;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -10,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -27,8 +30,6 @@ class HttpTest {
     private static final String LARGE = "large";
     /** For what goes by TCP, of which a little shows as much. */
     private static final String MEDIUM = "medium";
-    /** Bytes a second of curl's, so that its connections last longer than an end waits for the other. */
-    private static final String RATE = "20M";
 
     @TempDir static Path dir;
     private static Path folder;
@@ -84,6 +85,11 @@ class HttpTest {
         return "http://127.0.0.1:" + server.awaitInt("port");
     }
 
+    /** Lets a client go on when its connections are decided. */
+    private static App done(App client, App server) throws Exception {
+        return done(client.go(client, server));
+    }
+
     private static App done(App client) throws Exception {
         client.await("done");
         client.awaitExit(0);
@@ -97,6 +103,8 @@ class HttpTest {
             String url = url(server);
             try (App down = get(By.VERBENA, client, url, 2, 4);
                     App up = post(By.VERBENA, client, url, 4, 10_000_000, 12)) {
+                down.go(down, server);
+                up.go(up, server);
                 done(down).summary().byRing();
                 done(up).summary().byRing();
             }
@@ -109,7 +117,7 @@ class HttpTest {
     void aHundredConnectionsByRing() throws Exception {
         try (App server = server(By.VERBENA, "Netty");
                 App up = post(By.VERBENA, "jdk", url(server), 100, 200_000, 1000)) {
-            done(up).summary().byRing();
+            done(up, server).summary().byRing();
             server.end();
             server.summary().byRing();
         }
@@ -119,12 +127,12 @@ class HttpTest {
     @CsvSource({"Jdk, jetty", "Jetty, jdk", "Netty, jdk"})
     void oneEndPlainJava(String kind, String client) throws Exception {
         try (App server = serverByTcp(By.VERBENA, kind); App down = getByTcp(By.PLAIN, client, url(server), 2, 2)) {
-            done(down);
+            done(down, server);
             server.end();
             server.summary().byTcp(1, 2);
         }
         try (App server = serverByTcp(By.PLAIN, kind); App down = getByTcp(By.VERBENA, client, url(server), 2, 2)) {
-            done(down).summary().byTcp(1, 2);
+            done(down, server).summary().byTcp(1, 2);
             server.end();
         }
     }
@@ -134,7 +142,7 @@ class HttpTest {
     void tlsByRing(String kind, String client) throws Exception {
         try (App server = server(By.VERBENA, kind, keys.store());
                 App down = get(By.VERBENA, client, url(server).replace("http:", "https:"), 2, 2, keys.store())) {
-            done(down).summary().byRing();
+            done(down, server).summary().byRing();
             server.end();
             server.summary().byRing();
         }
@@ -145,39 +153,43 @@ class HttpTest {
     void curl(String kind) throws Exception {
         Optional<Path> curl = Machine.need("HttpTest.curl", "curl", "curl");
         assumeTrue(curl.isPresent());
-        Path copy = dir.resolve("copy");
         try (App server = serverByTcp(By.VERBENA, kind)) {
-            String url = url(server);
-            try (App down = App.command(dir, curl.get().toString(), "-sSf", "--limit-rate", RATE, "-o", copy.toString(),
-                    url + "/"
-                            + MEDIUM)) {
-                down.awaitExit(0);
-                assertThat(CopyFiles.sha256(copy)).isEqualTo(HASHES.get(MEDIUM));
-            }
-            try (App up = App.command(dir, curl.get().toString(), "-sSf", "--limit-rate", RATE, "--data-binary", "@"
-                    + folder.resolve(
-                            MEDIUM),
-                    url + "/")) {
-                assertThat(up.rest()).containsExactly(HASHES.get(MEDIUM));
-            }
-            server.end();
-            server.summary().byTcp(1, 2);
+            downAndUp(server, url(server), List.of(curl.get().toString(), "-sSf"));
         }
+    }
+
+    /** What is sent is held up until the server knows that the other end is no Verbena. */
+    private static void downAndUp(App server, String url, List<String> curl) throws Exception {
+        Path copy = dir.resolve("copy");
+        try (App down = App.command(dir, with(curl, "-o", copy.toString(), url + "/" + MEDIUM))) {
+            down.awaitExit(0);
+            assertThat(CopyFiles.sha256(copy)).isEqualTo(HASHES.get(MEDIUM));
+        }
+        byte[] bytes = Files.readAllBytes(folder.resolve(MEDIUM));
+        try (App up = App.command(dir, with(curl, "-X", "POST", "-T", "-", url + "/up"))) {
+            try (OutputStream to = up.input()) {
+                to.write(bytes, 0, bytes.length / 2);
+                to.flush();
+                server.awaitDecided();
+                to.write(bytes, bytes.length / 2, bytes.length - bytes.length / 2);
+            }
+            assertThat(up.rest()).containsExactly(HASHES.get(MEDIUM));
+        }
+        server.end();
+        server.summary().byTcp(1, 2);
+    }
+
+    private static String[] with(List<String> command, String... more) {
+        return Stream.concat(command.stream(), Stream.of(more)).toArray(String[]::new);
     }
 
     @Test
     void curlByTls() throws Exception {
         Optional<Path> curl = Machine.need("HttpTest.curlByTls", "curl", "curl");
         assumeTrue(curl.isPresent());
-        Path copy = dir.resolve("copy");
-        try (App server = serverByTcp(By.VERBENA, "Netty", keys.store());
-                App down = App.command(dir, curl.get().toString(), "-sSf", "--limit-rate", RATE, "--cacert", keys
-                        .certificate().toString(),
-                        "-o", copy.toString(), url(server).replace("http:", "https:") + "/" + MEDIUM)) {
-            down.awaitExit(0);
-            assertThat(CopyFiles.sha256(copy)).isEqualTo(HASHES.get(MEDIUM));
-            server.end();
-            server.summary().byTcp(1, 2);
+        try (App server = serverByTcp(By.VERBENA, "Netty", keys.store())) {
+            downAndUp(server, url(server).replace("http:", "https:"), List.of(curl.get().toString(), "-sSf", "--cacert",
+                    keys.certificate().toString()));
         }
     }
 
@@ -186,8 +198,13 @@ class HttpTest {
     void nginx() throws Exception {
         Optional<Path> nginx = Machine.need("HttpTest.nginx", "nginx", "nginx-light");
         assumeTrue(nginx.isPresent());
-        int port = Machine.freePort();
         Path work = Files.createDirectory(dir.resolve("nginx"));
+        try (Socket held = Machine.holdPort()) {
+            nginx(nginx.get(), work, held.getLocalPort());
+        }
+    }
+
+    private static void nginx(Path nginx, Path work, int port) throws Exception {
         // The worker is of the user who runs this, so that it can read the files.
         Path config = Files.writeString(work.resolve("nginx.conf"), """
                 daemon off; pid nginx.pid; error_log stderr error; user %s;
@@ -198,12 +215,12 @@ class HttpTest {
                   server { listen 127.0.0.1:%d; root %s; }
                 }
                 """.formatted(System.getProperty("user.name"), port, folder));
-        try (App server = App.command(dir, nginx.get().toString(), "-p", work.toString(), "-c", config.toString(), "-e",
+        try (App server = App.command(dir, nginx.toString(), "-p", work.toString(), "-c", config.toString(), "-e",
                 "stderr")) {
             Machine.awaitPort(port, server);
             for (String client : List.of("jdk", "jetty")) {
                 try (App down = getByTcp(By.VERBENA, client, "http://127.0.0.1:" + port, 4, 8)) {
-                    done(down).summary().byTcp(1, 2);
+                    done(down, server).summary().byTcp(1, 2);
                 }
             }
             server.terminate(0);

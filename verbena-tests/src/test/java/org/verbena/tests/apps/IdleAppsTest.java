@@ -67,8 +67,8 @@ class IdleAppsTest {
                 App plain = App.java(dir, By.PLAIN).quickStart().start(server);
                 App ourClient = App.java(dir, By.VERBENA).quickStart().start(idle, ours.awaitInt("port"), 100);
                 App plainClient = App.java(dir, By.PLAIN).quickStart().start(idle, plain.awaitInt("port"), 100)) {
-            ourClient.await("idle");
-            plainClient.await("idle");
+            ourClient.go(ourClient, ours).await("idle");
+            plainClient.go().await("idle");
             compare(new Couple(ours, plain), new Couple(ourClient, plainClient));
             ourClient.end();
             plainClient.end();
@@ -81,9 +81,10 @@ class IdleAppsTest {
 
     @Test
     void aKafkaBrokerAndAConsumer() throws Exception {
-        Broker ours = new Broker(dir, By.VERBENA);
-        Broker plain = new Broker(dir, By.PLAIN);
-        try (App ourServer = ours.start(); App plainServer = plain.start()) {
+        try (Broker ours = new Broker(dir, By.VERBENA);
+                Broker plain = new Broker(dir, By.PLAIN);
+                App ourServer = ours.start();
+                App plainServer = plain.start()) {
             String idle = "org.verbena.apps.kafka.IdleConsumer";
             try (App ourClient = App.java(dir, By.VERBENA).quickStart().start(idle, ours.port());
                     App plainClient = App.java(dir, By.PLAIN).quickStart().start(idle, plain.port())) {

@@ -3,7 +3,6 @@ package org.verbena.tests.apps;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,11 +16,15 @@ import org.verbena.tests.faults.Wait;
 final class Machine {
     private Machine() {}
 
-    /** A port that nobody listens at, for programs that cannot choose one themselves and say which. */
-    static int freePort() throws IOException {
-        try (ServerSocket s = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return s.getLocalPort();
-        }
+    /**
+     * A port for a program that cannot choose one itself and say which. It is nobody else's while this is open: the program may
+     * listen there, for it sets {@code SO_REUSEADDR} too, and the kernel gives it to none who asks for any port.
+     */
+    static Socket holdPort() throws IOException {
+        Socket s = new Socket();
+        s.setReuseAddress(true);
+        s.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        return s;
     }
 
     /** Waits until a program takes connections. */

@@ -23,7 +23,7 @@ class NettyTest {
     }
 
     private static void echo(App server, App client) throws Exception {
-        client.await("done");
+        client.go(client, server).await("done");
         client.awaitExit(0);
         server.end();
     }
@@ -80,7 +80,7 @@ class NettyTest {
         try (App server = server(By.VERBENA);
                 App client = App.java(dir, By.VERBENA).start(CLIENT, server.awaitInt("port"), 10, 4_000_000_000L,
                         65_536)) {
-            client.await("connected");
+            client.go(client, server).await("connected");
             Thread.sleep(1500); // in the midst of it
             server.kill();
             long start = System.nanoTime();

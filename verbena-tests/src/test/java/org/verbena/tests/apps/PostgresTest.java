@@ -3,6 +3,7 @@ package org.verbena.tests.apps;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -28,7 +29,7 @@ class PostgresTest {
     @TempDir static Path dir;
     private static Path data;
     private static App server;
-    private static int port;
+    private static Socket port;
 
     /** PostgreSQL does not run as root. */
     private static App asPostgres(String... command) throws Exception {
@@ -54,10 +55,10 @@ class PostgresTest {
                 "--no-sync", "-E", "UTF8", "--locale=C")) {
             init.awaitExit(0);
         }
-        port = Machine.freePort();
+        port = Machine.holdPort();
         server = asPostgres(bin.get().resolve("postgres").toString(), "-D", cluster, "-h", "127.0.0.1", "-p", Integer
-                .toString(port), "-k", "", "-F", "-c", "max_connections=120");
-        Machine.awaitPort(port, server);
+                .toString(port.getLocalPort()), "-k", "", "-F", "-c", "max_connections=120");
+        Machine.awaitPort(port.getLocalPort(), server);
         Wait.until(App.LIMIT, () -> server.errors().contains("ready to accept connections"), () -> "not ready");
     }
 
@@ -68,6 +69,9 @@ class PostgresTest {
             try (App stopped = server) {
                 stopped.terminate(0, 143);
             }
+        }
+        if (port != null) {
+            port.close();
         }
         if (data != null) {
             try (Stream<Path> files = Files.walk(data)) {
@@ -80,12 +84,12 @@ class PostgresTest {
     @ParameterizedTest
     @EnumSource
     void theDriver(By by) throws Exception {
-        try (App client = App.java(dir, by).withPlainPeers().start("org.verbena.apps.jdbc.JdbcLoad", port, CONNECTIONS,
-                20_000)) {
-            client.await("done");
+        try (App client = App.java(dir, by).withPlainPeers().start("org.verbena.apps.jdbc.JdbcLoad", port
+                .getLocalPort(), CONNECTIONS, 20_000)) {
+            client.go(client).await("done");
             client.awaitExit(0);
             if (by == By.VERBENA) {
-                // All are open during a query that lasts a second; the one by which it is cancelled is short.
+                // All are open until they have found out; the one by which a query is cancelled is short.
                 client.summary().byTcp(CONNECTIONS, 1);
             }
         }

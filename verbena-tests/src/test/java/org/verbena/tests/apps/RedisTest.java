@@ -2,6 +2,7 @@ package org.verbena.tests.apps;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.net.Socket;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -18,13 +19,14 @@ class RedisTest {
     void aClientUnderVerbena() throws Exception {
         Optional<Path> redis = Machine.need("RedisTest", "redis-server", "redis-server");
         assumeTrue(redis.isPresent());
-        int port = Machine.freePort();
-        try (App server = App.command(dir, redis.get().toString(), "--bind", "127.0.0.1", "--port", Integer.toString(
-                port), "--save", "", "--dir", dir.toString())) {
+        try (Socket held = Machine.holdPort();
+                App server = App.command(dir, redis.get().toString(), "--bind", "127.0.0.1", "--port", Integer.toString(
+                        held.getLocalPort()), "--save", "", "--dir", dir.toString())) {
+            int port = held.getLocalPort();
             Machine.awaitPort(port, server);
             try (App client = App.java(dir, By.VERBENA).withPlainPeers().start("org.verbena.apps.redis.RedisLoad", port,
                     5)) {
-                client.await("done");
+                client.go(client).await("done");
                 client.awaitExit(0);
                 client.summary().byTcp(5, 0);
             }
