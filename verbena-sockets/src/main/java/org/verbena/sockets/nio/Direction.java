@@ -95,7 +95,7 @@ abstract class Direction {
     final void sleep(Stream stream, long nanos) throws IOException {
         int before = channel.waiting().taken();
         if (stream.arm(op, null) == 0) {
-            interrupted |= channel.waiting().await(stream, op, before, nanos);
+            interrupted |= channel.waiting().await(lock, stream, op, before, nanos);
             channel.interrupts().check();
         }
     }

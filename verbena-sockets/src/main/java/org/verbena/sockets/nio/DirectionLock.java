@@ -4,11 +4,12 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * The lock of one direction of a connection. Who closes the channel waits until its holder has left the stream; the holder
- * may itself be about to close the channel, from the JDK's interruption code, and then steps aside so that nobody waits for
- * it.
+ * may itself be about to close the channel, from the JDK's interruption code, or want a lock back that the other has, and
+ * then steps aside so that nobody waits for it.
  */
 final class DirectionLock {
     private static final long PAUSE_NANOS = 50_000;
@@ -55,12 +56,28 @@ final class DirectionLock {
     }
 
     /**
-     * Takes two locks whose holders may want {@code blockingLock} back before they let go, see {@link LentLock}; the caller
-     * holds it, and gives it up in between.
+     * Takes the lock, whose holder may want {@code blockingLock} back before it lets go, see {@link LentLock}; a caller that
+     * is in one of the streams which hold that gives it up in between.
      */
+    void lock(Object blockingLock) {
+        if (lock.tryLock()) {
+            return;
+        }
+        if (LentLock.isHeld(blockingLock)) {
+            await(lock::tryLock, blockingLock);
+        } else {
+            lock.lock();
+        }
+    }
+
+    /** Takes two locks, as {@link #lock(Object)} does one; the caller holds {@code blockingLock}. */
     static void lockBoth(DirectionLock one, DirectionLock other, Object blockingLock) {
+        await(() -> tryLockBoth(one, other), blockingLock);
+    }
+
+    private static void await(BooleanSupplier taken, Object blockingLock) {
         boolean interrupted = false;
-        while (!tryLockBoth(one, other)) {
+        while (!taken.getAsBoolean()) {
             try {
                 blockingLock.wait(1);
             } catch (InterruptedException e) {

@@ -38,7 +38,7 @@ final class Input extends Direction {
 
     private long read(@Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length)
             throws IOException {
-        lock().lock();
+        lock().lock(channel.blockingLock());
         try {
             Stream stream = channel.connectedStream();
             channel.beforeBytes(stream);

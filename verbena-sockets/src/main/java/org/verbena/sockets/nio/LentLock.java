@@ -17,11 +17,13 @@ final class LentLock {
     private static final int FRAMES = 20;
 
     private final Object lock;
+    private final DirectionLock direction;
     private boolean over;
     private @Nullable Throwable failure;
 
-    private LentLock(Object blockingLock) {
+    private LentLock(Object blockingLock, DirectionLock direction) {
         lock = blockingLock;
+        this.direction = direction;
     }
 
     /** What a thread sleeps by. */
@@ -36,11 +38,19 @@ final class LentLock {
                 .walk(frames -> frames.limit(FRAMES).anyMatch(f -> STREAMS.contains(f.getClassName())));
     }
 
-    /** Sleeps as {@code sleep} does; returns whether the thread was interrupted, and if so its interrupt is cleared. */
-    static boolean sleep(Object blockingLock, Sleep sleep) throws IOException {
-        LentLock lent = new LentLock(blockingLock);
+    /**
+     * Sleeps as {@code sleep} does; returns whether the thread was interrupted, and if so its interrupt is cleared.
+     *
+     * @param direction what the thread holds besides, and waits in
+     */
+    static boolean sleep(Object blockingLock, DirectionLock direction, Sleep sleep) throws IOException {
+        LentLock lent = new LentLock(blockingLock, direction);
         Thread.ofVirtual().name("verbena-sleep").start(() -> lent.sleepInPlace(sleep));
-        return lent.await();
+        try {
+            return lent.await();
+        } finally {
+            direction.stepBack();
+        }
     }
 
     private void sleepInPlace(Sleep sleep) {
@@ -50,6 +60,7 @@ final class LentLock {
         } catch (IOException | RuntimeException | Error e) {
             thrown = e;
         }
+        direction.stepAside(); // who has the lock now may be closing the channel, and is not to wait for who wants it back
         synchronized (lock) {
             failure = thrown;
             over = true;

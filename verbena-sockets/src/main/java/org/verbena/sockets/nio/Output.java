@@ -51,7 +51,7 @@ final class Output extends Direction {
     private long write(
             @Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length, boolean mustBlock)
             throws IOException {
-        lock().lock();
+        lock().lock(channel.blockingLock());
         try {
             Stream stream = channel.connectedStream();
             channel.beforeBytes(stream);
@@ -86,7 +86,7 @@ final class Output extends Direction {
     long sendFile(FileChannel file, long position, long count) throws IOException {
         Objects.requireNonNull(file);
         long sent = 0;
-        lock().lock();
+        lock().lock(channel.blockingLock());
         try {
             Stream stream = channel.connectedStream();
             boolean waits = channel.isBlocking();

@@ -89,14 +89,15 @@ final class Waiting {
      * Sleeps until {@code op} may be ready, the time is over, or {@link #stop}; may return early. The caller holds the lock of
      * the direction, has armed the stream, and looks again afterwards.
      *
+     * @param direction whose lock the caller holds
      * @param before what {@link #taken} said before the stream was armed: a doorbell that the other thread has taken since
      *     may have been the answer, even if nothing is ready, and there is no second one
      * @param nanos how long, 0 without end
      * @return whether an interrupt of the thread was taken away, which the caller gives back
      */
-    boolean await(Stream stream, int op, int before, long nanos) throws IOException {
-        if (LentLock.isHeld(blockingLock)) {
-            return LentLock.sleep(blockingLock, () -> sleep(stream, op, before, nanos)); // another thread: no interrupt of ours
+    boolean await(DirectionLock direction, Stream stream, int op, int before, long nanos) throws IOException {
+        if (LentLock.isHeld(blockingLock)) { // another thread sleeps: no interrupt of ours
+            return LentLock.sleep(blockingLock, direction, () -> sleep(stream, op, before, nanos));
         }
         return sleep(stream, op, before, nanos);
     }

@@ -148,11 +148,11 @@ class WaitingTest {
                 // until there is room again
             }
             assertThat(stream.arm(OP_READ, null)).isZero();
-            waiting.await(stream, OP_READ, waiting.taken(), 60_000_000_000L);
+            waiting.await(channel.input().lock(), stream, OP_READ, waiting.taken(), 60_000_000_000L);
             assertThat(waiting.taken()).isEqualTo(before + 1);
             fill(stream);
 
-            threads.start(() -> waiting.await(stream, OP_WRITE, before, 0)).get();
+            threads.start(() -> waiting.await(channel.output().lock(), stream, OP_WRITE, before, 0)).get();
         }
     }
 
