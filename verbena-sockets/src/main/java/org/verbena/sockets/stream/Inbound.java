@@ -440,26 +440,32 @@ final class Inbound {
 
     /** TCP has something to read; says whether the program has. */
     boolean kernelReady() {
+        if (carrier == CANDIDATE) {
+            synchronized (this) {
+                if (carrier == CANDIDATE) { // else a reader, who had the lock, has got further
+                    return candidateReady();
+                }
+            }
+        }
         if (carrier == KERNEL) {
             return true;
         }
-        if (carrier == RING) {
-            doorbells.drain();
-            return isReady();
+        doorbells.drain();
+        return isReady();
+    }
+
+    private boolean candidateReady() {
+        Link own = link;
+        if (own == null) {
+            return true;
         }
-        synchronized (this) {
-            Link own = link;
-            if (own == null) {
-                return true;
-            }
-            try {
-                fill(own);
-            } catch (IOException e) {
-                doorbells.fail(e);
-                return true;
-            }
-            return leftover.hasRemaining() || doorbells.isEnded() || isReady();
+        try {
+            fill(own);
+        } catch (IOException e) {
+            doorbells.fail(e);
+            return true;
         }
+        return leftover.hasRemaining() || doorbells.isEnded() || isReady();
     }
 
     /** Any thread may ask, beside the one that reads: so it changes nothing, and is of some moment of the call. */
