@@ -25,6 +25,7 @@ final class Inbound {
     private static final long PATIENCE_NANOS = 500_000_000L;
 
     private final SocketChannel tcp;
+    private final Runnable changed;
     private volatile int carrier;
 
     // TCP's phase, under this object's lock
@@ -49,8 +50,10 @@ final class Inbound {
     private long bytesByTcp;
     private long bytesByRing;
 
-    Inbound(SocketChannel tcp) {
+    /** @param changed told when the ring is entered, or a doorbell taken before it: whoever sleeps has to arm anew */
+    Inbound(SocketChannel tcp, Runnable changed) {
         this.tcp = tcp;
+        this.changed = changed;
         doorbells = new Doorbells(tcp);
     }
 
@@ -207,6 +210,9 @@ final class Inbound {
             leftover.keep(data);
             count(data);
             total += data;
+            if (data < n) {
+                changed.run(); // it was for whoever sleeps, who is not armed: a program may read without selecting
+            }
             if (known != 0 && (n < piece || left < 0)) {
                 return total;
             }
@@ -237,6 +243,7 @@ final class Inbound {
         told = position;
         carrier = RING;
         FlightEvents.socketByRing(tcp, "in", position);
+        changed.run();
     }
 
     private Link link() {

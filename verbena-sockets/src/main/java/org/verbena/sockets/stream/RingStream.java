@@ -34,7 +34,7 @@ final class RingStream extends Stream {
     RingStream(SocketChannel tcp, Role role) {
         super(role);
         this.tcp = tcp;
-        in = new Inbound(tcp);
+        in = new Inbound(tcp, this::changed);
         out = new Outbound(tcp);
     }
 

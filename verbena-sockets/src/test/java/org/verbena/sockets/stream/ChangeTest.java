@@ -3,12 +3,17 @@ package org.verbena.sockets.stream;
 import static java.nio.channels.SelectionKey.OP_READ;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.verbs.VerbsException;
 
@@ -66,5 +71,51 @@ class ChangeTest {
         assertThat(sessions.a.isFailed()).isFalse();
         assertThat(ready).isCompletedWithValue(OP_READ);
         assertThat(stream.read(bytes(100))).isEqualTo(6);
+    }
+
+    /**
+     * A selector's key was looked at while TCP carried what comes in: it waits for the doorbell and is not armed. A read
+     * without a selection takes that doorbell, be it before the ring or behind what TCP brought, so the key has to be told.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 5})
+    void aReadThatTakesTheFirstDoorbellTellsWhoSleeps(int byTcp) throws Exception {
+        assertThat(peer.write(bytes(byTcp))).isEqualTo(byTcp);
+        stream.agreed(peerLink.offer());
+        AtomicInteger told = new AtomicInteger();
+        stream.listen(told::incrementAndGet);
+        assertThat(stream.arm(OP_READ, null)).isZero();
+        tcp[0].whileReading = () -> {
+            peer.agreed(link.offer());
+            write(10); // rings
+        };
+
+        assertThat(stream.read(bytes(100))).isEqualTo(byTcp == 0 ? 10 : byTcp);
+
+        assertThat(stream.figures().wakeUps()).isEqualTo(1);
+        assertThat(tcp[0].isReadable()).isFalse();
+        assertThat(told).as("so the key is looked at").hasPositiveValue();
+        if (byTcp > 0) {
+            assertThat(stream.arm(OP_READ, null)).isEqualTo(OP_READ);
+            assertThat(stream.read(bytes(100))).isEqualTo(10);
+        }
+        assertThat(stream.arm(OP_READ, null)).isZero();
+        write(1);
+        assertThat(tcp[0].isReadable()).as("a doorbell for what comes next").isTrue();
+    }
+
+    /** What the peer writes, and the doorbell if it rings, is there when this returns. */
+    private void write(int n) {
+        try {
+            assertThat(peer.write(bytes(n))).isEqualTo(n);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        while (sessions.b.isBusy()) {
+            synchronized (sessions.b) {
+                sessions.b.poll();
+            }
+        }
+        tcp[0].arrive(Integer.MAX_VALUE);
     }
 }

@@ -25,6 +25,9 @@ final class FakeTcp extends SocketChannel {
     private boolean outputShut;
     private boolean inputShut;
 
+    /** Runs when the next read has begun, once. */
+    @Nullable Runnable whileReading;
+
     private FakeTcp(int window) {
         super(SelectorProvider.provider());
         this.window = window;
@@ -74,6 +77,11 @@ final class FakeTcp extends SocketChannel {
     public int read(ByteBuffer into) throws IOException {
         if (!isOpen()) {
             throw new ClosedChannelException();
+        }
+        Runnable meanwhile = whileReading;
+        if (meanwhile != null) {
+            whileReading = null;
+            meanwhile.run();
         }
         if (inputShut) {
             return -1;
