@@ -78,6 +78,7 @@ final class KernelKeys {
             Stream s = key.stream;
             if (s != null && key.isValid()) {
                 ops = s.kernelReady(ops, key.interest() & SelectorKey.BYTES);
+                key.askKernel(s); // what has ended stays readable for ever
                 // what was taken off TCP in order to find the change to the ring is known to the stream alone
                 active.add(key);
             }

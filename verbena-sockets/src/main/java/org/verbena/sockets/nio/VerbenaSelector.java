@@ -344,8 +344,7 @@ public final class VerbenaSelector extends AbstractSelector {
         ops &= SelectorKey.BYTES;
         int byRing = (s.isInputByRing() ? SelectionKey.OP_READ : 0) | (s.isOutputByRing() ? SelectionKey.OP_WRITE : 0);
         count(key, byRing != 0, (ops & ~byRing) != 0);
-        // the doorbell is for the key that is heard
-        key.askKernel(key.heard ? s.kernelOps(ops) : s.kernelOps(ops & ~byRing));
+        key.askKernel(s);
         if (ops != 0) {
             active.add(key);
         }

@@ -442,7 +442,7 @@ final class Inbound {
 
     /** Whether the kernel has still something to say. */
     boolean needsKernel() {
-        return !shut && (carrier != RING || !doorbells.isOver());
+        return !shut && (carrier == KERNEL || !doorbells.isOver());
     }
 
     /** TCP has something to read; says whether the program has. */
@@ -467,7 +467,9 @@ final class Inbound {
             return true;
         }
         try {
-            fill(own);
+            if (leftover.remaining() < Leftover.PIECE) { // a program that does not read holds up the peer
+                fill(own);
+            }
         } catch (IOException e) {
             doorbells.fail(e);
             return true;

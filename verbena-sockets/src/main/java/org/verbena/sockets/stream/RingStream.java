@@ -214,7 +214,9 @@ final class RingStream extends Stream {
         if ((ops & WRITE) != 0 && !out.isByRing()) {
             wanted |= WRITE;
         }
-        if (((ops & READ) != 0 || (ops & WRITE) != 0 && out.isByRing()) && in.needsKernel()) {
+        // a writer is told of room by doorbell, which TCP can bring when it brings nothing else any more
+        boolean heard = (ops & WRITE) != 0 && out.isByRing() && in.isByRing();
+        if (((ops & READ) != 0 || heard) && in.needsKernel()) {
             wanted |= READ;
         }
         return wanted;

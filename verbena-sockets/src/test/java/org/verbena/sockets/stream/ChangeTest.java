@@ -1,6 +1,7 @@
 package org.verbena.sockets.stream;
 
 import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -102,6 +103,41 @@ class ChangeTest {
         assertThat(stream.arm(OP_READ, null)).isZero();
         write(1);
         assertThat(tcp[0].isReadable()).as("a doorbell for what comes next").isTrue();
+    }
+
+    /** TCP is at its end for ever, which no selector has to hear who waits for room in the ring. */
+    @Test
+    void whoWaitsForRoomDoesNotHearTheEndOfTcp() throws Exception {
+        peer.shutdownOutput();
+        tcp[0].arrive(0);
+        agree();
+        assertThat(stream.isOutputByRing()).isTrue();
+        assertThat(stream.kernelOps(OP_WRITE)).isZero();
+        assertThat(stream.kernelOps(OP_READ)).isEqualTo(OP_READ);
+
+        assertThat(stream.kernelReady(OP_READ, OP_READ)).isEqualTo(OP_READ);
+
+        assertThat(stream.kernelOps(OP_READ)).as("it is known").isZero();
+        assertThat(stream.readyOps(OP_READ)).isEqualTo(OP_READ);
+        assertThat(stream.read(bytes(1))).isEqualTo(-1);
+    }
+
+    /** A program that is told of data and does not read leaves them with the kernel, which holds up the peer. */
+    @Test
+    void whatNobodyReadsStaysWithTcp() throws Exception {
+        assertThat(peer.keepOutputByTcp()).isTrue(); // as for urgent data
+        agree();
+        assertThat(peer.write(bytes(150_000))).isEqualTo(150_000);
+        tcp[0].arrive(Integer.MAX_VALUE);
+        assertThat(stream.kernelOps(OP_WRITE)).isZero();
+        for (int i = 0; i < 8; i++) {
+            assertThat(stream.kernelReady(OP_READ, OP_READ)).isEqualTo(OP_READ);
+        }
+        assertThat(stream.available(0)).as("bytes taken from TCP").isBetween(1, 2 * Leftover.PIECE);
+        ByteBuffer all = bytes(150_000);
+        while (all.hasRemaining()) {
+            assertThat(stream.read(all)).isPositive();
+        }
     }
 
     /** What the peer writes, and the doorbell if it rings, is there when this returns. */
