@@ -151,7 +151,8 @@ final class Input extends Direction {
             long timeoutNanos)
             throws IOException {
         long start = System.nanoTime();
-        if (stream.isInputByRing() && spin().poll(stream, OP_READ, channel)) {
+        if (stream.isInputByRing() && spin().poll(stream, OP_READ, channel)
+                && !Thread.currentThread().isInterrupted()) { // else begin() closes the channel, whatever is there
             long n = attempt(stream, one, many, offset, length);
             if (n != 0) {
                 spin().waited(System.nanoTime() - start);

@@ -127,6 +127,68 @@ class AsyncCloseTest {
         }
     }
 
+    /** The same for who would poll memory before it waits. */
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void anInterruptBeforehandClosesUnderAReaderThatPolls(Carrier carrier, Threads threads) throws Exception {
+        for (boolean timed : new boolean[] {false, true}) {
+            try (Carrier.Pair pair = carrier.connected()) {
+                if (pair.tested() instanceof StreamSocketChannel ours) {
+                    ours.input().spin().limit(1_000_000);
+                    ours.input().spin().waited(1);
+                    assertThat(ours.input().spin().budget()).isPositive();
+                }
+                if (timed) {
+                    pair.tested().socket().setSoTimeout(60_000);
+                }
+                pair.peer().write(ByteBuffer.allocate(10));
+                var reader = threads.start(() -> {
+                    Thread.currentThread().interrupt();
+                    return timed
+                            ? pair.tested().socket().getInputStream().read(new byte[10])
+                            : pair.tested().read(ByteBuffer.allocate(10));
+                });
+                assertThat(reader.failure()).isInstanceOf(ClosedByInterruptException.class);
+                assertThat(pair.tested().isOpen()).isFalse();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void anInterruptBeforehandClosesUnderAWriterThatHasRoom(Carrier carrier, Threads threads) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            ByteBuffer b = ByteBuffer.allocate(10);
+            var writer = threads.start(() -> {
+                Thread.currentThread().interrupt();
+                return pair.tested().write(b);
+            });
+            assertThat(writer.failure()).isExactlyInstanceOf(ClosedByInterruptException.class);
+            assertThat(b.position()).isZero();
+            assertThat(pair.tested().isOpen()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndThreads")
+    void anInterruptIsNothingToAChannelThatDoesNotBlock(Carrier carrier, Threads threads) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            pair.tested().configureBlocking(false);
+            pair.peer().write(ByteBuffer.allocate(10));
+            var user = threads.start(() -> {
+                Thread.currentThread().interrupt();
+                ByteBuffer b = ByteBuffer.allocate(10);
+                while (b.hasRemaining()) {
+                    pair.tested().read(b);
+                }
+                assertThat(pair.tested().write(b.flip())).isEqualTo(10);
+                return Thread.currentThread().isInterrupted();
+            });
+            assertThat(user.get()).isEqualTo(true);
+            assertThat(pair.tested().isOpen()).isTrue();
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
     void shutdownEndsWhoWaits(Carrier carrier, Threads threads) throws Exception {
