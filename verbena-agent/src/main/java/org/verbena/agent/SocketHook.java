@@ -34,10 +34,10 @@ public final class SocketHook {
 
     /** A new implementation of a classic socket. */
     public static SocketImpl socketImpl(Boolean server) {
-        return ask(SOCKETS, server);
+        return failed ? null : ask(SOCKETS, server);
     }
 
-    /** What a classic socket that listens accepts into. */
+    /** What a classic socket that listens accepts into: its own kind, whatever new sockets have come to be. */
     public static SocketImpl accepting(SocketImpl listener) {
         return ask(ACCEPTING, listener);
     }
@@ -46,15 +46,23 @@ public final class SocketHook {
     private static <T> SocketImpl ask(String what, T argument) {
         Map<String, Object> g = given();
         Function<T, SocketImpl> function = g == null ? null : (Function<T, SocketImpl>) g.get(what);
-        if (function == null || failed) {
+        if (function == null) {
             return null;
         }
         try {
             return function.apply(argument);
+        } catch (VirtualMachineError e) { // no memory or stack just now: this one is the JDK's, the next may be Verbena's
+            return null;
         } catch (RuntimeException | Error e) { // who makes a socket is told of nothing that is not its own
+            fail(e);
+            return null;
+        }
+    }
+
+    private static synchronized void fail(Throwable e) {
+        if (!failed) {
             failed = true;
             System.err.println("verbena: classic sockets stay the JDK's: " + e);
-            return null;
         }
     }
 

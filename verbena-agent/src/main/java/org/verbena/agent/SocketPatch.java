@@ -6,9 +6,9 @@ import java.lang.instrument.Instrumentation;
  * Makes the JDK take Verbena's implementation for classic sockets where it would take its own platform's: not where the
  * program has set a factory of its own, and below the JDK's SOCKS and HTTP proxy clients.
  *
- * <p>The JDK makes what it accepts into before it accepts, with no word of the listener. One that was opened before the
- * agent came can accept only into its own kind, and keeps doing so; that is the second question, which has to be in place
- * before the first.
+ * <p>The JDK makes what it accepts into before it accepts, with no word of the listener, which accepts only into its own
+ * kind: the JDK's if it was opened before the agent came, or while there was no memory for Verbena's. That is the second
+ * question, which has to be in place before the first.
  */
 final class SocketPatch {
     private static final String IMPL = "java/net/SocketImpl";

@@ -93,9 +93,9 @@ public final class DropIn {
 
     /**
      * What the implementation behind a {@link java.net.ServerSocket} accepts into: a new one of the JDK's if it is the
-     * JDK's, opened before the agent came; null if it is Verbena's, and takes what {@link #sockets} makes.
+     * JDK's, opened before the agent came or when a new one could not be Verbena's; else one of Verbena's.
      */
-    public static Function<SocketImpl, @Nullable SocketImpl> accepting() {
+    public static Function<SocketImpl, SocketImpl> accepting() {
         return Maker.accepting();
     }
 
@@ -118,10 +118,10 @@ public final class DropIn {
             };
         }
 
-        static Function<SocketImpl, @Nullable SocketImpl> accepting() {
+        static Function<SocketImpl, SocketImpl> accepting() {
             return new Function<>() {
                 @Override
-                public @Nullable SocketImpl apply(SocketImpl listener) {
+                public SocketImpl apply(SocketImpl listener) {
                     return NioChannels.accepting(listener);
                 }
             };

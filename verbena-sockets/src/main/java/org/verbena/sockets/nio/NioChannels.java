@@ -5,7 +5,6 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 
-import org.jspecify.annotations.Nullable;
 import sun.nio.ch.NioSocketImpl;
 
 import org.verbena.sockets.stream.ShownSockets;
@@ -37,8 +36,8 @@ public final class NioChannels {
         return server ? new StreamServerSocketImpl() : new StreamSocketImpl();
     }
 
-    /** What {@code listener} accepts into; null if that is what {@link #socketImpl} makes. */
-    public static @Nullable SocketImpl accepting(SocketImpl listener) {
-        return listener instanceof StreamServerSocketImpl ? null : new NioSocketImpl(false);
+    /** What {@code listener} accepts into. */
+    public static SocketImpl accepting(SocketImpl listener) {
+        return listener instanceof StreamServerSocketImpl ? new StreamSocketImpl() : new NioSocketImpl(false);
     }
 }
