@@ -110,7 +110,7 @@ final class Activation implements Supplier<Map<String, Object>> {
         return carrier;
     }
 
-    /** What {@link SocketHook} gives the JDK. */
+    /** What {@link SocketHook} gives the JDK. Throws nothing: by that the JDK would lose all its channels for good. */
     @Override
     public Map<String, Object> get() {
         try {
@@ -137,9 +137,17 @@ final class Activation implements Supplier<Map<String, Object>> {
                 }
             });
             return all;
-        } catch (IOException | ReflectiveOperationException | RuntimeException | LinkageError e) {
-            say("not active, all sockets are the kernel's: " + e);
+        } catch (Throwable t) { // broken service files, too, and a thread that cannot be started
+            sayWhatFailed(t);
             return Map.of();
+        }
+    }
+
+    private void sayWhatFailed(Throwable t) {
+        try {
+            say("not active, all sockets are the kernel's: " + t);
+        } catch (RuntimeException | Error e) {
+            // no memory to say it with: the program goes on all the same
         }
     }
 

@@ -1,5 +1,6 @@
 package org.verbena.sockets.nio;
 
+import java.io.IOException;
 import java.net.SocketImpl;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -14,15 +15,25 @@ public final class NioChannels {
     private NioChannels() {}
 
     /** Over an internet channel that was just opened. */
-    public static SocketChannel over(SelectorProvider provider, SocketChannel inner) {
-        ShownSockets.begin();
-        return new StreamSocketChannel(provider, inner);
+    public static SocketChannel over(SelectorProvider provider, SocketChannel inner) throws IOException {
+        try {
+            ShownSockets.begin();
+            return new StreamSocketChannel(provider, inner);
+        } catch (Throwable t) {
+            inner.close(); // nobody else would
+            throw t;
+        }
     }
 
     /** Over an internet channel that was just opened. */
-    public static ServerSocketChannel over(SelectorProvider provider, ServerSocketChannel inner) {
-        ShownSockets.begin();
-        return new StreamServerSocketChannel(provider, inner);
+    public static ServerSocketChannel over(SelectorProvider provider, ServerSocketChannel inner) throws IOException {
+        try {
+            ShownSockets.begin();
+            return new StreamServerSocketChannel(provider, inner);
+        } catch (Throwable t) {
+            inner.close(); // nobody else would
+            throw t;
+        }
     }
 
     /** There may be selectors of the JDK: what channels need to be known to them is taken now, while there are descriptors. */

@@ -66,16 +66,25 @@ public final class ShownSockets {
     private static final class Holder {
         static {
             if (!"off".equals(System.getProperty("verbena.counters"))) {
+                start();
+            }
+        }
+
+        private Holder() {}
+
+        /** Without the thread nobody sees the sockets, which are as good as ever: nothing is thrown at who opens one. */
+        private static void start() {
+            try {
                 Thread.ofPlatform().daemon().name("verbena-sockets-shown").start(new Runnable() { // a lambda costs more
                     @Override
                     public void run() {
                         Holder.make();
                     }
                 });
+            } catch (RuntimeException | Error e) {
+                say(e);
             }
         }
-
-        private Holder() {}
 
         /**
          * Makes the file if this process can: what it cannot, others say. That takes a while, and not before the program has
@@ -121,7 +130,7 @@ public final class ShownSockets {
         private static void say(Throwable why) {
             try {
                 StreamEngine.debug("nobody sees the sockets of this process: " + why);
-            } catch (LinkageError e) {
+            } catch (LinkageError | OutOfMemoryError e) {
                 // it cannot be said either
             }
         }

@@ -85,6 +85,9 @@ final class StreamEngine {
                 } catch (LinuxException e) {
                     reason = StreamEngine.reason(e);
                     lacking(reason, String.valueOf(e.getMessage()));
+                } catch (OutOfMemoryError e) { // or no thread can be started
+                    reason = FallbackReason.NO_MEMORY;
+                    lacking(reason, String.valueOf(e.getMessage()));
                 } catch (RuntimeException | LinkageError e) {
                     reason = FallbackReason.UNAVAILABLE;
                     lacking(reason, String.valueOf(e.getMessage()));

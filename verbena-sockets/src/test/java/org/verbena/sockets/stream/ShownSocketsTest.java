@@ -1,6 +1,7 @@
 package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -9,8 +10,10 @@ import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.sockets.SocketStatistics;
+import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.sockets.nio.NioChannels;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.SocketLayout;
 
@@ -74,6 +77,15 @@ class ShownSocketsTest {
                         .isEqualTo("SOCKETS_BY_TCP_" + reason.name());
             }
         }
+    }
+
+    /** What cannot be made here is a channel over one that is none of the JDK's. */
+    @Test
+    void whatAChannelWasToBeOverIsClosedIfItCannotBeMade() {
+        FakeTcp inner = FakeTcp.pair(1)[0];
+        assertThatThrownBy(() -> NioChannels.over(VerbenaSelectorProvider.instance(), inner))
+                .isInstanceOf(ClassCastException.class);
+        assertThat(inner.isOpen()).isFalse();
     }
 
     @Test
