@@ -53,6 +53,8 @@ final class Agreement {
     /** Cookie of the server's socket; 0 to the client before it is told. */
     private long accepted;
     private @Nullable UnixSocket listener;
+    /** Whether it may listen, or has. */
+    private boolean turn;
     private @Nullable UnixSocket peer;
     private StreamEngine.@Nullable Timer timer;
     private @Nullable Offer peerOffer;
@@ -108,16 +110,20 @@ final class Agreement {
                 seek();
             } else {
                 cookie = mine;
-                listen();
+                waitForTurn();
             }
         } catch (LinuxException e) {
-            if (stream.isClosed()) {
-                end(FallbackReason.CLOSED_EARLY);
-            } else {
-                end(e);
-            }
+            endUnlessClosed(e);
         } catch (IOException e) { // the channel was closed meanwhile
             end(FallbackReason.CLOSED_EARLY);
+        }
+    }
+
+    private void endUnlessClosed(LinuxException e) {
+        if (stream.isClosed()) {
+            end(FallbackReason.CLOSED_EARLY);
+        } else {
+            end(e);
         }
     }
 
@@ -142,6 +148,38 @@ final class Agreement {
     }
 
     // the end that connected
+
+    private void waitForTurn() throws LinuxException {
+        turn = engine.listening().take(this);
+        if (turn) {
+            listen();
+        } else {
+            wait(began + PATIENCE_NANOS, () -> end(FallbackReason.NO_DESCRIPTORS));
+        }
+    }
+
+    /** Others have given their turn to listen to this one. */
+    void haveTurn() {
+        turn = true;
+        if (over) {
+            giveTurnBack();
+            return;
+        }
+        try {
+            listen();
+        } catch (LinuxException e) {
+            endUnlessClosed(e);
+        }
+    }
+
+    private void giveTurnBack() {
+        if (turn) {
+            turn = false;
+            engine.listening().giveBack(engine);
+        } else {
+            engine.listening().leave(this);
+        }
+    }
 
     private void listen() throws LinuxException {
         try {
@@ -514,6 +552,7 @@ final class Agreement {
             engine.forget(socket.fd());
             socket.close();
         }
+        giveTurnBack();
     }
 
     private void hangUp() {

@@ -1,10 +1,5 @@
 package org.verbena.sockets.stream;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
-import java.io.BufferedReader;
-import java.io.File;
-import java.io.FileReader;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -41,9 +36,11 @@ public final class ShownSockets {
     private static final int MOST = Math.clamp(Integer.getInteger("verbena.counters.sockets", 1 << 14), 0, 1 << 18);
     private static final long LATER_MILLIS = 100;
     private static final long LATEST_MILLIS = 60_000;
-    /** Descriptors that are to be left when the file is made. */
+    /**
+     * Descriptors that are to be left when the file is made: a class that cannot be read for want of one, and a file that
+     * others cannot see, are lost for good.
+     */
     private static final int DESCRIPTORS = 16;
-    private static final String LIMIT = "Max open files";
     private static final long NANOS_OF_MILLI = 1_000_000;
     private static final int CLIENT = 1;
     private static final int SERVER = 2;
@@ -96,34 +93,12 @@ public final class ShownSockets {
                 do {
                     Thread.sleep(pause);
                     pause = Math.min(2 * pause, LATEST_MILLIS);
-                } while (!hasDescriptors() || SharedMemory.isExhausted());
+                } while (!Descriptors.areLeft(DESCRIPTORS) || SharedMemory.isExhausted());
                 if (SharedMemory.problem() == null) {
                     new ShownSockets(CounterFile.own());
                 }
             } catch (InterruptedException | RuntimeException | LinkageError e) {
                 say(e);
-            }
-        }
-
-        /**
-         * Whether there are some for what is to come: a class that cannot be read for want of one, and a file that others
-         * cannot see, are lost for good. It takes no more than one itself, which the program may need.
-         */
-        private static boolean hasDescriptors() {
-            String[] open = new File("/proc/self/fd").list();
-            if (open == null) {
-                return false;
-            }
-            try (BufferedReader limits = new BufferedReader(new FileReader("/proc/self/limits", US_ASCII))) {
-                for (String line = limits.readLine(); line != null; line = limits.readLine()) {
-                    if (line.startsWith(LIMIT)) {
-                        String most = line.substring(LIMIT.length()).strip().split(" ", 2)[0];
-                        return most.equals("unlimited") || Long.parseLong(most) - open.length >= DESCRIPTORS;
-                    }
-                }
-                return true;
-            } catch (IOException e) {
-                return false;
             }
         }
 

@@ -105,6 +105,7 @@ final class StreamEngine {
     private final Epoll epoll;
     private final Fd wake;
     private final SockDiag diag;
+    private final ListeningTurns listening = new ListeningTurns(Descriptors::most);
     private final Queue<Runnable> jobs = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean awake = new AtomicBoolean(true);
     private final Queue<Agreement> beginning = new ConcurrentLinkedQueue<>();
@@ -270,6 +271,10 @@ final class StreamEngine {
 
     SockDiag diag() {
         return diag;
+    }
+
+    ListeningTurns listening() {
+        return listening;
     }
 
     /** @throws VerbsException each time, if there is no device; if something has run out, it is tried again after a while */

@@ -26,6 +26,8 @@ class SocketLimitsTest {
     private static final String PATIENT = "quiet,stream.patience=60000,summary=";
     private static final int MUCH = 300_000;
     private static final int FLOOD = 20_000_000;
+    /** Connections that there are descriptors for, but not twice as many. */
+    private static final int PLAIN = 100;
     private static final String NOTHING_BEFORE = "-DfirstConnection=false";
 
     @TempDir static Path dir;
@@ -140,6 +142,29 @@ class SocketLimitsTest {
         JsonNode end = SocketPrograms.end(poor, clientsEnd);
         assertThat(SocketPrograms.count(end, "fallbacks", "no_descriptors")).isEqualTo(4);
         assertThat(poor.errors().lines().filter(l -> l.contains("no descriptors left"))).hasSize(1);
+    }
+
+    /** Servers without Verbena do not come to where a connection waits for them. */
+    @Test
+    void whoWaitsForManyPlainServersLeavesTheProgramItsDescriptors() throws Exception {
+        Child plain = start(programs.plain());
+        Child rich = start(programs.with(PATIENT + serversEnd));
+        Child poor = start(programs.with(PATIENT + clientsEnd).under("prlimit", "--nofile=" + DESCRIPTORS));
+        String[] toPlain = plain.await("PORTS").split(" ", -1);
+        String[] toRich = rich.await("PORTS").split(" ", -1);
+        poor.await("PORTS");
+        ask(rich, "serve");
+        for (int i = 0; i < PLAIN; i++) {
+            assertThat(ask(poor, "connect plain" + i + " nio " + toPlain[0])).as("connection " + i)
+                    .isEqualTo("CONNECTED");
+        }
+        assertThat(ask(poor, "connect waits classic " + toRich[1])).isEqualTo("CONNECTED");
+        for (int i = 0; i < PLAIN; i++) {
+            ask(poor, "close plain" + i);
+        }
+        assertThat(ask(poor, "agree waits")).isEqualTo("AGREED stream"); // it has its turn
+        JsonNode end = SocketPrograms.end(poor, clientsEnd);
+        assertThat(SocketPrograms.count(end, "fallbacks", "no_descriptors")).isZero();
     }
 
     /** The engine and all that sessions need are made with the first connection, and by the next one if that failed. */

@@ -1,0 +1,53 @@
+package org.verbena.sockets.stream;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.function.LongSupplier;
+
+/**
+ * Which agreements may listen. To listen takes a descriptor until the other end comes, and where that does not know of
+ * Verbena the patience lasts: so no more than a part of what this process may have is spent on it, and the rest is the
+ * program's. Who gets no turn waits for one. For the engine's thread.
+ */
+final class ListeningTurns {
+    /** One in so many descriptors. */
+    private static final int PART = 16;
+    private static final int LEAST = 8;
+
+    private final LongSupplier descriptors;
+    private final Queue<Agreement> waiting = new ArrayDeque<>();
+    private long most = LEAST;
+    private long taken;
+
+    /** @param descriptors how many this process may have, now */
+    ListeningTurns(LongSupplier descriptors) {
+        this.descriptors = descriptors;
+    }
+
+    /** Whether it may listen now; otherwise it is told when it may, unless it leaves before. */
+    boolean take(Agreement who) {
+        if (taken >= most) {
+            most = Math.max(descriptors.getAsLong() / PART, LEAST);
+        }
+        if (taken >= most) {
+            waiting.add(who);
+            return false;
+        }
+        taken++;
+        return true;
+    }
+
+    void leave(Agreement who) {
+        waiting.remove(who);
+    }
+
+    /** Ends a turn. */
+    void giveBack(StreamEngine engine) {
+        Agreement next = waiting.poll();
+        if (next == null) {
+            taken--;
+        } else {
+            engine.submit(next::haveTurn);
+        }
+    }
+}
