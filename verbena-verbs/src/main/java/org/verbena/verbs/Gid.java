@@ -19,9 +19,13 @@ public record Gid(long high, long low) {
      */
     public static Gid parse(String text) {
         try {
-            if (text.indexOf(':') >= 0 && InetAddress.ofLiteral(text) instanceof Inet6Address a) {
+            if (text.indexOf(':') >= 0) {
+                InetAddress a = InetAddress.ofLiteral(text);
                 ByteBuffer b = ByteBuffer.wrap(a.getAddress());
-                return new Gid(b.getLong(), b.getLong());
+                // the JDK makes an IPv4 address of one that is mapped into IPv6, as GIDs of RoCE are
+                return a instanceof Inet6Address
+                        ? new Gid(b.getLong(), b.getLong())
+                        : new Gid(0, 0xffff_0000_0000L | Integer.toUnsignedLong(b.getInt()));
             }
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("not a GID: '" + text + "'", e);

@@ -31,6 +31,17 @@ class AttributesTest {
     }
 
     @Test
+    void aGidIsReadAsItIsWritten() {
+        for (Gid g : List.of(GID, new Gid(0, 0xffff_ef01_0207L), new Gid(0, 0xffff_0a00_00c8L), new Gid(0, 1),
+                new Gid(0, 0xffff_0007L), new Gid(0xff12L << 48, -1))) {
+            assertThat(Gid.parse(g.toString())).as(g.toString()).isEqualTo(g);
+        }
+        assertThat(Gid.parse("::ffff:239.1.2.7")).isEqualTo(new Gid(0, 0xffff_ef01_0207L));
+        assertThatThrownBy(() -> Gid.parse("10.0.0.1")).hasMessage("not a GID: '10.0.0.1'");
+        assertThatThrownBy(() -> Gid.parse("1::2::3")).hasMessage("not a GID: '1::2::3'");
+    }
+
+    @Test
     void aMaskHasTheBitsOfWhatWasSet() {
         assertThat(AddressVector.to(GID).compMask()).isZero();
         assertThat(AddressVector.builder(GID).port(1).build().compMask()).isEqualTo(AddressVector.PORT);
