@@ -1,8 +1,10 @@
 package org.verbena.verbs;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,9 +31,12 @@ import org.verbena.verbs.spi.CounterLayout;
 final class CounterFileReader implements CounterSource {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-    /** How long a process may take to begin to gather what its peers have counted, and what it shows of its sockets. */
+    /** How long a process that is stopped is waited for: somebody may be about to continue it. */
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** How long it may take in all once it has begun: thousands of sockets are much work, at the first look. */
+    /**
+     * How long one that runs may take to gather what its peers have counted, and what it shows of its sockets: a busy machine
+     * may not let it begin, and thousands of sockets are much work, at the first look.
+     */
     private static final long GATHERING_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
@@ -194,8 +199,8 @@ final class CounterFileReader implements CounterSource {
             d.ring();
             long start = System.nanoTime();
             while (word(word, CounterLayout.HEADER_LOOKS_ENDED) - begun <= 0) {
-                boolean gathering = word(word, CounterLayout.HEADER_LOOKS_BEGUN) - begun > 0;
-                if (System.nanoTime() - start > (gathering ? GATHERING_NANOS : PATIENCE_NANOS)) {
+                long waited = System.nanoTime() - start;
+                if (waited > GATHERING_NANOS || waited > PATIENCE_NANOS && isStopped()) {
                     if (!isAlive()) {
                         return;
                     }
@@ -212,6 +217,16 @@ final class CounterFileReader implements CounterSource {
             throw new VerbsException(verb, Errno.EBADMSG, "it names no doorbell");
         } catch (CounterFormatException e) {
             throw new VerbsException(verb, Errno.EBADMSG, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** True for a process that does nothing until it is continued, and for one that cannot be seen from here. */
+    private boolean isStopped() {
+        try {
+            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"), StandardCharsets.ISO_8859_1);
+            return "Tt".indexOf(stat.charAt(stat.lastIndexOf(')') + 2)) >= 0;
+        } catch (IOException | IndexOutOfBoundsException e) {
+            return true;
         }
     }
 

@@ -2,6 +2,7 @@ package org.verbena.tests.faults;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 
 import org.verbena.verbs.MemoryRegion;
@@ -13,6 +14,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WorkCompletion;
+import org.verbena.verbs.spi.CounterFile;
 
 /** A child that has objects, sends between two of its queue pairs, and says what it can see of itself and of others. */
 final class CounterPeer {
@@ -30,6 +32,7 @@ final class CounterPeer {
             }
             Peer.say("READY " + a.number());
             List<AutoCloseable> more = new ArrayList<>();
+            CountDownLatch released = new CountDownLatch(1);
             while (true) {
                 String[] words = Peer.hear().split(" ", -1);
                 Peer.say(switch (words[0]) {
@@ -43,11 +46,29 @@ final class CounterPeer {
                     case "sends" -> "SENDS " + sends(a);
                     case "objects" -> "OBJECTS " + objects();
                     case "warnings" -> "WARNINGS " + log.records().size() + " " + log.messages();
+                    case "hold" -> {
+                        Runnable _ = CounterFile.own().onLook(() -> hold(released));
+                        yield "HOLDS";
+                    }
+                    case "release" -> {
+                        released.countDown();
+                        yield "RELEASED";
+                    }
                     case "open" -> open(Long.parseLong(words[1]));
                     case "list" -> list();
                     default -> throw new IllegalArgumentException(words[0]);
                 });
             }
+        }
+    }
+
+    /** Gathers nothing until it is told to. */
+    private static void hold(CountDownLatch released) {
+        Peer.say("HELD");
+        try {
+            released.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

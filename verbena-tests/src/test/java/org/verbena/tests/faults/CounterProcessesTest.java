@@ -7,7 +7,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
@@ -133,6 +136,31 @@ class CounterProcessesTest {
                 assertThat(p.objects(0)).isNotEmpty();
             }
         }
+    }
+
+    /** What runs is waited for longer than what is stopped, even before it has begun to gather. */
+    @Test
+    void aProcessThatIsBusyIsWaitedFor() throws Exception {
+        try (Child child = Child.start(CounterPeer.class)) {
+            child.await("READY");
+            child.tell("hold").await("HOLDS");
+            try (RemoteProcess p = RemoteProcess.open(child.pid())) {
+                FutureTask<List<RemoteObject>> first = look(p);
+                child.await("HELD");
+                FutureTask<List<RemoteObject>> second = look(p); // for which it cannot begin
+                Wait.during(Duration.ofMillis(700));
+                assertThat(first.isDone() || second.isDone()).isFalse();
+                child.tell("release");
+                assertThat(first.get(50, TimeUnit.SECONDS)).isNotEmpty();
+                assertThat(second.get(50, TimeUnit.SECONDS)).isNotEmpty();
+            }
+        }
+    }
+
+    private static FutureTask<List<RemoteObject>> look(RemoteProcess p) {
+        FutureTask<List<RemoteObject>> look = new FutureTask<>(() -> p.objects(0));
+        Thread.ofPlatform().daemon().start(look);
+        return look;
     }
 
     @Test
