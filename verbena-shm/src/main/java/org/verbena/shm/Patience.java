@@ -21,11 +21,13 @@ final class Patience {
     private final ShmQueuePair qp;
     /** So long at least a request waits for the owner of the queue that it names, who has to look up who asks. */
     private static final long OWNER_NANOS = 1_000_000_000;
+    /** So long at least for memory that is on its way: a thread of this process takes it, and not the peer, who has sent it. */
+    private static final long MEMORY_NANOS = 5_000_000_000L;
 
     private volatile boolean waiting;
     private volatile boolean starving;
-    /** The wait is for the owner of a shared receive queue; whoever executes. */
-    private boolean asking;
+    /** How long the wait for an answer lasts at least, which says for whose it is; whoever executes. */
+    private long least;
     private volatile long until;
 
     Patience(ShmQueuePair qp) {
@@ -36,7 +38,7 @@ final class Patience {
     void forget() {
         if (waiting) {
             waiting = false;
-            asking = false;
+            least = 0;
             if (starving) {
                 starving = false;
                 qp.fed();
@@ -57,7 +59,7 @@ final class Patience {
             }
             waiting = true;
             starving = true;
-            asking = false;
+            least = 0;
             qp.lookAfter();
             return true;
         }
@@ -66,26 +68,32 @@ final class Patience {
 
     /** The peer's queue pair is not there: true while the retries are not used up. */
     boolean mayWaitForPeer() {
-        return mayWaitForAnswer(false);
+        return mayWaitForAnswer(0);
     }
 
     /** The owner of the shared receive queue that is named has not answered: true for that time, and a second at least. */
     boolean mayWaitForOwner() {
-        return mayWaitForAnswer(true);
+        return mayWaitForAnswer(OWNER_NANOS);
     }
 
-    private boolean mayWaitForAnswer(boolean ofOwner) {
-        if (!waiting || starving || asking != ofOwner) {
+    /** Memory of the peer has not arrived here: true for that time, and some seconds at least, but for type UC. */
+    boolean mayWaitForMemory() {
+        return mayWaitForAnswer(MEMORY_NANOS);
+    }
+
+    private boolean mayWaitForAnswer(long atLeast) {
+        if (!waiting || starving || least != atLeast) {
             forget();
             QueuePairAttributes a = qp.attributes();
-            int timeout = qp.type() == QueuePairType.UC ? MEMORY_TIMEOUT : a.timeout();
+            boolean unreliable = qp.type() == QueuePairType.UC;
+            int timeout = unreliable ? MEMORY_TIMEOUT : a.timeout();
             long nanos = (4096L << timeout) * (a.retryCount() + 1);
             until = timeout == 0
                     ? Long.MAX_VALUE
-                    : System.nanoTime() + (ofOwner ? Math.max(nanos, OWNER_NANOS) : nanos);
+                    : System.nanoTime() + (unreliable ? nanos : Math.max(nanos, atLeast));
             waiting = true;
             qp.sendCounts().waitedForPeer();
-            asking = ofOwner;
+            least = atLeast;
             qp.lookAfter();
             return true;
         }

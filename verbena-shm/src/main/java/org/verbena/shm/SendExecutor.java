@@ -473,10 +473,17 @@ final class SendExecutor {
         if (Opcode.isLocal(w.opcode)) {
             return finishLocally(w, number);
         }
-        if (unreliable && (!memory || isPeerDead()) || !patience.mayWaitForPeer()) {
-            return unreliable ? lose(w, number) : refuse(w, number, memory);
-        }
-        return false;
+        boolean mayWait = !(unreliable && (!memory || isPeerDead()))
+                && (memory && missing() == 0 ? patience.mayWaitForMemory() : patience.mayWaitForPeer());
+        return !mayWait && (unreliable ? lose(w, number) : refuse(w, number, memory));
+    }
+
+    /** Why memory that came could not be mapped here, an errno; 0 if it has not come yet. */
+    private int missing() {
+        Target t = target;
+        PooledSends p = pooled;
+        int errno = t == null ? 0 : t.missing();
+        return errno == 0 && p != null ? p.receives().missing() : errno;
     }
 
     private boolean isPeerDead() {
@@ -504,11 +511,7 @@ final class SendExecutor {
         int errno = 0;
         VerbsException e = obstacle;
         if (memory) {
-            errno = target().missing();
-            PooledSends p = pooled;
-            if (errno == 0 && p != null) {
-                errno = p.receives().missing();
-            }
+            errno = missing();
             reason = errno == 0
                     ? "memory of the peer has not arrived here yet"
                     : "memory of the peer could not be mapped here, " + SendFailure.hint(errno);

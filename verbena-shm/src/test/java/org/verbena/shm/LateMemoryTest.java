@@ -1,0 +1,104 @@
+package org.verbena.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/** A peer's memory has been sent, and the thread that takes it stands still for longer than the retries last. */
+class LateMemoryTest {
+    private static final int TIMEOUT = 10;
+    private static final int RETRIES = 3;
+    private static final long RETRY_NANOS = (4096L << TIMEOUT) * (RETRIES + 1);
+    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    private static QueuePair queuePair(ProtectionDomain pd, CompletionQueue cq) throws VerbsException {
+        return pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxSendWr(16).build());
+    }
+
+    private static void connect(QueuePair qp, ShmContext peer, QueuePair other) throws VerbsException {
+        qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(
+                AccessFlags.REMOTE_WRITE).build());
+        qp.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(AddressVector.to(peer.queryGid(1, 0)))
+                .destinationQueuePair(other.number()).pathMtu(4096).rqPsn(0).maxDestReadAtomic(1).minRnrTimer(1)
+                .build());
+        qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(TIMEOUT).retryCount(RETRIES).rnrRetry(7).sqPsn(0)
+                .maxReadAtomic(1).build());
+    }
+
+    private static void write(QueuePair qp, MemoryRegion from, MemoryRegion to) {
+        assertThat(qp.sendQueue().start().write(1, SendFlags.SIGNALED, to.rkey(), to.address()).sge(from, 0, 8)
+                .complete()).isZero();
+    }
+
+    /** The status of the next completion, -1 if there is none in that time. */
+    private static int status(CompletionQueue cq, long nanos) {
+        long end = System.nanoTime() + nanos;
+        while (cq.startPoll() != 0) {
+            if (System.nanoTime() - end > 0) {
+                return -1;
+            }
+            Thread.onSpinWait();
+        }
+        int s = cq.status();
+        cq.endPoll();
+        return s;
+    }
+
+    @Test
+    void isWaitedFor() throws Exception {
+        try (ShmContext near = (ShmContext) ShmDevice.INSTANCE.open();
+                ShmContext far = (ShmContext) ShmDevice.INSTANCE.open()) {
+            CompletionQueue sent = near.createCompletionQueue(16);
+            ProtectionDomain pd = near.allocateProtectionDomain();
+            ProtectionDomain farPd = far.allocateProtectionDomain();
+            QueuePair qp = queuePair(pd, sent);
+            QueuePair other = queuePair(farPd, far.createCompletionQueue(16));
+            connect(other, near, qp);
+            connect(qp, far, other);
+            MemoryRegion from = pd.allocate(4096, AccessFlags.LOCAL_WRITE);
+            int access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
+            write(qp, from, farPd.allocate(4096, access));
+            assertThat(status(sent, LIMIT_NANOS)).isEqualTo(WcStatus.SUCCESS);
+
+            CountDownLatch held = new CountDownLatch(1);
+            CountDownLatch goOn = new CountDownLatch(1);
+            near.engine().submit(() -> {
+                held.countDown();
+                try {
+                    goOn.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            held.await();
+            try {
+                MemoryRegion late = farPd.allocate(4096, access);
+                from.segment().set(ValueLayout.JAVA_LONG, 0, 7);
+                write(qp, from, late);
+                assertThat(status(sent, 10 * RETRY_NANOS)).as("status before the memory is there").isEqualTo(-1);
+                goOn.countDown();
+                assertThat(status(sent, LIMIT_NANOS)).isEqualTo(WcStatus.SUCCESS);
+                assertThat(late.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(7);
+            } finally {
+                goOn.countDown();
+            }
+        }
+    }
+}
