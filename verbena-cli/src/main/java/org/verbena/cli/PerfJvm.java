@@ -56,10 +56,11 @@ final class PerfJvm implements AutoCloseable {
         return lines.readLine();
     }
 
-    /** The sentence that says which signal has ended it, or null if none did. */
+    /** Waits as {@link #verdict}, for its peer sees it go before it has ended; null if it was no signal that ended it. */
     @Nullable
     String killed() {
-        return !process.isAlive() && process.exitValue() > SIGNAL ? verdict() : null;
+        String how = verdict();
+        return how != null && process.exitValue() > SIGNAL ? how : null;
     }
 
     /** Waits for the end; the sentence that says how it ended badly, or null if it ended well. */
