@@ -14,6 +14,7 @@ import java.util.Map;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -155,13 +156,23 @@ class CopyCommandTest {
         assertThat(to.resolve(CopyFiles.AREA)).doesNotExist();
     }
 
+    /** A sender of a file of 300 MiB that stands still when one is verified; of its name there was nothing, or this content. */
+    private CopyProcess inTheMiddle(CopyProcess listener, Path source, @Nullable String before) throws Exception {
+        Path target = to.resolve(source.getFileName());
+        return CopyProcess.inTheMiddle(to, MIB, 300 * MIB, null, () -> {
+            Files.deleteIfExists(target);
+            if (before != null) {
+                Files.writeString(target, before);
+            }
+            return CopyProcess.copy(source, listener.address());
+        });
+    }
+
     @Test
     void servesManyAtOnceButOneForEachFile() throws Exception {
         Path big = CopyFiles.write(from.resolve("big"), 300 * MIB, 1);
         try (CopyProcess listener = CopyProcess.listen(to);
-                CopyProcess first = CopyProcess.copy(big, listener.address())) {
-            CopyFiles.awaitVerified(to, MIB);
-            first.signal("STOP"); // still at it, however long the others take to start
+                CopyProcess first = inTheMiddle(listener, big, null)) { // however long the others take to start
             assertThat(CopyProcess.copy(big, listener.address()).expect(1).err()).contains("written by another copy");
             List<CopyProcess> others = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
@@ -182,13 +193,13 @@ class CopyCommandTest {
         Files.writeString(to.resolve("file"), "old");
         for (boolean shrink : new boolean[] {false, true}) {
             try (CopyProcess listener = CopyProcess.listen(to);
-                    CopyProcess sender = CopyProcess.copy(file, listener.address())) {
-                CopyFiles.awaitVerified(to, MIB);
+                    CopyProcess sender = inTheMiddle(listener, file, "old")) {
                 if (shrink) {
                     CopyFiles.write(file, 5 * MIB, 1);
                 } else {
                     Files.setLastModifiedTime(file, FileTime.from(Instant.now().plusSeconds(5)));
                 }
+                sender.signal("CONT");
                 assertThat(sender.expect(6).err()).contains("while it was copied");
                 assertThat(to.resolve("file")).hasContent("old");
                 assertThat(to.resolve(CopyFiles.AREA)).doesNotExist();

@@ -81,15 +81,4 @@ public final class CopyFiles {
         }
         return 0;
     }
-
-    /** Waits until an unfinished copy has verified so many bytes. */
-    static void awaitVerified(Path directory, long bytes) throws IOException, InterruptedException {
-        long end = System.nanoTime() + 60_000_000_000L;
-        while (verified(directory) < bytes) {
-            if (System.nanoTime() > end) {
-                throw new AssertionError("nothing arrives in " + directory);
-            }
-            Thread.sleep(2);
-        }
-    }
 }

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -105,13 +106,18 @@ class CopyFindTest {
         Path big = CopyFiles.write(dir.resolve("big"), 300 << 20, 3);
         Path to = user.directory(dir, "to");
         Path its = user.directory(dir, "its");
-        try (CopyProcess once = listener(to, "--once");
-                CopyProcess sender = CopyProcess.start(user.command(), modules, big)) {
-            CopyFiles.awaitVerified(to, 1 << 20);
+        AtomicReference<CopyProcess> listens = new AtomicReference<>();
+        CopyProcess copies = CopyProcess.inTheMiddle(to, 1 << 20, 300 << 20, null, () -> {
+            Files.deleteIfExists(to.resolve("big"));
+            listens.set(listener(to, "--once"));
+            return CopyProcess.start(user.command(), modules, big);
+        });
+        try (CopyProcess once = listens.get(); CopyProcess sender = copies) {
             try (CopyProcess _ = listener(its)) {
                 as(user, second).expect(0);
                 assertThat(its.resolve("second")).exists();
             }
+            sender.signal("CONT");
             sender.expect(0);
             once.expect(0);
         }
@@ -212,9 +218,13 @@ class CopyFindTest {
     void aListenerReportsASenderThatDied() throws Exception {
         Path to = Files.createDirectory(dir.resolve("to"));
         Path big = CopyFiles.write(dir.resolve("big"), 300 << 20, 3);
-        try (CopyProcess listener = CopyProcess.listen(to, "--once", "--json");
-                CopyProcess sender = CopyProcess.copy(big, listener.address())) {
-            CopyFiles.awaitVerified(to, 1 << 20);
+        AtomicReference<CopyProcess> listens = new AtomicReference<>();
+        CopyProcess copies = CopyProcess.inTheMiddle(to, 1 << 20, 300 << 20, null, () -> {
+            Files.deleteIfExists(to.resolve("big"));
+            listens.set(CopyProcess.listen(to, "--once", "--json"));
+            return CopyProcess.copy(big, listens.get().address());
+        });
+        try (CopyProcess listener = listens.get(); CopyProcess sender = copies) {
             sender.kill();
             listener.expect(4);
             JsonNode row = rows(listener, 1).get(0);

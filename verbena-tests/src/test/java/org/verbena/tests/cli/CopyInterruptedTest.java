@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +29,17 @@ class CopyInterruptedTest {
         Files.writeString(to.resolve("file"), "old");
     }
 
+    /** A copy that has come so far, and no further until the sender or {@code held} goes on. */
+    private CopyProcess inTheMiddle(CopyProcess listener, long verified, @Nullable CopyProcess held, Object... options)
+            throws Exception {
+        List<Object> arguments = new ArrayList<>(List.of(options));
+        arguments.addAll(List.of(file, listener.address()));
+        return CopyProcess.inTheMiddle(to, verified, SIZE, held, () -> {
+            Files.writeString(to.resolve("file"), "old");
+            return CopyProcess.copy(arguments.toArray());
+        });
+    }
+
     private void assertResumes() throws Exception {
         assertThat(to.resolve("file")).hasSize(3);
         long verified = CopyFiles.verified(to);
@@ -45,8 +58,7 @@ class CopyInterruptedTest {
     @Test
     void continuesAfterTheSenderWasKilled() throws Exception {
         try (CopyProcess listener = CopyProcess.listen(to);
-                CopyProcess sender = CopyProcess.copy(file, listener.address())) {
-            CopyFiles.awaitVerified(to, 16 * MIB);
+                CopyProcess sender = inTheMiddle(listener, 16 * MIB, null)) {
             sender.kill();
             listener.awaitError("the peer died");
             // The same listener goes on.
@@ -57,9 +69,9 @@ class CopyInterruptedTest {
     @Test
     void continuesAfterTheListenerWasKilled() throws Exception {
         try (CopyProcess listener = CopyProcess.listen(to);
-                CopyProcess sender = CopyProcess.copy(file, listener.address())) {
-            CopyFiles.awaitVerified(to, 16 * MIB);
+                CopyProcess sender = inTheMiddle(listener, 16 * MIB, null)) {
             listener.kill();
+            sender.signal("CONT");
             assertThat(sender.expect(4).err()).contains("the peer died").contains("same command continues");
         }
         assertResumes();
@@ -68,17 +80,17 @@ class CopyInterruptedTest {
     @Test
     void continuesAfterSignals() throws Exception {
         try (CopyProcess listener = CopyProcess.listen(to);
-                CopyProcess sender = CopyProcess.copy(file, listener.address())) {
-            CopyFiles.awaitVerified(to, 16 * MIB);
+                CopyProcess sender = inTheMiddle(listener, 16 * MIB, null)) {
             listener.signal("TERM");
             listener.expect(143);
+            sender.signal("CONT");
             sender.expect(4);
         }
         try (CopyProcess listener = CopyProcess.listen(to);
-                CopyProcess sender = CopyProcess.copy(file, listener.address())) {
-            CopyFiles.awaitVerified(to, CopyFiles.verified(to) + 16 * MIB);
+                CopyProcess sender = inTheMiddle(listener, CopyFiles.verified(to) + 16 * MIB, listener)) {
             sender.signal("INT");
             sender.expect(130);
+            listener.signal("CONT");
             listener.awaitError("the peer died");
         }
         assertResumes();
@@ -87,8 +99,7 @@ class CopyInterruptedTest {
     @Test
     void aChangedSourceStartsAnew() throws Exception {
         try (CopyProcess listener = CopyProcess.listen(to);
-                CopyProcess sender = CopyProcess.copy(file, listener.address())) {
-            CopyFiles.awaitVerified(to, 16 * MIB);
+                CopyProcess sender = inTheMiddle(listener, 16 * MIB, null)) {
             sender.kill();
             listener.awaitError("the peer died");
             // Same size and time, another content: the hash of the prefix tells.
@@ -104,9 +115,7 @@ class CopyInterruptedTest {
     @Test
     void doesNotWaitForAStoppedPeerForEver() throws Exception {
         try (CopyProcess listener = CopyProcess.listen(to);
-                CopyProcess sender = CopyProcess.copy("--timeout", 5, file, listener.address())) {
-            CopyFiles.awaitVerified(to, 16 * MIB);
-            listener.signal("STOP");
+                CopyProcess sender = inTheMiddle(listener, 16 * MIB, listener, "--timeout", 5)) {
             assertThat(sender.expect(4).err()).containsAnyOf("has not answered for 5 seconds", "the peer died");
             listener.signal("CONT");
             listener.awaitError("the peer died");

@@ -8,12 +8,19 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.tests.faults.Proc;
+import org.verbena.tests.faults.Wait;
 
 /** A {@code verbena} command in a process of its own, started from what the build has compiled. */
 final class CopyProcess implements AutoCloseable {
@@ -103,6 +110,39 @@ final class CopyProcess implements AutoCloseable {
         return p;
     }
 
+    /** Makes a file or a process that a test may have to make again. */
+    @FunctionalInterface
+    interface Attempt {
+        CopyProcess start() throws Exception;
+    }
+
+    /**
+     * A copy of a file of {@code size} bytes into a directory, in its middle: {@code verified} bytes are there, and the rest
+     * does not come as long as one of the two, the sender or {@code held}, is stopped. A copy that has ended before it could
+     * be stopped is made again.
+     *
+     * @param held whom to stop; null for the sender
+     * @param attempt makes the directory as it was, and starts the sender
+     */
+    static CopyProcess inTheMiddle(Path to, long verified, long size, @Nullable CopyProcess held, Attempt attempt)
+            throws Exception {
+        while (true) {
+            CopyProcess sender = attempt.start();
+            while (sender.isAlive() && CopyFiles.verified(to) < verified) {
+                Thread.sleep(2);
+            }
+            CopyProcess stopped = held == null ? sender : held;
+            if (sender.isAlive() && stopped.stop()) {
+                long now = CopyFiles.verified(to); // some more may be on its way, but not half of a file
+                if (now >= verified && now < size / 2) {
+                    return sender;
+                }
+                stopped.signal("CONT");
+            }
+            sender.expect(0);
+        }
+    }
+
     /** The port that a listener told. */
     int awaitPort() {
         String line = err.await(Pattern.compile("listening on \\S+ \\S+:(\\d+), writing"));
@@ -161,7 +201,28 @@ final class CopyProcess implements AutoCloseable {
     }
 
     void signal(String name) throws IOException, InterruptedException {
-        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start().waitFor()).isZero();
+        assertThat(kill(name)).isZero();
+    }
+
+    private int kill(String name) throws IOException, InterruptedException {
+        return new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start().waitFor();
+    }
+
+    /** Has all its threads stand still; false if it has ended before. */
+    boolean stop() throws IOException, InterruptedException {
+        if (kill("STOP") != 0) {
+            return false;
+        }
+        Wait.until(Duration.ofSeconds(60), () -> !isAlive() || threadsAreStopped(), () -> pid() + " does not stop");
+        return isAlive();
+    }
+
+    private boolean threadsAreStopped() {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid() + "/task"))) {
+            return threads.allMatch(t -> Proc.state(t.resolve("stat")).equals("T"));
+        } catch (IOException ended) {
+            return false;
+        }
     }
 
     @Override

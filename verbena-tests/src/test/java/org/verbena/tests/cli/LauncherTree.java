@@ -31,7 +31,7 @@ final class LauncherTree {
             echo "JAVA_HOME=$JAVA_HOME $*" >>"$0.log"
             if [[ -e $0.dies ]]; then cat "$0.dies"; exit 1; fi
             for ((i = 0; i < 200; i++)); do echo "[INFO] %s"; done
-            [[ ! -e $0.slow ]] || sleep 1.5
+            while [[ -e $0.held ]]; do sleep 0.05; done
             if [[ -e $0.fails ]]; then cat "$0.fails"; exit 1; fi
             mkdir -p verbena-cli/target/launcher/dist/lib
             echo jar >verbena-cli/target/launcher/dist/lib/verbena-cli.jar
@@ -122,8 +122,13 @@ final class LauncherTree {
         Files.delete(bin.resolve("mvn"));
     }
 
-    void slowMaven() throws IOException {
-        Files.createFile(bin.resolve("mvn.slow"));
+    /** From now on builds do not end. */
+    void holdMaven() throws IOException {
+        Files.createFile(bin.resolve("mvn.held"));
+    }
+
+    void releaseMaven() throws IOException {
+        Files.deleteIfExists(bin.resolve("mvn.held"));
     }
 
     /** From now on the build fails, saying this; an empty text repairs it. */
@@ -164,10 +169,15 @@ final class LauncherTree {
         return p;
     }
 
+    /** What it has written to its standard error so far. */
+    String err(Process p) throws IOException {
+        return Files.readString(errors.get(p));
+    }
+
     Started end(Process p) throws IOException, InterruptedException {
         String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(p.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        String err = Files.readString(errors.get(p));
+        String err = err(p);
         assertThat(out + err).doesNotContain(WALL);
         return new Started(p.exitValue(), out.lines().toList(), err);
     }

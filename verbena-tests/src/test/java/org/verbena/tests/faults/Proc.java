@@ -58,7 +58,7 @@ public final class Proc {
     }
 
     /** The state letter of a stat file; empty if the task is gone. */
-    static String state(Path stat) {
+    public static String state(Path stat) {
         String[] f = fields(stat);
         return f.length == 0 ? "" : f[0];
     }

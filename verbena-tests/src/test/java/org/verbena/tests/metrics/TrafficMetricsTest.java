@@ -68,7 +68,7 @@ class TrafficMetricsTest {
             assertThat(a.sendQueue().postRead(10, SendFlags.SIGNALED, from, 0, 32, to.rkey() + 1, to.address()))
                     .isZero();
             assertThat(poll(node).status()).isEqualTo(WcStatus.REM_ACCESS_ERR);
-            Wait.until(Duration.ofSeconds(30), () -> b.state() == QueuePairState.ERR, () -> "it was not told");
+            Wait.until(Duration.ofSeconds(60), () -> b.state() == QueuePairState.ERR, () -> "it was not told");
 
             metrics.refresh();
             Scrape s = Scrape.of(registry);
@@ -126,7 +126,7 @@ class TrafficMetricsTest {
 
     private static WorkCompletion poll(Node node) {
         WorkCompletion[] one = WorkCompletion.array(1);
-        Wait.until(Duration.ofSeconds(30), () -> node.cq.poll(one) == 1, () -> "no completion");
+        Wait.until(Duration.ofSeconds(60), () -> node.cq.poll(one) == 1, () -> "no completion");
         return one[0];
     }
 }

@@ -177,7 +177,7 @@ class VerbsMetricsTest {
             }
             try (Shown b = new Shown("b0")) {
                 Shown.count(b.device, SamplePoint.DEVICE_PEERS, 1);
-                Wait.until(Duration.ofSeconds(20), () -> Scrape.of(registry).values()
+                Wait.until(Duration.ofSeconds(60), () -> Scrape.of(registry).values()
                         .containsKey("verbena_device_peers_total{device=\"b0\"}"), () -> "b0 does not appear");
             }
         }
