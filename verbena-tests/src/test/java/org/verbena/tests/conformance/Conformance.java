@@ -128,6 +128,7 @@ abstract class Conformance {
     final Pair connected(EndOptions near, EndOptions far) throws VerbsException {
         Pair p = pair(near, far);
         p.connect();
+        p.meet();
         return p;
     }
 
