@@ -16,7 +16,7 @@ import org.verbena.verbs.WcStatus;
 public class PostedStress {
     private static final int LONG = 200;
     private static final int SOURCE = 1024;
-    private static final long PATIENCE = 2_000_000_000L;
+    private static final long PATIENCE = 20_000_000_000L;
 
     private PostedStress() {}
 

@@ -18,6 +18,7 @@ import org.verbena.verbs.VerbsException;
 /** {@link Window} against the peer that uses it. */
 public class WindowStress {
     private static final int BYTES = 2048;
+    private static final long PATIENCE = 20_000_000_000L;
 
     private WindowStress() {}
 
@@ -71,7 +72,7 @@ public class WindowStress {
         @Arbiter
         public void end(II_Result r) {
             r.r2 = words();
-            boolean good = StressPairs.drain(pair.a.sendCq, 1, 1_000_000_000L) == 1;
+            boolean good = StressPairs.drain(pair.a.sendCq, 1, PATIENCE) == 1;
             try {
                 window.close();
                 region.close();
@@ -87,7 +88,7 @@ public class WindowStress {
 
         /** Awaits whatever was posted at the owner's end; a refused WRITE may have flushed it. */
         private void await() {
-            StressPairs.drain(pair.b.sendCq, 1, 1_000_000_000L);
+            StressPairs.drain(pair.b.sendCq, 1, PATIENCE);
         }
 
         private int words() {

@@ -45,7 +45,7 @@ public final class AllocationCheck {
         List<String> suspects = results.stream().filter(r -> !isGood(r)).map(AllocationCheck::pattern)
                 .distinct()
                 .toList();
-        Collection<RunResult> again = suspects.isEmpty() ? List.of() : run(suspects, 3000, 500);
+        Collection<RunResult> again = suspects.isEmpty() ? List.of() : run(suspects, 3000, 2000);
         int failed = 0;
         for (RunResult r : results) {
             RunResult last = again.stream().filter(a -> a.getParams().id().equals(r.getParams().id())).findFirst()

@@ -18,7 +18,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class StreamPairs {
     private static final long PATIENCE = 30_000_000_000L;
-    private static final long BELL_PATIENCE = 2_000_000_000L;
+    private static final long BELL_PATIENCE = 20_000_000_000L;
 
     static {
         System.setProperty("verbena.stream.ring", String.valueOf(Link.FIRST_RING)); // rings stay small, and get full
