@@ -29,7 +29,7 @@ class ChangeTest {
 
     @BeforeEach
     void offer() throws VerbsException {
-        sessions = new SessionPair();
+        sessions = SessionPair.ofOne();
         link = Link.create(sessions.a, stream);
         peerLink = Link.create(sessions.b, peer);
         assertThat(stream.prepare(link)).isTrue();
