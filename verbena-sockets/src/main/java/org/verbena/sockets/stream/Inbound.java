@@ -445,6 +445,11 @@ final class Inbound {
         return !shut && (carrier == KERNEL || !doorbells.isOver());
     }
 
+    /** Whether a doorbell that TCP brings would be found, not lie behind more than is taken for a program that does not read. */
+    boolean findsDoorbells() {
+        return carrier == RING || leftover.remaining() < Leftover.PIECE;
+    }
+
     /** TCP has something to read; says whether the program has. */
     boolean kernelReady() {
         if (carrier == CANDIDATE) {

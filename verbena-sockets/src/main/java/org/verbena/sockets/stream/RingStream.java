@@ -214,8 +214,7 @@ final class RingStream extends Stream {
         if ((ops & WRITE) != 0 && !out.isByRing()) {
             wanted |= WRITE;
         }
-        // a writer is told of room by doorbell, which TCP can bring when it brings nothing else any more
-        boolean heard = (ops & WRITE) != 0 && out.isByRing() && in.isByRing();
+        boolean heard = (ops & WRITE) != 0 && out.isByRing() && in.findsDoorbells(); // by which a writer is told of room
         if (((ops & READ) != 0 || heard) && in.needsKernel()) {
             wanted |= READ;
         }
