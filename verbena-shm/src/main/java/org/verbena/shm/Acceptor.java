@@ -46,6 +46,7 @@ final class Acceptor {
                     return;
                 }
                 s.setNonBlocking(true);
+                spare.takeBack();
                 try {
                     handler.accepted(s);
                 } catch (LinuxException e) {
@@ -68,6 +69,7 @@ final class Acceptor {
     /** Uses the spare descriptor to close the connection that waits. */
     private void turnAway() {
         if (!spare.lend()) {
+            spare.takeBack();
             return;
         }
         try {

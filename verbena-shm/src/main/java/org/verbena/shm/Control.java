@@ -372,7 +372,7 @@ final class Control {
         if ((events & Epoll.OUT) != 0) {
             s.flushOutbox();
         }
-        if (s.memories().isMissing()) { // it comes again as a descriptor, which is mapped and closed here
+        if (s.memories().isComing()) { // again, as a descriptor, which is mapped and closed here
             acceptor.spare().lend();
         }
         try {

@@ -35,12 +35,13 @@ final class SessionMemories {
 
     /** Memory that came and could not be taken. It is asked for once; if it is missed again, that is another object. */
     private static final class Missing {
+        /** Why; 0 as long as it may still come by the spare descriptor. */
         final int errno;
         private final long since = System.nanoTime();
         private final AtomicBoolean asked;
 
         Missing(int errno, boolean isAsked) {
-            this.errno = errno;
+            this.errno = isAsked ? 0 : errno;
             this.asked = new AtomicBoolean(isAsked);
         }
 
@@ -148,9 +149,14 @@ final class SessionMemories {
         session.send(new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(id), null);
     }
 
-    /** Whether memory that came could not be taken. */
-    boolean isMissing() {
-        return !missing.isEmpty();
+    /** Whether memory that could not be taken was asked for again, and has not come. */
+    boolean isComing() {
+        for (Missing m : missing.values()) {
+            if (m.asked.get()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

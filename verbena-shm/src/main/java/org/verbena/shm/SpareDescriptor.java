@@ -15,7 +15,7 @@ import org.verbena.linux.LinuxException;
 final class SpareDescriptor {
     private @Nullable Fd kept;
 
-    /** From the beginning. */
+    /** Begins to keep one. */
     void keep() throws LinuxException {
         kept = Eventfd.create();
     }

@@ -125,6 +125,7 @@ final class Target {
     private int load(int rkey, long w) {
         key = 0;
         word = 0;
+        missing = 0;
         mapping = null;
         nothing = KeyTable.isNothing(w);
         if (rkey >>> 8 >= AdapterLayout.MAX_KEYS || !KeyTable.isValid(w) || !KeyTable.fits(w, rkey)

@@ -13,6 +13,8 @@ import java.util.function.BooleanSupplier;
  */
 final class DirectionLock {
     private static final long PAUSE_NANOS = 50_000;
+    /** Between two looks of who may wait for hours. */
+    private static final long LONGEST_WAIT_MILLIS = 16;
 
     private final ReentrantLock lock = new ReentrantLock();
     private volatile boolean aside;
@@ -77,9 +79,9 @@ final class DirectionLock {
 
     private static void await(BooleanSupplier taken, Object blockingLock) {
         boolean interrupted = false;
-        while (!taken.getAsBoolean()) {
+        for (long millis = 1; !taken.getAsBoolean(); millis = Math.min(2 * millis, LONGEST_WAIT_MILLIS)) {
             try {
-                blockingLock.wait(1);
+                blockingLock.wait(millis);
             } catch (InterruptedException e) {
                 interrupted = true;
             }

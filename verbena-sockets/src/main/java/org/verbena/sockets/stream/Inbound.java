@@ -324,6 +324,11 @@ final class Inbound {
         return n;
     }
 
+    /** Whether the session has failed, and TCP has had its time to say more of it. */
+    private static boolean hasBrokenOff(Link own) {
+        return own.session.isFailed() && System.nanoTime() - own.session.failedAt() > PATIENCE_NANOS;
+    }
+
     /** The ring is empty: the end, what TCP says, or nothing yet. */
     private int nothing(Link own) throws IOException {
         boolean failed = own.session.isFailed();
@@ -350,7 +355,7 @@ final class Inbound {
         if (doorbells.isEnded()) {
             return -1;
         }
-        if (failed && System.nanoTime() - own.session.failedAt() > PATIENCE_NANOS) {
+        if (hasBrokenOff(own)) {
             throw new SocketException("Connection reset: the session with the other process broke off");
         }
         return 0;
@@ -420,7 +425,7 @@ final class Inbound {
         }
         Link own = link();
         return ended || BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) > position
-                || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0; // a session that failed: as soon as TCP has spoken
+                || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 || hasBrokenOff(own);
     }
 
     /** Asks the peer to tell when there are data. */

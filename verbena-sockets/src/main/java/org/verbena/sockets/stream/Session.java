@@ -94,6 +94,7 @@ final class Session {
     private boolean saidBusy;
     private volatile boolean failed;
     private volatile long failedAt;
+    private volatile boolean awaited;
 
     /**
      * @param events a completion is there when the session has died
@@ -372,17 +373,24 @@ final class Session {
     /** Waits until all that was posted has arrived; the caller holds the lock. */
     void awaitArrival() {
         long target = posted;
+        awaited = true;
         poll();
         while (completed < target && !failed) {
             Thread.onSpinWait();
             poll();
         }
+        awaited = false;
         VarHandle.fullFence();
     }
 
     /** Whether something that was posted has not completed: somebody has to poll. */
     boolean isBusy() {
         return completed != posted && !failed;
+    }
+
+    /** Whether somebody does, who holds the lock. */
+    boolean isAwaited() {
+        return awaited;
     }
 
     boolean isFailed() {

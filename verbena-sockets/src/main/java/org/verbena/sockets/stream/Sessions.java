@@ -320,8 +320,10 @@ final class Sessions {
         for (Entry entry : entries.values()) {
             Session session = entry.session;
             if (session != null && session.isBusy()) {
-                synchronized (session) {
-                    session.poll();
+                if (!session.isAwaited()) {
+                    synchronized (session) {
+                        session.poll();
+                    }
                 }
                 busy |= session.isBusy();
             }

@@ -15,7 +15,7 @@ import org.verbena.verbs.spi.FlightEvents;
  * The bytes of one connected TCP connection, both ways: by the kernel's TCP and, from a byte on that both ends have
  * agreed upon, through rings in registered memory.
  *
- * <p>No call waits for the peer; who has to wait does it with these parts, whether a thread or a selector:
+ * <p>No call waits for what the peer's program does; who has to wait does it with these parts, whether a thread or a selector:
  *
  * {@snippet :
  * int n = stream.read(buffer);                       // 0: nothing there

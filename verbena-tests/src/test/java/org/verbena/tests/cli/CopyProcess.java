@@ -133,8 +133,8 @@ final class CopyProcess implements AutoCloseable {
             }
             CopyProcess stopped = held == null ? sender : held;
             if (sender.isAlive() && stopped.stop()) {
-                long now = CopyFiles.verified(to); // some more may be on its way, but not half of a file
-                if (now >= verified && now < size / 2) {
+                long now = CopyFiles.verified(to); // some more may be on its way, but not half of what is left
+                if (now >= verified && now < (verified + size) / 2) {
                     return sender;
                 }
                 stopped.signal("CONT");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.verbs.VerbsException;
 
 /** The receiver's memory has been named to the sender, and has yet to reach it. */
-class LateMemoryTest {
+class OvertakenBytesTest {
     private SessionPair sessions;
     private FakeTcp[] tcp;
     private RingStream sender;
