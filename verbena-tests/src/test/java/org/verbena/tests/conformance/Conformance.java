@@ -128,7 +128,6 @@ abstract class Conformance {
     final Pair connected(EndOptions near, EndOptions far) throws VerbsException {
         Pair p = pair(near, far);
         p.connect();
-        p.meet();
         return p;
     }
 

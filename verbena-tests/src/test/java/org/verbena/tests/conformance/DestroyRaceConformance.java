@@ -273,7 +273,7 @@ abstract class DestroyRaceConformance extends Conformance {
             Random other = new Random(random.nextLong());
             FutureTask<List<String>> user = new FutureTask<>(() -> use(calls.apply(t), other, started, ended));
             Thread.ofPlatform().daemon().name("uses").start(user);
-            assertThat(started.await(50, TimeUnit.SECONDS)).as("seed %d round %d", seed, round).isTrue();
+            assertThat(started.await(20, TimeUnit.SECONDS)).as("seed %d round %d", seed, round).isTrue();
             for (VerbsObject o : objects) {
                 closeQuietly(o);
             }

@@ -20,7 +20,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;
@@ -32,7 +31,6 @@ import org.verbena.verbs.Connection;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.Gid;
-import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.ProtectionDomain;
@@ -46,7 +44,6 @@ import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.WcStatus;
 
 /** One end of a connection: a context, a PD, completion queues, a queue pair and a region. */
 final class End implements AutoCloseable {
@@ -54,7 +51,6 @@ final class End implements AutoCloseable {
     static final int GUARD = 4096;
 
     private static final int READS = 16;
-    private static final long FIRST = 0xf125;
 
     final ConformanceFixture fixture;
     final Context context;
@@ -306,38 +302,6 @@ final class End implements AutoCloseable {
     /** Posts datagrams to all members of a group. */
     int postToGroup(String group, Op... ops) throws VerbsException {
         return postTo(qp, handle(group), QueuePair.MULTICAST, options.qkey, ops);
-    }
-
-    // ---- meeting a peer, see Pair
-
-    /** Posts a receive for the first datagram of a peer, which has no bytes. */
-    void awaitFirst() {
-        Conformance.assertPosted(postReceives(Op.receive(FIRST).on(0, GlobalRoutingHeader.BYTES)));
-    }
-
-    boolean hasFirst() {
-        boolean has = !poll(receiveCq, 1).isEmpty();
-        if (has) {
-            at(0, GlobalRoutingHeader.BYTES).fill((byte) 0);
-        }
-        return has;
-    }
-
-    void sendFirst(EndAddress peer) throws VerbsException {
-        Conformance.assertPosted(postTo(peer, Op.send(FIRST)));
-        Conformance.assertStatus(WcStatus.SUCCESS, FIRST, awaitSend());
-    }
-
-    /** Whether a peer may write to the region through the queue pair. */
-    boolean takesWrites() {
-        return (options.access & options.queuePairAccess & AccessFlags.REMOTE_WRITE) != 0;
-    }
-
-    /** Writes eight bytes to the beginning of a peer's region. */
-    void write(EndAddress peer, long value) throws VerbsException {
-        setLong(0, value);
-        Conformance.assertPosted(post(Op.write(FIRST, peer, 0).on(0, 8)));
-        Conformance.assertStatus(WcStatus.SUCCESS, FIRST, awaitSend());
     }
 
     int reads() {

@@ -19,10 +19,6 @@ final class EndOptions implements Serializable {
         REGISTERED
     }
 
-    private static final int TIMEOUT = 14;
-    /** 0.5 s: eight times that is time enough for the owner of a queue to be asked, however busy the machine is. */
-    private static final int TIMEOUT_OF_XRC = 17;
-
     int type = QueuePairType.RC;
     int createFlags;
     /** Of datagrams, both what they carry and what is taken. */
@@ -44,7 +40,7 @@ final class EndOptions implements Serializable {
     @Nullable String xrcFile;
     int cqFlags;
     boolean parentDomain;
-    int timeout = TIMEOUT;
+    int timeout = 14;
     int retryCount = 7;
     int rnrRetry = 7;
     int minRnrTimer = 12;
@@ -160,7 +156,6 @@ final class EndOptions implements Serializable {
     /** Queue pairs of the XRC types, in a domain of their own. */
     EndOptions xrc() {
         type = QueuePairType.XRC_SEND;
-        timeout = timeout == TIMEOUT ? TIMEOUT_OF_XRC : timeout;
         return this;
     }
 

@@ -240,7 +240,7 @@ abstract class EventsConformance extends Conformance {
                 arm(p.near.receiveCq, false);
                 p.near.setLong(0, i);
                 assertPosted(p.near.post(Op.write(1, p.farAddress, 0).on(0, 8)));
-                assertThat(epoll.await(60_000)).isEqualTo(1);
+                assertThat(epoll.await(10_000)).isEqualTo(1);
                 assertThat(epoll.token(0)).isEqualTo(4711);
                 assertThat(channel(p).await(Duration.ZERO)).isSameAs(p.near.receiveCq);
                 p.near.awaitReceive();

@@ -230,7 +230,7 @@ abstract class PeerDeathConformance extends Conformance {
         far.join(); // the request is there
         process.kill();
         Throwable t = org.assertj.core.api.Assertions
-                .catchThrowable(() -> connecting.get(50, java.util.concurrent.TimeUnit.SECONDS));
+                .catchThrowable(() -> connecting.get(15, java.util.concurrent.TimeUnit.SECONDS));
         assertThat(t).hasCauseInstanceOf(org.verbena.verbs.VerbsException.class);
     }
 

@@ -393,8 +393,8 @@ abstract class RetryConformance extends Conformance {
     @Test
     void aStartedSendMayFailWhileTheQueueDrains() throws Exception {
         EndOptions slow = EndOptions.defaults();
-        slow.minRnrTimer = 0; // 655.36 ms, so that SQD comes first
-        Pair p = connected(EndOptions.defaults().rnrRetry(6), slow);
+        slow.minRnrTimer = 25; // 61.44 ms, so that SQD comes first
+        Pair p = connected(EndOptions.defaults().rnrRetry(3), slow);
         assertPosted(p.near.post(Op.send(1).on(0, 8), Op.send(2).on(0, 8)));
         drain(p);
         assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 1, p.near.awaitSend());

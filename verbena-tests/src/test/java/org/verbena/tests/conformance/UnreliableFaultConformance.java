@@ -27,9 +27,7 @@ abstract class UnreliableFaultConformance extends Conformance {
         needs(open(), Feature.UD);
         PeerProcess process = ownPeer();
         Pair p = connectedTo(process, EndOptions.datagrams(), EndOptions.datagrams());
-        p.meet();
         Far other = readyFar(EndOptions.datagrams());
-        Pair.meet(p.near, other);
         EndAddress second = other.address();
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
         sent(p, Op.send(1).on(0, 8));
@@ -51,7 +49,6 @@ abstract class UnreliableFaultConformance extends Conformance {
         PeerProcess process = ownPeer();
         Pair p = connectedTo(process, EndOptions.datagrams(), EndOptions.datagrams());
         Far other = readyFar(EndOptions.datagrams());
-        Pair.meet(p.near, other);
         EndAddress second = other.address();
         assertPosted(p.far.postReceives(Op.receives(4, 5000, 5000)));
         process.signal("STOP");
@@ -81,7 +78,6 @@ abstract class UnreliableFaultConformance extends Conformance {
         needs(open(), Feature.UD);
         PeerProcess process = ownPeer();
         Pair p = connectedTo(process, EndOptions.datagrams(), EndOptions.datagrams());
-        p.meet();
         EndAddress near = p.nearAddress;
         assertPosted(p.near.postReceives(Op.receives(8, 100, 100)));
         p.far.act(end -> {
@@ -109,7 +105,6 @@ abstract class UnreliableFaultConformance extends Conformance {
         for (Far f : List.of(p.far, other)) {
             f.act(end -> end.qp.attachMulticast(Gid.parse(group), 0));
         }
-        MulticastConformance.awaitMembers(p.near, group, List.of(p.far, other));
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
         assertPosted(other.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(0, 100)));
         p.near.setLong(0, 41);

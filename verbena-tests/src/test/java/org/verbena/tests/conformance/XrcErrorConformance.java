@@ -165,7 +165,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
 
     @Test
     void queuePairsAreConnectedAnew() throws VerbsException {
-        Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().retry(13, 7)); // for a target that does not answer
+        Pair p = xrc();
         postReceives(p.near, 0, 4);
         for (int round = 0; round < 3; round++) {
             assertAllSent(send(p, 8));
