@@ -199,8 +199,12 @@ final class SelectorKey extends AbstractSelectionKey implements Stream.Listener,
     /** Asks the kernel for what the stream needs of it now: the doorbell is for the key that is heard. */
     void askKernel(Stream s) {
         int ops = interest & BYTES;
-        int byRing = (s.isInputByRing() ? OP_READ : 0) | (s.isOutputByRing() ? OP_WRITE : 0);
-        askKernel(s.kernelOps(heard ? ops : ops & ~byRing));
+        askKernel(s.kernelOps(heard ? ops : ops & ~byRing(s)));
+    }
+
+    /** The directions of a stream that rings carry. */
+    static int byRing(Stream s) {
+        return (s.isInputByRing() ? OP_READ : 0) | (s.isOutputByRing() ? OP_WRITE : 0);
     }
 
     @Override

@@ -342,7 +342,7 @@ public final class VerbenaSelector extends AbstractSelector {
             return;
         }
         ops &= SelectorKey.BYTES;
-        int byRing = (s.isInputByRing() ? SelectionKey.OP_READ : 0) | (s.isOutputByRing() ? SelectionKey.OP_WRITE : 0);
+        int byRing = SelectorKey.byRing(s);
         count(key, byRing != 0, (ops & ~byRing) != 0);
         key.askKernel(s);
         if (ops != 0) {

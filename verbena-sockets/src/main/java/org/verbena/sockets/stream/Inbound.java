@@ -204,13 +204,11 @@ final class Inbound {
             }
             long known = leftOfTcp(own);
             int data = known >= 0 ? (int) Math.min(n, known) : n; // what is more was the doorbell
-            if (data < n) {
-                doorbells.found();
-            }
             leftover.keep(data);
             count(data);
             total += data;
             if (data < n) {
+                doorbells.found();
                 changed.run(); // it was for whoever sleeps, who is not armed: a program may read without selecting
             }
             if (known != 0 && (n < piece || left < 0)) {

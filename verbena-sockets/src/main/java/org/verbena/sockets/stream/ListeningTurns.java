@@ -1,7 +1,6 @@
 package org.verbena.sockets.stream;
 
-import java.util.ArrayDeque;
-import java.util.Queue;
+import java.util.LinkedHashSet;
 import java.util.function.LongSupplier;
 
 /**
@@ -15,7 +14,7 @@ final class ListeningTurns {
     private static final int LEAST = 8;
 
     private final LongSupplier descriptors;
-    private final Queue<Agreement> waiting = new ArrayDeque<>();
+    private final LinkedHashSet<Agreement> waiting = new LinkedHashSet<>();
     private long most = LEAST;
     private long taken;
 
@@ -43,11 +42,10 @@ final class ListeningTurns {
 
     /** Ends a turn. */
     void giveBack(StreamEngine engine) {
-        Agreement next = waiting.poll();
-        if (next == null) {
+        if (waiting.isEmpty()) {
             taken--;
         } else {
-            engine.submit(next::haveTurn);
+            engine.submit(waiting.removeFirst()::haveTurn);
         }
     }
 }

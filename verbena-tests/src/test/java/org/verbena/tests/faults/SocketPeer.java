@@ -195,16 +195,24 @@ final class SocketPeer {
             random.nextBytes(out);
             c.write(out, n);
             sent.update(out, 0, n);
-            for (int back = 0; back < n;) {
-                int got = c.read(in);
-                if (got < 0) {
-                    throw new IOException("the end, " + (n - back) + " bytes early");
-                }
-                received.update(in, 0, got);
-                back += got;
-            }
+            receive(c, n, in, received);
             left -= n;
         }
+        compare(sent, received);
+    }
+
+    private static void receive(PeerConnection c, int bytes, byte[] in, MessageDigest received) throws IOException {
+        for (int back = 0; back < bytes;) {
+            int got = c.read(in);
+            if (got < 0) {
+                throw new IOException("the end, " + (bytes - back) + " bytes early");
+            }
+            received.update(in, 0, got);
+            back += got;
+        }
+    }
+
+    private static void compare(MessageDigest sent, MessageDigest received) {
         if (!Arrays.equals(sent.digest(), received.digest())) {
             throw new AssertionError("what came back is not what was sent");
         }
@@ -218,20 +226,12 @@ final class SocketPeer {
             c.write(out, bytes);
             return c;
         });
+        MessageDigest sent = MessageDigest.getInstance("SHA-256");
+        sent.update(out);
         MessageDigest received = MessageDigest.getInstance("SHA-256");
-        byte[] in = new byte[MESSAGE];
-        for (int back = 0; back < bytes;) {
-            int got = c.read(in);
-            if (got < 0) {
-                throw new IOException("the end, " + (bytes - back) + " bytes early");
-            }
-            received.update(in, 0, got);
-            back += got;
-        }
+        receive(c, bytes, new byte[MESSAGE], received);
         writer.get();
-        if (!Arrays.equals(MessageDigest.getInstance("SHA-256").digest(out), received.digest())) {
-            throw new AssertionError("what came back is not what was sent");
-        }
+        compare(sent, received);
     }
 
     /** Talks until it is decided what carries the connection. */
