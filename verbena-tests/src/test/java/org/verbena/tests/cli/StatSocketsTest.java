@@ -83,8 +83,10 @@ class StatSocketsTest {
         return r.out();
     }
 
-    private JsonNode look(TalkProcess p) throws IOException {
-        return JSON.readTree(text("stat", String.valueOf(p.pid()), "--once", "--json", "--view", "full"));
+    /** What a process shows that has sockets; it begins to show them a while after the first. */
+    private JsonNode look(TalkProcess p) throws Exception {
+        return until(p, picture -> of(picture, "SOCKETS").stream().anyMatch(s -> attribute(s, "open").matches(
+                "[1-9].*")));
     }
 
     private static List<JsonNode> of(JsonNode picture, String type) {
@@ -291,6 +293,7 @@ class StatSocketsTest {
         TalkProcess client = start("", "crowd", server.line(), "5");
         assertThat(client.line()).isEqualTo("5");
         assertThat(server.line()).isEqualTo("5");
+        look(server);
         String lines = text("stat", String.valueOf(server.pid()), "--view", "netstat", "--once");
         assertThat(lines.lines().filter(l -> l.contains(" " + server.pid() + " ") && l.contains("127.0.0.1:")))
                 .hasSize(3);
