@@ -106,7 +106,7 @@ final class ShmContext extends Context {
             engine.start();
             c.opened();
             return c;
-        } catch (LinuxException e) {
+        } catch (LinuxException | RuntimeException | Error e) { // an error too: that of a thread that cannot be had
             shown.close();
             adapter.close();
             if (commons != null) {

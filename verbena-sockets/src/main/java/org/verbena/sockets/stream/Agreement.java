@@ -483,7 +483,12 @@ final class Agreement {
 
     private void finish() {
         Offer offer = peerOffer;
-        if (offer == null || !offerSent || over) {
+        Link link = stream.link();
+        if (offer == null || link == null || !offerSent || over) {
+            return;
+        }
+        if (!offer.isOfPeer(link.session)) { // the other end comes to the same: neither uses what it was offered
+            end(FallbackReason.NO_SESSION);
             return;
         }
         over = true;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *   12  version   int: of the sender; the lower one of the two is spoken
  *   16  HELLO: features long, 24 instance long, 32 cookie long, 40 port int, 48 accepted long
  *       OFFER: index int, 20 block's key int, 24 block's address long, 32 ring's key int, 36 ring's size int,
- *              40 ring's address long
+ *              40 ring's address long, 48 session's header's address long, 56 its key int
  * </pre>
  */
 final class Greeting {
@@ -61,6 +61,8 @@ final class Greeting {
         into.set(INT, 32, offer.ringKey());
         into.set(INT, 36, offer.ringSize());
         into.set(LONG, 40, offer.ringAddress());
+        into.set(LONG, 48, offer.headerAddress());
+        into.set(INT, 56, offer.headerKey());
     }
 
     private static void start(MemorySegment into, int type) {
@@ -87,7 +89,8 @@ final class Greeting {
             return null;
         }
         Offer offer = new Offer(message.get(INT, 16), message.get(INT, 20), message.get(LONG, 24),
-                message.get(INT, 32), message.get(LONG, 40), message.get(INT, 36));
+                message.get(INT, 32), message.get(LONG, 40), message.get(INT, 36), message.get(LONG, 48),
+                message.get(INT, 56));
         return offer.isSane() ? offer : null;
     }
 }

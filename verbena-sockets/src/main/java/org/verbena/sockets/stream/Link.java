@@ -59,7 +59,8 @@ final class Link {
 
     /** What the peer needs in order to write. */
     Offer offer() {
-        return new Offer(index, blockMemory.rkey(), blockMemory.address(), ring.rkey(), ring.address(), ring.size());
+        return new Offer(index, blockMemory.rkey(), blockMemory.address(), ring.rkey(), ring.address(), ring.size(),
+                session.header().address(), session.header().rkey());
     }
 
     /** Gives all memory back: the peer writes to it no more. */

@@ -4,7 +4,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -68,17 +70,21 @@ final class Sessions {
     /** @throws VerbsException without a device, or memory */
     Sessions(StreamEngine engine) throws VerbsException {
         this.engine = engine;
-        context = Verbs.open(System.getProperty(DEVICE, "shm0"));
-        try {
-            events = context.createCompletionChannel();
-            listener = context.connectionManager().listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-        } catch (VerbsException e) {
-            context.close();
-            throw e;
-        }
         instance = new SplittableRandom(System.nanoTime() ^ ProcessHandle.current().pid() * 0x9e3779b97f4a7c15L)
                 .nextLong();
-        Thread.ofPlatform().daemon().name("verbena-stream-accept").start(this::acceptAll);
+        Deque<AutoCloseable> made = new ArrayDeque<>(); // to be closed in the opposite order
+        try {
+            context = Verbs.open(System.getProperty(DEVICE, "shm0"));
+            made.push(context);
+            events = context.createCompletionChannel();
+            made.push(events);
+            listener = context.connectionManager().listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            made.push(listener);
+            Thread.ofPlatform().daemon().name("verbena-stream-accept").start(this::acceptAll);
+        } catch (Throwable t) { // an error too: that of a thread that cannot be had
+            made.forEach(StreamEngine::closeQuietly);
+            throw t;
+        }
     }
 
     long instance() {
@@ -107,18 +113,22 @@ final class Sessions {
         if (entry != null && entry.session != null && entry.session.isFailed()) {
             entry = null;
         }
+        if (entry != null && entry.session != null) {
+            then.found(entry.session, FallbackReason.NONE);
+            return;
+        }
+        boolean first = entry == null;
         if (entry == null) {
             entry = new Entry();
             entries.put(key, entry);
-            if (!key.accepts()) {
-                Thread.ofPlatform().daemon().name("verbena-stream-connect").start(() -> connect(key, port));
-            }
         }
-        Session session = entry.session;
-        if (session != null) {
-            then.found(session, FallbackReason.NONE);
-        } else {
-            entry.waiting.add(then);
+        entry.waiting.add(then);
+        if (first && !key.accepts()) {
+            try {
+                Thread.ofPlatform().daemon().name("verbena-stream-connect").start(() -> connect(key, port));
+            } catch (OutOfMemoryError e) { // no thread, as the JVM says it
+                failed(key, e);
+            }
         }
     }
 

@@ -292,9 +292,10 @@ final class StreamEngine {
                 watch(Fd.of(open.events().descriptor()), Epoll.IN, made::takeDeaths);
                 sessions = open;
             } catch (VerbsException e) {
-                unavailable = e;
-                sessionsAgain = System.nanoTime() + AGAIN_NANOS;
-                throw e;
+                throw unavailableForNow(e);
+            } catch (OutOfMemoryError e) { // no thread, as the JVM says it, or no memory
+                throw unavailableForNow(new VerbsException("begin sessions", Errno.ENOMEM, String.valueOf(e
+                        .getMessage())));
             } catch (LinuxException e) {
                 unavailable = new VerbsException("watch sessions", e);
                 sessionsAgain = Long.MAX_VALUE; // its threads run already
@@ -302,6 +303,12 @@ final class StreamEngine {
             }
         }
         return open;
+    }
+
+    private VerbsException unavailableForNow(VerbsException e) {
+        unavailable = e;
+        sessionsAgain = System.nanoTime() + AGAIN_NANOS;
+        return e;
     }
 
     /** Who has asked for a session waits no more. */

@@ -38,7 +38,7 @@ class GreetingFuzzTest {
             MemorySegment message = arena.allocate(Greeting.BYTES, 8);
             for (int i = 0; i < ROUNDS; i++) {
                 Greeting.put(message, new Offer(random.nextInt(1000), random.nextInt(), random.nextLong(), random
-                        .nextInt(), random.nextLong(), 1 << random.nextInt(32)));
+                        .nextInt(), random.nextLong(), 1 << random.nextInt(32), random.nextLong(), random.nextInt()));
                 for (int flips = random.nextInt(4); flips > 0; flips--) {
                     int at = random.nextInt(Greeting.BYTES);
                     message.set(ValueLayout.JAVA_BYTE, at, (byte) random.nextInt());
@@ -69,7 +69,7 @@ class GreetingFuzzTest {
                 assertThat(Greeting.hello(message, Greeting.BYTES)).isEqualTo(hello);
                 assertThat(Greeting.offer(message, Greeting.BYTES)).isNull();
                 Offer offer = new Offer(random.nextInt(1 << 14), random.nextInt(), random.nextLong(), random.nextInt(),
-                        random.nextLong(), 4096);
+                        random.nextLong(), 4096, random.nextLong(), random.nextInt());
                 Greeting.put(message, offer);
                 assertThat(Greeting.offer(message, Greeting.BYTES)).isEqualTo(offer);
                 assertThat(Greeting.hello(message, Greeting.BYTES)).isNull();

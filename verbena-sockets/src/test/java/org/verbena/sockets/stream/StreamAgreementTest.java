@@ -3,6 +3,7 @@ package org.verbena.sockets.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -40,6 +41,7 @@ class StreamAgreementTest {
     private static final int[] NO_DESCRIPTORS = {};
     private static final String MEMORY = "verbena.stream.memory";
     private static final long LOWEST = 1;
+    private static final long OTHER_HEADER = 0x7777_0000L;
     /** Far more than what it takes as a rule, and far less than the patience: on a slow machine it is more. */
     private static final int LATE_MILLIS = 1000;
 
@@ -364,6 +366,43 @@ class StreamAgreementTest {
             server.close(false);
         } finally {
             System.clearProperty(MEMORY);
+        }
+    }
+
+    /** As when the other process has made a new session after the old one failed, which this one has not noticed. */
+    @Test
+    void anOfferOfAnotherSessionLeavesTcp() throws Exception {
+        Tcp tcp = connect();
+        try (UnixSocket name = UnixSocket.listen(nameOf(tcp), 4);
+                Context context = Verbs.open("shm0");
+                Arena arena = Arena.ofConfined()) {
+            RingStream server = (RingStream) Stream.of(tcp.server, Stream.Role.SERVER);
+            try (UnixSocket end = name.accept()) {
+                MemorySegment message = arena.allocate(Greeting.BYTES, 8);
+                assertThat(end.receive(message, NO_DESCRIPTORS)).isEqualTo(Greeting.BYTES);
+                Greeting.Hello hello = Greeting.hello(message, Greeting.BYTES);
+                assertThat(connectTo(context, hello.port())).isZero();
+                Greeting.put(message, new Greeting.Hello(Greeting.VERSION, 0, LOWEST, hello.cookie(), 1,
+                        hello.accepted()));
+                assertThat(end.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
+                assertThat(end.receive(message, NO_DESCRIPTORS)).isEqualTo(Greeting.BYTES);
+                Offer offer = Greeting.offer(message, Greeting.BYTES);
+                assertThat(offer.headerAddress()).isNotZero();
+                Greeting.put(message, new Offer(0, 1, 4096, 1, 8192, 4096, OTHER_HEADER, 1));
+                assertThat(end.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
+            }
+            await("fall-back", () -> server.reason() == FallbackReason.NO_SESSION);
+            tcp.client.write(ByteBuffer.wrap(new byte[] {42}));
+            ByteBuffer in = ByteBuffer.allocate(1);
+            await("a byte by TCP", () -> {
+                try {
+                    return server.read(in) == 1;
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            assertThat(in.get(0)).isEqualTo((byte) 42);
+            server.close(false);
         }
     }
 
