@@ -24,6 +24,8 @@ final class Activation implements Supplier<Map<String, Object>> {
     /** Whether classic sockets are Verbena's, too. */
     private static final String CLASSIC = "verbena.classic";
 
+    private static final long REPORT_MILLIS = 50;
+
     private final AgentArguments arguments;
     private final Instrumentation instrumentation;
     private final File jar;
@@ -129,18 +131,32 @@ final class Activation implements Supplier<Map<String, Object>> {
                 all.put(SocketHook.SOCKETS, c.classicSockets());
                 all.put(SocketHook.ACCEPTING, c.classicAccepting());
             }
-            // the first call of native code takes a tenth of a second: the program need not wait for it
-            Thread.ofPlatform().daemon().name("verbena-start").start(new Runnable() {
-                @Override
-                public void run() {
-                    report(c);
-                }
-            });
+            reportLater(c);
             return all;
         } catch (Throwable t) { // broken service files, too, and a thread that cannot be started
             sayWhatFailed(t);
             return Map.of();
         }
+    }
+
+    /**
+     * The first call of native code takes a tenth of a second: the program need not wait for it, and is to have the
+     * processor for itself until it has its first channel.
+     */
+    private void reportLater(Carrier c) {
+        Thread t = new Thread("verbena-start") { // a Runnable in a Thread would be one class more, its builders are six
+            @Override
+            public void run() {
+                try {
+                    sleep(REPORT_MILLIS);
+                } catch (InterruptedException e) {
+                    // by a program that knows it by its name: it is said now
+                }
+                report(c);
+            }
+        };
+        t.setDaemon(true);
+        t.start();
     }
 
     private void sayWhatFailed(Throwable t) {

@@ -3,14 +3,9 @@ package org.verbena.agent;
 import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
-import java.lang.module.Configuration;
-import java.lang.module.ModuleFinder;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.channels.spi.SelectorProvider;
-import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.jar.JarFile;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,15 +20,12 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
     /** What {@code DropIn.level()} says inside the agent's jar. */
     static final int LEVEL = 4;
 
-    private static final String SOCKETS = "org.verbena.sockets";
-    private static final String LINUX = "org.verbena.linux";
-    private static final String SHM = "org.verbena.shm";
-    private static final String DROP_IN = SOCKETS + ".DropIn";
+    private static final String DROP_IN = InnerModules.SOCKETS + ".DropIn";
 
     /** Finds it, and exports to it what it needs of the JDK. */
     static Carrier find(File jar, Instrumentation instrumentation) throws IOException, ReflectiveOperationException {
         Optional<Carrier> own = ofApplication();
-        Carrier c = own.isPresent() ? own.get() : inner(jar);
+        Carrier c = own.isPresent() ? own.get() : inner(jar, instrumentation);
         Grants.exports(instrumentation, c.sockets);
         return c;
     }
@@ -43,7 +35,7 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
         try {
             Class<?> dropIn = Class.forName(DROP_IN, false, loader);
             Module sockets = dropIn.getModule();
-            Module linux = Class.forName(LINUX + ".Sys", false, loader).getModule();
+            Module linux = Class.forName(InnerModules.LINUX + ".Sys", false, loader).getModule();
             Carrier own = new Carrier("the application's own Verbena", dropIn, sockets, linux);
             return own.level() >= LEVEL ? Optional.of(own) : Optional.empty();
         } catch (ReflectiveOperationException | LinkageError e) {
@@ -51,18 +43,11 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
         }
     }
 
-    private static Carrier inner(File file) throws IOException, ReflectiveOperationException {
-        JarFile jar = new JarFile(file);
-        ModuleLayer boot = ModuleLayer.boot();
-        // all by name: to look for who provides what would look through the JDK
-        Configuration verbena = boot.configuration().resolve(new InnerModules(jar, file.toURI()), ModuleFinder.of(),
-                Set.of(SOCKETS, SHM));
-        // its parent knows nothing of the class path, so no provider of another version there is found
-        ModuleLayer layer = ModuleLayer.defineModulesWithOneLoader(verbena, List.of(boot),
-                ClassLoader.getPlatformClassLoader()).layer();
-        Module sockets = layer.findModule(SOCKETS).orElseThrow();
-        Module linux = layer.findModule(LINUX).orElseThrow();
-        return new Carrier("Verbena", Class.forName(DROP_IN, false, sockets.getClassLoader()), sockets, linux);
+    private static Carrier inner(File jar, Instrumentation instrumentation)
+            throws IOException, ReflectiveOperationException {
+        InnerModules modules = new InnerModules(jar, Grants.access(instrumentation));
+        return new Carrier("Verbena", Class.forName(DROP_IN, false, modules), modules.module(InnerModules.SOCKETS),
+                modules.module(InnerModules.LINUX));
     }
 
     void grantNativeAccess(Instrumentation instrumentation) {

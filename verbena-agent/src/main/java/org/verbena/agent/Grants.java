@@ -52,8 +52,9 @@ final class Grants {
         }
     }
 
-    private static JavaLangAccess access(Instrumentation instrumentation) {
-        export(instrumentation, Grants.class.getModule(), "jdk.internal.access");
+    /** What the JDK's own packages ask of java.lang; {@code jdk.internal.module} can be used, too, when this has returned. */
+    static JavaLangAccess access(Instrumentation instrumentation) {
+        export(instrumentation, Grants.class.getModule(), "jdk.internal.access", "jdk.internal.module");
         return SharedSecrets.getJavaLangAccess();
     }
 

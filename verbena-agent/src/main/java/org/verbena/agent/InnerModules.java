@@ -1,159 +1,164 @@
 package org.verbena.agent;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.module.ModuleDescriptor;
-import java.lang.module.ModuleFinder;
-import java.lang.module.ModuleReader;
-import java.lang.module.ModuleReference;
-import java.net.URI;
-import java.util.ArrayList;
-import java.util.Enumeration;
+import java.security.CodeSource;
+import java.security.ProtectionDomain;
+import java.security.cert.Certificate;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
-import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 
+import jdk.internal.access.JavaLangAccess;
+import jdk.internal.module.ServicesCatalog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verbena's modules inside the agent's jar, each below a folder of its own. A finder of our own, since the JDK's needs the
- * zip file system, which costs time at start.
+ * Verbena's modules inside the agent's jar, each below a folder of its own, and the class loader that they share. Named
+ * modules, so that native access and packages of the JDK are granted to them alone; its parent knows nothing of the class
+ * path, so no provider of another version there is found.
+ *
+ * <p>They are defined one by one through the JDK's own access, not as a {@link ModuleLayer}, which differs in nothing that
+ * they can see: to resolve and define a layer takes three times as long in a JVM that has just begun, and the first
+ * channel of every program would wait for it.
  */
-final class InnerModules implements ModuleFinder {
+final class InnerModules extends ClassLoader {
+    static final String LINUX = "org.verbena.linux";
+    static final String VERBS = "org.verbena.verbs";
+    static final String SHM = "org.verbena.shm";
+    static final String SOCKETS = "org.verbena.sockets";
+
+    /** The packages of each: to list those of the jar takes longer than to define them. */
+    static final Map<String, Set<String>> PACKAGES = Map.of(
+            LINUX, Set.of(LINUX, LINUX + ".spi"),
+            VERBS, Set.of(VERBS, VERBS + ".spi"),
+            SHM, Set.of(SHM),
+            SOCKETS, Set.of(SOCKETS, SOCKETS + ".nio", SOCKETS + ".rules", SOCKETS + ".stream"));
+
     /** Where they are. */
-    static final String FOLDER = "META-INF/modules/";
+    private static final String FOLDER = "META-INF/modules/";
 
-    private static final String DESCRIPTOR = "module-info.class";
+    static {
+        registerAsParallelCapable();
+    }
 
-    private final Map<String, ModuleReference> modules = new HashMap<>();
+    private final JarFile jar;
+    private final ProtectionDomain domain;
+    private final Map<String, Module> modules = new HashMap<>();
+    private final Map<String, String> folders = new HashMap<>();
 
     /**
-     * Reads the descriptors. Loops, not streams: this is on the way to the first channel, and each lambda costs time there.
+     * Defines them.
      *
-     * @param jar stays open as long as the JVM runs: classes are loaded from it
+     * @param file the agent's jar, which stays open as long as the JVM runs
+     * @throws IllegalStateException if this program lacks a module of the JDK that they need
      */
-    InnerModules(JarFile jar, URI location) throws IOException {
-        List<ZipEntry> descriptors = new ArrayList<>();
-        Map<String, Set<String>> packages = new HashMap<>();
-        for (Enumeration<JarEntry> all = jar.entries(); all.hasMoreElements();) {
-            ZipEntry e = all.nextElement();
-            String name = e.getName();
-            int folderEnd = name.indexOf('/', FOLDER.length()) + 1;
-            if (!name.startsWith(FOLDER) || folderEnd == 0 || !name.endsWith(".class")) {
-                continue;
-            }
-            String file = name.substring(folderEnd);
-            int packageEnd = file.lastIndexOf('/');
-            if (packageEnd >= 0) {
-                String folder = name.substring(0, folderEnd);
-                Set<String> known = packages.get(folder);
-                if (known == null) {
-                    known = new HashSet<>();
-                    packages.put(folder, known);
-                }
-                known.add(file.substring(0, packageEnd).replace('/', '.'));
-            } else if (file.equals(DESCRIPTOR)) {
-                descriptors.add(e);
+    InnerModules(File file, JavaLangAccess access) throws IOException {
+        super(ClassLoader.getPlatformClassLoader());
+        jar = new JarFile(file);
+        domain = new ProtectionDomain(new CodeSource(file.toURI().toURL(), (Certificate @Nullable []) null), null, this,
+                null);
+        ServicesCatalog services = ServicesCatalog.getServicesCatalog(this);
+        for (Map.Entry<String, Set<String>> m : PACKAGES.entrySet()) {
+            String folder = FOLDER + m.getKey() + "/";
+            Module module = access.defineModule(this, descriptor(folder, m.getValue()), null);
+            modules.put(m.getKey(), module);
+            services.register(module);
+            for (String p : m.getValue()) {
+                folders.put(p, folder);
             }
         }
-        for (ZipEntry e : descriptors) {
-            String folder = e.getName().substring(0, e.getName().length() - DESCRIPTOR.length());
-            Supplier<Set<String>> its = new Supplier<>() { // no lambda, see above
+        for (Module m : modules.values()) {
+            connect(m, access);
+        }
+    }
+
+    /** Loops and no lambdas, here and below: each lambda costs time in a JVM that has just begun. */
+    private ModuleDescriptor descriptor(String folder, Set<String> packages) throws IOException {
+        try (InputStream in = jar.getInputStream(jar.getEntry(folder + "module-info.class"))) {
+            return ModuleDescriptor.read(in, new Supplier<>() {
                 @Override
                 public Set<String> get() {
-                    return packages.getOrDefault(folder, Set.of());
+                    return packages;
                 }
-            };
-            ModuleDescriptor descriptor;
-            try (InputStream in = jar.getInputStream(e)) {
-                descriptor = present(ModuleDescriptor.read(in, its));
-            }
-            modules.put(descriptor.name(), new Reference(descriptor, jar, folder,
-                    URI.create("jar:" + location + "!/" + folder)));
+            });
         }
     }
 
-    /** Without the modules of the JDK that this program does not have: Verbena does without the Flight Recorder. */
-    private static ModuleDescriptor present(ModuleDescriptor d) {
-        List<ModuleDescriptor.Requires> kept = new ArrayList<>();
+    /** Has a module read what it requires, and others see what it exports. */
+    private void connect(Module m, JavaLangAccess access) {
+        ModuleDescriptor d = m.getDescriptor();
         for (ModuleDescriptor.Requires r : d.requires()) {
-            if (!r.name().startsWith("jdk.") || ModuleLayer.boot().findModule(r.name()).isPresent()) {
-                kept.add(r);
+            Module other = modules.containsKey(r.name())
+                    ? modules.get(r.name())
+                    : ModuleLayer.boot().findModule(r.name()).orElse(null);
+            if (other != null) {
+                access.addReads(m, other);
+            } else if (!isDispensable(r)) {
+                throw new IllegalStateException("this program has no module " + r.name());
             }
         }
-        if (kept.size() == d.requires().size()) {
-            return d;
+        for (ModuleDescriptor.Exports e : d.exports()) {
+            if (!e.isQualified()) {
+                access.addExports(m, e.source());
+            }
+            for (String to : e.targets()) {
+                access.addExports(m, e.source(), modules.get(to));
+            }
         }
-        ModuleDescriptor.Builder b = ModuleDescriptor.newModule(d.name(), d.modifiers());
-        kept.forEach(b::requires);
-        d.exports().forEach(b::exports);
-        d.opens().forEach(b::opens);
-        d.uses().forEach(b::uses);
-        d.provides().forEach(b::provides);
-        d.version().ifPresent(b::version);
-        return b.packages(d.packages()).build();
+    }
+
+    /** Verbena does without the Flight Recorder. */
+    private static boolean isDispensable(ModuleDescriptor.Requires r) {
+        return r.name().startsWith("jdk.") || r.modifiers().contains(ModuleDescriptor.Requires.Modifier.STATIC);
+    }
+
+    /** One of {@link #PACKAGES}. */
+    Module module(String name) {
+        Module m = modules.get(name);
+        if (m == null) {
+            throw new IllegalArgumentException(name);
+        }
+        return m;
     }
 
     @Override
-    public Optional<ModuleReference> find(String name) {
-        return Optional.ofNullable(modules.get(name));
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        String folder = folders.get(name.substring(0, Math.max(0, name.lastIndexOf('.'))));
+        if (folder == null) {
+            return getParent().loadClass(name);
+        }
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> known = findLoadedClass(name);
+            return known == null ? define(name, folder) : known;
+        }
     }
 
     @Override
-    public Set<ModuleReference> findAll() {
-        return Set.copyOf(modules.values());
-    }
-
-    /** One module. */
-    private static final class Reference extends ModuleReference {
-        private final JarFile jar;
-        private final String folder;
-
-        Reference(ModuleDescriptor descriptor, JarFile jar, String folder, URI location) {
-            super(descriptor, location);
-            this.jar = jar;
-            this.folder = folder;
-        }
-
-        @Override
-        public ModuleReader open() {
-            return new Reader(jar, folder, location().orElseThrow());
+    protected @Nullable Class<?> findClass(@Nullable String module, String name) {
+        try {
+            Class<?> c = loadClass(name, false);
+            return module == null || module.equals(c.getModule().getName()) ? c : null;
+        } catch (ClassNotFoundException e) {
+            return null;
         }
     }
 
-    /** Its files. */
-    private record Reader(JarFile jar, String folder, URI location) implements ModuleReader {
-        @Override
-        public Optional<URI> find(String name) {
-            return entry(name) == null ? Optional.empty() : Optional.of(URI.create(location + name));
+    private Class<?> define(String name, String folder) throws ClassNotFoundException {
+        ZipEntry e = jar.getEntry(folder + name.replace('.', '/') + ".class");
+        if (e == null) {
+            throw new ClassNotFoundException(name);
         }
-
-        @Override
-        public Optional<InputStream> open(String name) throws IOException {
-            ZipEntry e = entry(name);
-            return e == null ? Optional.empty() : Optional.of(jar.getInputStream(e));
+        try (InputStream in = jar.getInputStream(e)) {
+            byte[] file = in.readAllBytes();
+            return defineClass(name, file, 0, file.length, domain);
+        } catch (IOException x) {
+            throw new ClassNotFoundException(name, x);
         }
-
-        private @Nullable ZipEntry entry(String name) {
-            ZipEntry e = jar.getEntry(folder + name);
-            return e == null || e.isDirectory() ? null : e;
-        }
-
-        @Override
-        public Stream<String> list() {
-            return jar.stream().map(ZipEntry::getName).filter(n -> n.startsWith(folder) && !n.endsWith("/"))
-                    .map(n -> n.substring(folder.length()));
-        }
-
-        @Override
-        public void close() {} // the jar is everybody's
     }
 }

@@ -1,7 +1,6 @@
 package org.verbena.sockets;
 
 import java.util.List;
-import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -76,14 +75,15 @@ record DropInProperty(String name, String values, long least, long most, String 
         return null;
     }
 
-    /** The first property that is set and that nobody knows, as a sentence; null if there is none. */
+    /** The first property, by its name, that is set and that nobody knows, as a sentence; null if there is none. */
     static @Nullable String unknown() {
-        for (String name : new TreeSet<>(System.getProperties().stringPropertyNames())) {
-            if (name.startsWith(PREFIX) && !isKnown(name)) {
-                return said(name, unknownName());
+        String first = null;
+        for (String name : System.getProperties().stringPropertyNames()) {
+            if (name.startsWith(PREFIX) && !isKnown(name) && (first == null || name.compareTo(first) < 0)) {
+                first = name;
             }
         }
-        return null;
+        return first == null ? null : said(first, unknownName());
     }
 
     private static boolean isKnown(String name) {

@@ -132,8 +132,8 @@ public final class Rules {
                 String file = System.getProperty(FILE, "");
                 // what the program is called takes time to find out, and without a file nobody asks
                 RuleSet own = file.isEmpty() ? RuleSet.EMPTY : RuleSet.of(file(file), Application.own());
-                List<Rule> lines = RuleParser.parseLines(LINES, System.getProperty(LINES, ""));
-                r = own.with(lines);
+                String lines = System.getProperty(LINES, "");
+                r = lines.isEmpty() ? own : own.with(RuleParser.parseLines(LINES, lines)); // few programs need the parser
                 rules = r;
             }
             return r;
