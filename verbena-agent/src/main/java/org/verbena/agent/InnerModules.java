@@ -108,7 +108,10 @@ final class InnerModules extends ClassLoader {
                 access.addExports(m, e.source());
             }
             for (String to : e.targets()) {
-                access.addExports(m, e.source(), modules.get(to));
+                Module other = modules.get(to);
+                if (other != null) { // else it is not in the jar, as the command
+                    access.addExports(m, e.source(), other);
+                }
             }
         }
     }
