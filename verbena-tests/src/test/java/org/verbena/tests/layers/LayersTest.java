@@ -42,7 +42,8 @@ class LayersTest {
     private static final Map<String, List<String>> LIBRARIES = Map.of(
             "verbs", List.of("jdk.jfr"), // the JDK's: events of the Flight Recorder
             "sockets", List.of("sun.nio.ch", "sun.net"), // the JDK's: what its own channels are made of
-            "agent", List.of("jdk.internal.access"), // the JDK's: native access for modules that have none yet
+            // the JDK's: modules without a layer, and native access for modules that have none yet
+            "agent", List.of("jdk.internal.access", "jdk.internal.module"),
             "micrometer", List.of("io.micrometer.core.."),
             "cli", List.of("picocli..", "com.fasterxml.jackson..", "org.HdrHistogram..", "org.jline..",
                     "com.sun.management", "com.sun.tools.attach")); // the JDK's too
