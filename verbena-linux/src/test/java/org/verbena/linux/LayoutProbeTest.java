@@ -39,6 +39,7 @@ class LayoutProbeTest {
                 #include <fcntl.h>
                 #include <linux/bpf.h>
                 #include <linux/dma-buf.h>
+                #include <linux/errqueue.h>
                 #include <linux/futex.h>
                 #include <linux/genetlink.h>
                 #include <linux/if_link.h>
@@ -70,6 +71,9 @@ class LayoutProbeTest {
                 #include <sys/un.h>
                 #include <time.h>
                 #include <unistd.h>
+                #ifndef MSG_ZEROCOPY
+                #define MSG_ZEROCOPY 0x4000000
+                #endif
                 #ifndef MFD_NOEXEC_SEAL
                 #define MFD_NOEXEC_SEAL 0x0008U
                 #endif
@@ -174,6 +178,13 @@ class LayoutProbeTest {
         constantsOf(Madvise.class, "", "MADV_WILLNEED", "MADV_HUGEPAGE");
         constantsOf(DmaBuf.class, "", "DMA_BUF_SYNC_READ", "DMA_BUF_SYNC_WRITE", "DMA_BUF_SYNC_RW",
                 "DMA_BUF_SYNC_START", "DMA_BUF_SYNC_END", "SEEK_END");
+        constantsOf(ZeroCopy.class, "", "SO_ZEROCOPY", "MSG_DONTWAIT", "MSG_ERRQUEUE", "MSG_ZEROCOPY",
+                "SO_EE_ORIGIN_ZEROCOPY", "SO_EE_CODE_ZEROCOPY_COPIED");
+        expect("sizeof(struct sock_extended_err)", ZeroCopy.EE_BYTES);
+        expect("offsetof(struct sock_extended_err, ee_origin)", ZeroCopy.EE_ORIGIN);
+        expect("offsetof(struct sock_extended_err, ee_code)", ZeroCopy.EE_CODE);
+        expect("offsetof(struct sock_extended_err, ee_info)", ZeroCopy.EE_INFO);
+        expect("offsetof(struct sock_extended_err, ee_data)", ZeroCopy.EE_DATA);
         expect("DMA_BUF_IOCTL_SYNC", DmaBuf.DMA_BUF_IOCTL_SYNC);
         expect("sizeof(struct dma_buf_sync)", 8);
         expect("F_DUPFD_CLOEXEC", Fd.F_DUPFD_CLOEXEC);

@@ -22,6 +22,16 @@ public final class VerbenaSocketOptions {
     public static final SocketOption<String> BIND_TO_DEVICE = new Named<>("SO_BINDTODEVICE", String.class);
 
     /**
+     * Whether TCP sends large writes from the program's memory instead of from a copy: {@code SO_ZEROCOPY}, socket(7), with
+     * {@code MSG_ZEROCOPY}. It is for a write of 64 KiB or more, from one direct buffer, by a platform thread, of a channel
+     * that blocks, when TCP carries the connection to its end ({@link #TRANSPORT} is {@code kernel}); such a write returns
+     * when the kernel has let go of the memory, that is when the peer has acknowledged the bytes. Others are not changed,
+     * and none is any more as soon as the kernel says that it had to copy all the same, as it does over loopback. Of
+     * connections only; needs native access.
+     */
+    public static final SocketOption<Boolean> ZERO_COPY = new Named<>("SO_ZEROCOPY", Boolean.class);
+
+    /**
      * What carries a connection from here on, to be read only: {@code stream} if its ends have agreed upon rings (a
      * direction that had ended by then, or carried urgent data, stays with TCP), {@code kernel} if TCP carries it to its
      * end, and {@code undecided} before. Of connections, also of a classic {@link java.net.Socket} that the agent has made

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import sun.nio.ch.SelChImpl;
 
 import org.verbena.linux.BoundDevice;
+import org.verbena.linux.ZeroCopy;
 import org.verbena.sockets.VerbenaSocketOptions;
 import org.verbena.sockets.stream.Stream;
 
@@ -58,7 +59,8 @@ final class ChannelOptions {
         static Set<SocketOption<?>> connection(NetworkChannel inner) {
             Set<SocketOption<?>> known = connection;
             if (known == null) {
-                known = with(inner, VerbenaSocketOptions.SPIN, VerbenaSocketOptions.TRANSPORT);
+                known = with(inner, VerbenaSocketOptions.SPIN, VerbenaSocketOptions.TRANSPORT,
+                        VerbenaSocketOptions.ZERO_COPY);
                 connection = known;
             }
             return known;
@@ -107,6 +109,8 @@ final class ChannelOptions {
             spin((Duration) Objects.requireNonNull(value));
         } else if (name == VerbenaSocketOptions.BIND_TO_DEVICE) {
             BoundDevice.set(descriptor(), (String) Objects.requireNonNull(value));
+        } else if (name == VerbenaSocketOptions.ZERO_COPY) {
+            zeroCopy((Boolean) Objects.requireNonNull(value));
         } else if (name == StandardSocketOptions.TCP_NODELAY) {
             noDelay((Boolean) Objects.requireNonNull(value));
         } else if (connection != null && name.name().equals("SO_OOBINLINE")) { // the JDK's own, which has no constant
@@ -153,6 +157,9 @@ final class ChannelOptions {
         if (name == VerbenaSocketOptions.BIND_TO_DEVICE) {
             return (T) BoundDevice.get(descriptor());
         }
+        if (name == VerbenaSocketOptions.ZERO_COPY) {
+            return (T) (Boolean) ZeroCopy.get(descriptor());
+        }
         if (name == StandardSocketOptions.TCP_NODELAY) {
             return (T) (Boolean) noDelay();
         }
@@ -174,6 +181,11 @@ final class ChannelOptions {
         StreamSocketChannel c = Objects.requireNonNull(connection);
         c.input().spin().limit(limit.toNanos());
         c.output().spin().limit(limit.toNanos());
+    }
+
+    private void zeroCopy(boolean on) throws IOException {
+        ZeroCopy.set(descriptor(), on);
+        Objects.requireNonNull(connection).output().zeroCopy(on);
     }
 
     private int descriptor() {

@@ -11,6 +11,7 @@ import java.nio.channels.IllegalBlockingModeException;
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
+import sun.nio.ch.SelChImpl;
 import sun.nio.ch.Util;
 
 import org.verbena.sockets.stream.Stream;
@@ -19,6 +20,8 @@ import org.verbena.sockets.stream.Stream;
 final class Output extends Direction {
     /** Bytes of a file at a time, where sendfile(2) is of no use: they stay in the cache between the two copies. */
     private static final int PIECE = 64 << 10;
+
+    private volatile @Nullable ZeroCopyOutput zeroCopy;
 
     Output(StreamSocketChannel channel) {
         super(channel, OP_WRITE);
@@ -63,9 +66,9 @@ final class Output extends Direction {
             if (!waits) {
                 return attempt(stream, one, many, offset, length);
             }
-            long written = 0;
+            long written = one == null ? 0 : writeFromMemory(stream, one);
             if (!Thread.currentThread().isInterrupted()) {
-                written = writeSome(stream, one, many, offset, length);
+                written += writeSome(stream, one, many, offset, length);
                 if (Buffers.remaining(one, many, offset, length) == 0) {
                     return written;
                 }
@@ -74,6 +77,41 @@ final class Output extends Direction {
         } finally {
             lock().unlock();
         }
+    }
+
+    /** Sends what can be sent without a copy, until the kernel has let go of it. */
+    private int writeFromMemory(Stream stream, ByteBuffer from) throws IOException {
+        ZeroCopyOutput z = zeroCopy;
+        if (z == null || !z.takes(from)) {
+            return 0;
+        }
+        int start = from.position();
+        begin();
+        try {
+            int n = 0;
+            while (n >= 0 && from.hasRemaining() && channel.isOpen() && !isShut()) {
+                n = z.send(stream, from);
+                if (n == 0) {
+                    sleep(stream, 0);
+                }
+            }
+            while (z.isPending() && channel.isOpen()) {
+                z.awaitNotice();
+            }
+        } finally {
+            end(!z.isPending() && !from.hasRemaining());
+        }
+        return from.position() - start;
+    }
+
+    /** Whether large writes go from the program's memory; those under way end as they began. */
+    void zeroCopy(boolean on) {
+        zeroCopy = on ? new ZeroCopyOutput((SelChImpl) channel.inner()) : null;
+    }
+
+    @Nullable
+    ZeroCopyOutput zeroCopy() {
+        return zeroCopy;
     }
 
     private void checkShut(boolean waits) throws ClosedChannelException {

@@ -1,14 +1,21 @@
 package org.verbena.sockets.stream;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 
 import org.jspecify.annotations.Nullable;
+import sun.nio.ch.SelChImpl;
+
+import org.verbena.linux.ZeroCopy;
 
 /** A connection that TCP carries to its end. */
 final class KernelStream extends Stream {
+    /** Bytes of one send without a copy: what is pinned counts as locked memory, of which there may be little. */
+    private static final int MOST_PINNED = 1 << 20;
+
     private final SocketChannel tcp;
     private final FallbackReason reason;
 
@@ -57,6 +64,21 @@ final class KernelStream extends Stream {
     public long sendFile(FileChannel file, long position, long count) throws IOException {
         long n = file.transferTo(position, count, tcp);
         sent += n;
+        return n;
+    }
+
+    @Override
+    public int sendZeroCopy(ByteBuffer from) {
+        int n = sendZeroCopy(tcp, from);
+        sent += Math.max(0, n);
+        return n;
+    }
+
+    /** Takes what was sent out of the buffer. */
+    static int sendZeroCopy(SocketChannel tcp, ByteBuffer from) {
+        int n = ZeroCopy.send(((SelChImpl) tcp).getFDVal(), MemorySegment.ofBuffer(from), 0,
+                Math.min(from.remaining(), MOST_PINNED));
+        from.position(from.position() + Math.max(0, n));
         return n;
     }
 

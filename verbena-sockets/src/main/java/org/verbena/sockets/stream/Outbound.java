@@ -197,6 +197,17 @@ final class Outbound {
         }
     }
 
+    int sendZeroCopy(ByteBuffer from) {
+        if (carrier != KERNEL) {
+            return 0;
+        }
+        synchronized (this) {
+            int n = KernelStream.sendZeroCopy(tcp, from);
+            sent += Math.max(0, n);
+            return n;
+        }
+    }
+
     long write(ByteBuffer[] from, int offset, int length) throws IOException {
         if (carrier != RING) {
             if (!waited) {

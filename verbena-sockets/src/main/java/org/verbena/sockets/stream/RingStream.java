@@ -197,6 +197,11 @@ final class RingStream extends Stream {
     }
 
     @Override
+    public int sendZeroCopy(ByteBuffer from) {
+        return out.sendZeroCopy(from);
+    }
+
+    @Override
     public int readyOps(int ops) {
         int ready = 0;
         if ((ops & READ) != 0 && in.isReady()) {

@@ -147,6 +147,14 @@ public abstract class Stream {
     }
 
     /**
+     * Sends from a direct buffer, which is to be left as it is until the kernel's notice, see {@link ZeroCopy}; as much as
+     * there is room for.
+     *
+     * @return bytes, or minus errno, or 0 if TCP does not carry this direction to its end
+     */
+    public abstract int sendZeroCopy(ByteBuffer from);
+
+    /**
      * The direction that goes out stays with TCP if TCP carries it now: something is sent there beside the stream.
      *
      * @return false if the ring carries it already

@@ -70,6 +70,11 @@ public final class ScriptedStream extends Stream {
     }
 
     @Override
+    public int sendZeroCopy(ByteBuffer from) {
+        return 0;
+    }
+
+    @Override
     public int readyOps(int ops) {
         looks.incrementAndGet();
         return ready & byRing & ops;
