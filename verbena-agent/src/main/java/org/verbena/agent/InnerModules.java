@@ -38,7 +38,8 @@ final class InnerModules extends ClassLoader {
             LINUX, Set.of(LINUX, LINUX + ".spi"),
             VERBS, Set.of(VERBS, VERBS + ".spi"),
             SHM, Set.of(SHM),
-            SOCKETS, Set.of(SOCKETS, SOCKETS + ".nio", SOCKETS + ".rules", SOCKETS + ".stream"));
+            SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".nio", SOCKETS + ".rules",
+                    SOCKETS + ".stream"));
 
     /** Where they are. */
     private static final String FOLDER = "META-INF/modules/";

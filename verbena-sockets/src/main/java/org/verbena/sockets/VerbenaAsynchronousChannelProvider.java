@@ -1,16 +1,69 @@
 package org.verbena.sockets;
 
+import java.io.IOException;
+import java.nio.channels.AsynchronousChannelGroup;
+import java.nio.channels.AsynchronousServerSocketChannel;
+import java.nio.channels.AsynchronousSocketChannel;
+import java.nio.channels.IllegalChannelGroupException;
 import java.nio.channels.spi.AsynchronousChannelProvider;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadFactory;
 
-import sun.nio.ch.LinuxAsynchronousChannelProvider;
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.sockets.async.ChannelGroup;
+import org.verbena.sockets.async.StreamAsynchronousChannel;
+import org.verbena.sockets.async.StreamAsynchronousServerChannel;
 
 /**
- * The provider of asynchronous channels beside {@link VerbenaSelectorProvider}, by the system property {@code
- * java.nio.channels.spi.AsynchronousChannelProvider}. Its channels are carried by the kernel's TCP: they are the JDK's own,
- * in groups of this provider, and reach any peer, Verbena's too.
+ * The provider of asynchronous channels beside {@link VerbenaSelectorProvider}: theirs use the transport {@code stream}
+ * where both ends can, as its channels do. By the agent, or by the system property {@code
+ * java.nio.channels.spi.AsynchronousChannelProvider}. Thread-safe.
  */
-@SuppressWarnings("exports") // the JDK's own provider, which does the work
-public final class VerbenaAsynchronousChannelProvider extends LinuxAsynchronousChannelProvider {
+public final class VerbenaAsynchronousChannelProvider extends AsynchronousChannelProvider {
+    private @Nullable ChannelGroup defaultGroup; // guarded by this
+
     /** For {@link AsynchronousChannelProvider#provider()}, which finds it by the system property. */
     public VerbenaAsynchronousChannelProvider() {}
+
+    @Override
+    public AsynchronousChannelGroup openAsynchronousChannelGroup(int threads, ThreadFactory factory)
+            throws IOException {
+        JdkAccess.check();
+        return ChannelGroup.fixed(this, threads, factory);
+    }
+
+    /** @param initialSize is not used: threads of the executor are taken when there is something to do */
+    @Override
+    public AsynchronousChannelGroup openAsynchronousChannelGroup(ExecutorService executor, int initialSize)
+            throws IOException {
+        JdkAccess.check();
+        return ChannelGroup.over(this, executor);
+    }
+
+    @Override
+    public AsynchronousServerSocketChannel openAsynchronousServerSocketChannel(
+            @Nullable AsynchronousChannelGroup group) throws IOException {
+        return new StreamAsynchronousServerChannel(own(group), VerbenaServerSocketChannel.open());
+    }
+
+    @Override
+    public AsynchronousSocketChannel openAsynchronousSocketChannel(@Nullable AsynchronousChannelGroup group)
+            throws IOException {
+        return new StreamAsynchronousChannel(own(group), VerbenaSocketChannel.open());
+    }
+
+    private synchronized ChannelGroup own(@Nullable AsynchronousChannelGroup group) throws IOException {
+        JdkAccess.check();
+        if (group == null) {
+            if (defaultGroup == null) {
+                defaultGroup = ChannelGroup.ofDefault(this);
+            }
+            return defaultGroup;
+        }
+        if (!(group instanceof ChannelGroup own) || own.provider() != this) {
+            throw new IllegalChannelGroupException();
+        }
+        return own;
+    }
 }

@@ -5,22 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.StandardSocketOptions;
-import java.nio.ByteBuffer;
-import java.nio.channels.AsynchronousServerSocketChannel;
-import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
-import org.verbena.sockets.VerbenaAsynchronousChannelProvider;
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
 
-/** The options that Java lacks, and the asynchronous channels, which are the kernel's. */
+/** The options that Java lacks. */
 class VerbenaOptionsTest {
     @Test
     void spinAndUserDataAreKept() throws Exception {
@@ -67,29 +61,6 @@ class VerbenaOptionsTest {
                     .isInstanceOf(IOException.class).hasMessageContaining("nowhere0");
             assertThatThrownBy(() -> s.setOption(VerbenaSocketOptions.BIND_TO_DEVICE, "a name that is too long"))
                     .isInstanceOf(IllegalArgumentException.class);
-        }
-    }
-
-    @Test
-    void asynchronousChannelsCarryBytesWithTheirProvider() throws Exception {
-        var provider = new VerbenaAsynchronousChannelProvider();
-        var group = provider.openAsynchronousChannelGroup(1, Executors.defaultThreadFactory());
-        try (AsynchronousServerSocketChannel server = provider.openAsynchronousServerSocketChannel(group);
-                AsynchronousSocketChannel client = provider.openAsynchronousSocketChannel(group)) {
-            assertThat(server.provider()).isSameAs(provider);
-            assertThat(client.provider()).isSameAs(provider);
-            server.bind(Carrier.anyPort());
-            var accepted = server.accept();
-            client.connect(server.getLocalAddress()).get(60, TimeUnit.SECONDS);
-            client.write(ByteBuffer.wrap(new byte[] {9})).get(60, TimeUnit.SECONDS);
-            ByteBuffer got = ByteBuffer.allocate(1);
-            try (AsynchronousSocketChannel a = accepted.get(60, TimeUnit.SECONDS)) {
-                assertThat(a.provider()).isSameAs(provider);
-                a.read(got).get(60, TimeUnit.SECONDS);
-            }
-            assertThat(got.get(0)).isEqualTo((byte) 9);
-        } finally {
-            group.shutdownNow();
         }
     }
 }

@@ -1,0 +1,72 @@
+package org.verbena.sockets.async;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+/** The executors of groups that were not given one, and the threads that belong to no program. */
+final class Pool {
+    private static final String PROPERTY = "java.nio.channels.DefaultThreadPool.";
+
+    private Pool() {}
+
+    /**
+     * That of the default group.
+     *
+     * @throws Error if the property that names a factory of threads, or the one for their number, makes no sense
+     */
+    static ExecutorService ofDefaultGroup() {
+        checkInitialSize();
+        ThreadFactory given = givenFactory();
+        return Executors.newCachedThreadPool(given == null ? Pool::daemon : given);
+    }
+
+    /**
+     * So many threads, which are there from the beginning: those that are no daemons keep the program alive as long as its
+     * group is not shut down.
+     */
+    static ExecutorService fixed(int threads, ThreadFactory factory) {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.MILLISECONDS,
+                new LinkedBlockingQueue<>(), factory);
+        pool.prestartAllCoreThreads();
+        return pool;
+    }
+
+    /** A thread that nobody waits for, and that holds on to nothing of who happens to make it. */
+    static Thread daemon(Runnable task) {
+        Thread t = Thread.ofPlatform().daemon().name("verbena-async").inheritInheritableThreadLocals(false)
+                .unstarted(task);
+        t.setContextClassLoader(ClassLoader.getSystemClassLoader());
+        return t;
+    }
+
+    /** Threads are made when there is something to do; but who gives a wrong number is to learn of it. */
+    private static void checkInitialSize() {
+        String value = System.getProperty(PROPERTY + "initialSize");
+        if (value != null) {
+            try {
+                Integer.parseInt(value);
+            } catch (NumberFormatException e) {
+                throw new Error("the property " + PROPERTY + "initialSize is no number: " + value, e);
+            }
+        }
+    }
+
+    private static @Nullable ThreadFactory givenFactory() {
+        String value = System.getProperty(PROPERTY + "threadFactory");
+        if (value == null) {
+            return null;
+        }
+        try {
+            return Class.forName(value, true, ClassLoader.getSystemClassLoader()).asSubclass(ThreadFactory.class)
+                    .getDeclaredConstructor().newInstance();
+        } catch (ReflectiveOperationException e) {
+            throw new Error("the property " + PROPERTY + "threadFactory: " + e, e);
+        }
+    }
+}
