@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Brings Verbena's sockets into this JVM, or says why not, in one line: what is wrong with the arguments at start, the
  * rest when the program opens its first channel or socket. So a program that opens none pays for no more than the change
- * to three methods of the JDK; a fourth is changed when it opens one. In the class loader of the agent alone. It has no
+ * to four methods of the JDK; a fifth is changed when it opens one. In the class loader of the agent alone. It has no
  * streams and few lambdas: the first of each costs time, which the start of every program would take longer.
  */
 final class Activation implements Supplier<Map<String, Object>> {
@@ -84,6 +84,15 @@ final class Activation implements Supplier<Map<String, Object>> {
 
     /** @throws IllegalStateException if nothing at all can be changed */
     private void patch() throws ClassNotFoundException {
+        patchSockets();
+        try {
+            AsynchronousPatch.apply(instrumentation);
+        } catch (IllegalStateException e) {
+            missing += "; asynchronous channels stay the JDK's: " + e.getMessage();
+        }
+    }
+
+    private void patchSockets() throws ClassNotFoundException {
         try {
             late = ProviderPatch.apply(instrumentation);
         } catch (IllegalStateException e) {
@@ -124,6 +133,7 @@ final class Activation implements Supplier<Map<String, Object>> {
             Carrier c = carrier();
             c.grantNativeAccess(instrumentation);
             Map<String, Object> all = new HashMap<>(Map.of(SocketHook.PROVIDER, c.provider()));
+            all.put(SocketHook.ASYNCHRONOUS, c);
             if (late) {
                 c.comeLate();
             }

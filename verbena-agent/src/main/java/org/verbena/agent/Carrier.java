@@ -4,8 +4,10 @@ import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
+import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,9 +18,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param whose for a person
  */
-record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
+record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux)
+        implements
+            Supplier<AsynchronousChannelProvider> {
     /** What {@code DropIn.level()} says inside the agent's jar. */
-    static final int LEVEL = 4;
+    static final int LEVEL = 5;
 
     private static final String DROP_IN = InnerModules.SOCKETS + ".DropIn";
 
@@ -88,6 +92,16 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux) {
 
     SelectorProvider provider() throws ReflectiveOperationException {
         return (SelectorProvider) made("provider");
+    }
+
+    /** The provider of asynchronous channels, see {@link SocketHook#ASYNCHRONOUS}; made when it is asked for first. */
+    @Override
+    public AsynchronousChannelProvider get() {
+        try {
+            return (AsynchronousChannelProvider) made("asynchronousProvider");
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Says that the program may have selectors of the JDK. */

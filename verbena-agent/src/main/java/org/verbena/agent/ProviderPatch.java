@@ -34,7 +34,7 @@ final class ProviderPatch {
         return late;
     }
 
-    private static boolean isLoaded(Instrumentation instrumentation, String name) {
+    static boolean isLoaded(Instrumentation instrumentation, String name) {
         for (Class<?> c : instrumentation.getAllLoadedClasses()) {
             if (c.getName().equals(name)) {
                 return true;

@@ -1,6 +1,7 @@
 package org.verbena.agent;
 
 import java.net.SocketImpl;
+import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Map;
 import java.util.function.Function;
@@ -13,6 +14,9 @@ import java.util.function.Supplier;
 public final class SocketHook {
     /** What the activation gives: a {@link SelectorProvider}. */
     static final String PROVIDER = "provider";
+
+    /** What makes the {@link AsynchronousChannelProvider}, when the first such channel is opened; missing if it stays. */
+    static final String ASYNCHRONOUS = "asynchronous";
 
     /** A function from whether it is to listen to a new implementation of a socket; missing if classic sockets are off. */
     static final String SOCKETS = "sockets";
@@ -30,6 +34,21 @@ public final class SocketHook {
     public static SelectorProvider provider() {
         Map<String, Object> g = given();
         return g == null ? null : (SelectorProvider) g.get(PROVIDER);
+    }
+
+    /** Verbena's provider of asynchronous channels. Called at the first use of one. */
+    @SuppressWarnings("unchecked")
+    public static AsynchronousChannelProvider asynchronousProvider() {
+        Map<String, Object> g = given();
+        Supplier<AsynchronousChannelProvider> maker = g == null
+                ? null
+                : (Supplier<AsynchronousChannelProvider>) g.get(ASYNCHRONOUS);
+        try {
+            return maker == null ? null : maker.get();
+        } catch (RuntimeException | Error e) { // the JDK would lose its asynchronous channels for good
+            System.err.println("verbena: asynchronous channels stay the JDK's: " + e);
+            return null;
+        }
     }
 
     /** A new implementation of a classic socket. */

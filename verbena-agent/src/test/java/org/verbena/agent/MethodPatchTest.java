@@ -84,6 +84,12 @@ class MethodPatchTest {
         isPrefixed(server, SocketPatch.accepting().patched(server), "platformImplAccept", "()Ljava/net/SocketImpl;");
         byte[] impl = classFile("java.net.SocketImpl");
         isPrefixed(impl, SocketPatch.making().patched(impl), "createPlatformSocketImpl", "(Z)Ljava/net/SocketImpl;");
+        for (String[] m : new String[][] {{"sun.nio.ch.DefaultAsynchronousChannelProvider", "create"},
+            {"java.nio.channels.spi.AsynchronousChannelProvider", "provider"}}) {
+            byte[] asynchronous = classFile(m[0]);
+            isPrefixed(asynchronous, AsynchronousPatch.patch(m[0], m[1]).patched(asynchronous), m[1],
+                    "()Ljava/nio/channels/spi/AsynchronousChannelProvider;");
+        }
         byte[] file = classFile("sun.nio.ch.FileChannelImpl");
         isPrefixed(file, new TransferPatch().patched(file), "transferToTrustedChannel",
                 "(JJLjava/nio/channels/WritableByteChannel;)J");

@@ -1,6 +1,7 @@
 package org.verbena.sockets;
 
 import java.net.SocketImpl;
+import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.function.Function;
 
@@ -16,7 +17,7 @@ import org.verbena.sockets.stream.SharedMemory;
  */
 public final class DropIn {
     /** Raised when the agent has to know of a change. */
-    private static final int LEVEL = 4;
+    private static final int LEVEL = 5;
 
     private DropIn() {}
 
@@ -78,6 +79,11 @@ public final class DropIn {
         return Maker.make();
     }
 
+    /** The provider for all asynchronous channels of this process; there is one a process. */
+    public static AsynchronousChannelProvider asynchronousProvider() {
+        return Asynchronous.PROVIDER;
+    }
+
     /** Says that the program may have selectors of the JDK, from before it got {@link #provider}. To be called once. */
     public static void comesLate() {
         Maker.comeLate();
@@ -97,6 +103,11 @@ public final class DropIn {
      */
     public static Function<SocketImpl, SocketImpl> accepting() {
         return Maker.accepting();
+    }
+
+    /** Apart, so that only who has asynchronous channels pays for them. */
+    private static final class Asynchronous {
+        static final AsynchronousChannelProvider PROVIDER = new VerbenaAsynchronousChannelProvider();
     }
 
     /** Apart, so that the rest of this class can be used before the agent has given the provider what it extends. */

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The program {@code Talk}, which knows nothing of Verbena, in processes of its own, with the agent and without. */
+/** A program, mostly {@code Talk}, which knows nothing of Verbena, in processes of its own, with the agent and without. */
 public final class TalkProcess implements AutoCloseable {
     private static final int LONGEST_SECONDS = 60;
 
@@ -28,12 +28,19 @@ public final class TalkProcess implements AutoCloseable {
         private final Path folder;
         private final Path jar;
         private final Path classes;
+        private final String name;
 
-        /** Makes it, in a folder of the test's. */
+        /** Makes {@code Talk}, in a folder of the test's. */
         public Program(Path folder) throws IOException {
+            this(folder, "Talk");
+        }
+
+        /** Makes one of the tests' programs, in a folder of the test's. */
+        Program(Path folder, String name) throws IOException {
             this.folder = folder;
+            this.name = name;
             jar = AgentJar.in(folder);
-            classes = AgentJar.program(folder, "Talk");
+            classes = AgentJar.program(folder, name);
         }
 
         /** Starts it with the agent. */
@@ -46,7 +53,7 @@ public final class TalkProcess implements AutoCloseable {
             List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
                     "-XX:+UseSerialGC"));
             c.addAll(options);
-            c.addAll(List.of("-cp", classes.toString(), "Talk"));
+            c.addAll(List.of("-cp", classes.toString(), name));
             c.addAll(List.of(words));
             return new TalkProcess(new ProcessBuilder(c).redirectError(Files.createTempFile(folder, "err", "")
                     .toFile()).start());

@@ -1,0 +1,35 @@
+package org.verbena.agent;
+
+import java.lang.instrument.Instrumentation;
+import java.nio.channels.spi.AsynchronousChannelProvider;
+
+/**
+ * Makes {@link AsynchronousChannelProvider#provider()} answer Verbena's provider where it would answer the JDK's own: what
+ * a program names by the JDK's system property, or by a service file, stays.
+ *
+ * <p>The method that makes the JDK's own asks {@link SocketHook#asynchronousProvider()} first. It runs once, before the
+ * first asynchronous channel; where that has happened already it is the public one, which is called for each channel that
+ * is opened in the default group. Groups that are there by then, and what is opened in them, stay the JDK's.
+ */
+final class AsynchronousPatch {
+    private static final String PUBLIC = AsynchronousChannelProvider.class.getName();
+    private static final String CHOOSES = PUBLIC + "$ProviderHolder";
+    private static final String MAKES = "sun.nio.ch.DefaultAsynchronousChannelProvider";
+    private static final String PROVIDER = "java/nio/channels/spi/AsynchronousChannelProvider";
+
+    private AsynchronousPatch() {}
+
+    /** @throws IllegalStateException if it does not work; nothing is changed then */
+    static void apply(Instrumentation instrumentation) throws ClassNotFoundException {
+        if (!ProviderPatch.isLoaded(instrumentation, CHOOSES)) {
+            patch(MAKES, "create").apply(instrumentation);
+        } else if (AsynchronousChannelProvider.provider().getClass().getClassLoader() == null) {
+            patch(PUBLIC, "provider").apply(instrumentation);
+        }
+    }
+
+    /** Of either method. */
+    static MethodPatch patch(String type, String method) {
+        return new HookPatch(type, method, "()L" + PROVIDER + ";", "asynchronousProvider", null, PROVIDER);
+    }
+}
