@@ -3,6 +3,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketOption;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousChannelGroup;
 import java.nio.channels.AsynchronousServerSocketChannel;
 import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.CompletionHandler;
@@ -10,6 +11,8 @@ import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
 
 /** A program of asynchronous channels that knows nothing of Verbena: an echo server, or one who talks to it. For Java 8. */
 public class AsyncTalk {
@@ -28,6 +31,35 @@ public class AsyncTalk {
             System.out.println(AsynchronousChannelProvider.provider().getClass().getName() + " "
                     + (channel.provider() == AsynchronousChannelProvider.provider()));
             channel.close();
+        } else if (words[0].equals("attach")) { // who carries a word in a new group and in an old one, after each byte of input
+            AsynchronousChannelGroup group = AsynchronousChannelGroup.withFixedThreadPool(1, new ThreadFactory() {
+                @Override
+                public Thread newThread(Runnable task) {
+                    Thread t = new Thread(task);
+                    t.setDaemon(true);
+                    return t;
+                }
+            });
+            System.out.println("ready");
+            while (System.in.read() >= 0) {
+                System.out.println("new " + echo(null));
+                System.out.println("old " + echo(group));
+            }
+        }
+    }
+
+    /** Sends a byte, and says who carried it. */
+    private static String echo(AsynchronousChannelGroup group) throws Exception {
+        try (AsynchronousServerSocketChannel server = AsynchronousServerSocketChannel.open(group);
+                AsynchronousSocketChannel client = AsynchronousSocketChannel.open(group)) {
+            server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            Future<AsynchronousSocketChannel> accepted = server.accept();
+            client.connect(server.getLocalAddress()).get();
+            try (AsynchronousSocketChannel peer = accepted.get()) {
+                Future<Integer> read = peer.read(ByteBuffer.allocate(1));
+                write(client, ByteBuffer.allocate(1));
+                return read.get() + " through " + peer.provider().getClass().getSimpleName();
+            }
         }
     }
 

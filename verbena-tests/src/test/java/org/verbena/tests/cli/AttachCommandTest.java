@@ -123,6 +123,28 @@ class AttachCommandTest {
         }
     }
 
+    /** A group from before stays the JDK's, and goes on. */
+    @Test
+    void newAsynchronousChannelsAreVerbenasAsWell() throws Exception {
+        Path talk = AgentJar.program(dir, "AsyncTalk");
+        Process p = start(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp", talk.toString(), "AsyncTalk",
+                "attach");
+        String jdks = "1 through LinuxAsynchronousChannelProvider";
+        try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.readLine()).isEqualTo("ready");
+            ask(p);
+            assertThat(List.of(out.readLine(), out.readLine())).containsExactly("new " + jdks, "old " + jdks);
+            assertThat(attach(p.pid(), "--quiet").code()).isZero();
+            for (int i = 0; i < 3; i++) {
+                ask(p);
+                assertThat(List.of(out.readLine(), out.readLine()))
+                        .containsExactly("new 1 through VerbenaAsynchronousChannelProvider", "old " + jdks);
+            }
+            p.getOutputStream().close();
+            assertThat(p.waitFor()).isZero();
+        }
+    }
+
     /** With as many descriptors as the program's own channels take, its selector goes on as it did, and has all back later. */
     @Test
     void aSelectorFromBeforeNeedsNoDescriptors() throws Exception {
