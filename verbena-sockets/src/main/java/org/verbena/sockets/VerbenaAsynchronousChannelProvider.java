@@ -33,12 +33,11 @@ public final class VerbenaAsynchronousChannelProvider extends AsynchronousChanne
         return ChannelGroup.fixed(this, threads, factory);
     }
 
-    /** @param initialSize is not used: threads of the executor are taken when there is something to do */
     @Override
     public AsynchronousChannelGroup openAsynchronousChannelGroup(ExecutorService executor, int initialSize)
             throws IOException {
         JdkAccess.check();
-        return ChannelGroup.over(this, executor);
+        return ChannelGroup.over(this, executor, initialSize);
     }
 
     @Override
@@ -56,7 +55,7 @@ public final class VerbenaAsynchronousChannelProvider extends AsynchronousChanne
     private synchronized ChannelGroup own(@Nullable AsynchronousChannelGroup group) throws IOException {
         JdkAccess.check();
         if (group == null) {
-            if (defaultGroup == null) {
+            if (defaultGroup == null || defaultGroup.isShutdown()) { // an error may have ended it
                 defaultGroup = ChannelGroup.ofDefault(this);
             }
             return defaultGroup;

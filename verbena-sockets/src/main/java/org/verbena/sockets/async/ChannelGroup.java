@@ -22,8 +22,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +34,9 @@ import org.verbena.sockets.VerbenaSelectorProvider;
  * then read, write, connect and accept, and call the completion handlers. Thread-safe.
  */
 public final class ChannelGroup extends AsynchronousChannelGroup implements Executor {
+    /** How long the group waits when there is no thread for what it found. */
+    private static final long NAP_NANOS = 1_000_000;
+
     private final ExecutorService pool;
     private final Selector selector;
 
@@ -55,7 +58,7 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
 
     /** The group of channels that are given none. */
     public static ChannelGroup ofDefault(AsynchronousChannelProvider provider) throws IOException {
-        return started(provider, Pool::ofDefaultGroup);
+        return started(provider, Pool.ofDefaultGroup(), true);
     }
 
     /**
@@ -65,24 +68,41 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
      */
     public static ChannelGroup fixed(AsynchronousChannelProvider provider, int threads, ThreadFactory factory)
             throws IOException {
-        return started(provider, () -> Pool.fixed(threads, factory));
+        return started(provider, Pool.fixed(threads, factory), true);
     }
 
-    /** With a pool of the program's, which is shut down with the group. */
-    public static ChannelGroup over(AsynchronousChannelProvider provider, ExecutorService pool) throws IOException {
-        Objects.requireNonNull(pool);
-        return started(provider, () -> pool);
-    }
-
-    private static ChannelGroup started(AsynchronousChannelProvider provider, Supplier<ExecutorService> pool)
+    /**
+     * With a pool of the program's, which is shut down with the group.
+     *
+     * @param initialSize how many threads the pool is to have from the beginning, which may keep the program alive
+     */
+    public static ChannelGroup over(AsynchronousChannelProvider provider, ExecutorService pool, int initialSize)
             throws IOException {
-        Selector selector = VerbenaSelectorProvider.instance().openSelector();
+        ChannelGroup group = started(provider, Objects.requireNonNull(pool), false);
         try {
-            ChannelGroup group = new ChannelGroup(provider, pool.get(), selector);
+            Pool.begin(pool, initialSize);
+        } catch (RuntimeException | Error e) {
+            group.shutdownNow();
+            throw e;
+        }
+        return group;
+    }
+
+    private static ChannelGroup started(AsynchronousChannelProvider provider, ExecutorService pool, boolean own)
+            throws IOException {
+        Selector selector = null;
+        try {
+            selector = VerbenaSelectorProvider.instance().openSelector();
+            ChannelGroup group = new ChannelGroup(provider, pool, selector);
             Pool.daemon(group::select).start();
             return group;
-        } catch (RuntimeException | Error e) {
-            selector.close();
+        } catch (IOException | RuntimeException | Error e) {
+            if (own) {
+                pool.shutdown();
+            }
+            if (selector != null) {
+                selector.close();
+            }
             throw e;
         }
     }
@@ -95,7 +115,9 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
             while (!ending) {
                 awaitForgotten();
                 select(found, true);
-                found.tell();
+                if (!found.tell()) {
+                    LockSupport.parkNanos(NAP_NANOS);
+                }
             }
         } finally {
             end();
@@ -143,29 +165,38 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
             }
         }
 
-        void tell() {
+        /** False if there was no thread for one just now, which is found again. */
+        boolean tell() {
+            boolean all = true;
             for (int i = 0; i < who.size(); i++) {
-                who.get(i).ready(what.get(i));
+                try {
+                    who.get(i).ready(what.get(i));
+                } catch (RuntimeException | Error e) { // of the executor, be it the program's or out of threads
+                    who.get(i).again(what.get(i));
+                    all = false;
+                }
             }
             who.clear();
             what.clear();
+            return all;
         }
     }
 
     /** After the last selection: descriptors are free before the group counts as terminated. */
     private void end() {
-        shutdownNow(); // an error may have ended the thread
         try {
+            shutdownNow(); // an error may have ended the thread
             selector.close();
         } catch (IOException e) {
             // of a channel whose connection had gone; all others are released
-        }
-        synchronized (this) {
-            if (timers != null) {
-                timers.shutdown();
+        } finally {
+            synchronized (this) {
+                if (timers != null) {
+                    timers.shutdown();
+                }
             }
+            pool.shutdown();
         }
-        pool.shutdown();
     }
 
     // -- for channels
@@ -246,13 +277,13 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
     }
 
     /**
-     * Calls the handler of a request that has ended: in this thread if it runs a task of this group and has not called too
-     * many, else in the pool.
+     * Calls the handler of a request that has ended: in this thread if it may, runs a task of this group and has not called
+     * too many, else in the pool.
      *
      * @throws ShutdownChannelGroupException if there is no thread to call it in
      */
-    void call(Request<?> request) {
-        GroupThread t = GroupThread.of(this);
+    void call(Request<?> request, boolean atOnce) {
+        GroupThread t = atOnce ? GroupThread.of(this) : null;
         if (t != null && t.hasRoom()) {
             t.call(request);
             return;
@@ -270,9 +301,6 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
     /** Runs a task in the pool, as one of the group. */
     @Override
     public void execute(Runnable task) {
-        if (ending) {
-            throw new RejectedExecutionException("the group of asynchronous channels is shut down");
-        }
         pool.execute(() -> GroupThread.run(this, task));
     }
 
@@ -300,13 +328,20 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
         }
     }
 
+    /** It ends when the last channel is closed, by whomsoever: until then handlers are told. */
     @Override
     public void shutdownNow() {
         synchronized (this) {
             shutdown = true;
         }
         closeAll();
-        beginEnd();
+        boolean last;
+        synchronized (this) {
+            last = members.isEmpty();
+        }
+        if (last) {
+            beginEnd();
+        }
     }
 
     /** The thread that selects does the rest. */

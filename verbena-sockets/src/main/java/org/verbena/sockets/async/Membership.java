@@ -66,6 +66,19 @@ final class Membership {
         }
     }
 
+    /** Has the selector find it anew: there was no thread for it just now. */
+    void again(int ops) {
+        try {
+            synchronized (this) {
+                if (open) {
+                    want(ops);
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            // closed meanwhile
+        }
+    }
+
     /** Closes the channel: what is pending fails. Closing twice does nothing. */
     void close() throws IOException {
         boolean known;
@@ -79,13 +92,24 @@ final class Membership {
         try {
             channel.close();
         } finally {
-            if (known) {
-                group.forget(channel);
+            try {
+                if (known) {
+                    group.forget(channel);
+                }
+            } finally {
+                failAll();
+                group.remove(this);
             }
-            for (Slot<?> s : slots) {
+        }
+    }
+
+    private void failAll() {
+        for (Slot<?> s : slots) {
+            try {
                 s.fail();
+            } catch (RuntimeException | Error e) {
+                // the executor of the program takes no more: the others are told all the same
             }
-            group.remove(this);
         }
     }
 
@@ -93,7 +117,7 @@ final class Membership {
     void closeQuietly() {
         try {
             owner.close();
-        } catch (IOException _) {
+        } catch (IOException | RuntimeException _) {
             // nobody asked for the end who could be told
         }
     }

@@ -33,8 +33,26 @@ final class Pool {
     static ExecutorService fixed(int threads, ThreadFactory factory) {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.MILLISECONDS,
                 new LinkedBlockingQueue<>(), factory);
-        pool.prestartAllCoreThreads();
+        try {
+            pool.prestartAllCoreThreads();
+        } catch (RuntimeException | Error e) { // of the factory, or there are no more threads
+            pool.shutdown();
+            throw e;
+        }
         return pool;
+    }
+
+    /**
+     * Has a pool of the program's make so many threads, as the JDK's groups do: those that are no daemons keep the program
+     * alive. Pools without a limit make theirs when they are needed.
+     */
+    static void begin(ExecutorService pool, int threads) {
+        if (pool instanceof ThreadPoolExecutor p && p.getMaximumPoolSize() == Integer.MAX_VALUE) {
+            return;
+        }
+        for (int i = 0; i < threads; i++) {
+            pool.execute(() -> {});
+        }
     }
 
     /** A thread that nobody waits for, and that holds on to nothing of who happens to make it. */

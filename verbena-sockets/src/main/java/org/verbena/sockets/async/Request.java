@@ -41,14 +41,15 @@ final class Request<V> extends CompletableFuture<V> implements Runnable {
     /**
      * Ends the operation. Holding no lock.
      *
+     * @param atOnce whether the handler may be called by this thread
      * @return false if the program has cancelled it, and so never sees the result
      * @throws java.nio.channels.ShutdownChannelGroupException if the handler cannot be called, since its group has ended
      */
-    boolean end(@Nullable V result, @Nullable Throwable problem) {
+    boolean end(@Nullable V result, @Nullable Throwable problem, boolean atOnce) {
         if (handler != null) {
             value = result;
             failure = problem;
-            slot.group().call(this);
+            slot.group().call(this, atOnce);
             return true;
         }
         if (problem == null) {

@@ -58,6 +58,11 @@ abstract class Slot<V> implements Runnable {
     /** The operation is not allowed any more. */
     abstract RuntimeException killedException();
 
+    /** Whether a handler may be called by the call that began the operation, if that has its result at once. */
+    boolean mayCallAtOnce() {
+        return true;
+    }
+
     final ChannelGroup group() {
         return member.group();
     }
@@ -115,7 +120,7 @@ abstract class Slot<V> implements Runnable {
         } catch (Throwable t) { // whoever asked is told, be it whatever it is
             failure = t;
         }
-        end(request, result, failure);
+        end(request, result, failure, mayCallAtOnce());
     }
 
     /** Leaves it to the group; false if the channel is closed. */
@@ -124,11 +129,11 @@ abstract class Slot<V> implements Runnable {
             if (!member.isOpen()) {
                 return false;
             }
-            member.want(op);
-            pending = request;
             if (timeout > 0) {
                 request.timer = group().schedule(() -> timeOut(request), timeout, unit);
             }
+            member.want(op);
+            pending = request; // last: what fails before ends the request, which is not to end again
             return true;
         }
     }
@@ -177,7 +182,7 @@ abstract class Slot<V> implements Runnable {
         } catch (Throwable t) {
             failure = t;
         }
-        end(request, result, failure);
+        end(request, result, failure, true);
     }
 
     /** What has become of it meanwhile; null if it is pending again. */
@@ -198,7 +203,7 @@ abstract class Slot<V> implements Runnable {
 
     /** The program learns how it went, and may ask for the next. */
     @SuppressWarnings("unchecked") // attempt() says what it answers
-    private void end(Request<V> request, @Nullable Object result, @Nullable Throwable problem) {
+    private void end(Request<V> request, @Nullable Object result, @Nullable Throwable problem, boolean atOnce) {
         Throwable failure = problem instanceof ClosedChannelException || problem instanceof CancelledKeyException
                 || problem instanceof ClosedSelectorException ? new AsynchronousCloseException() : problem;
         if (failure != null) {
@@ -210,7 +215,14 @@ abstract class Slot<V> implements Runnable {
             timer.cancel(false);
         }
         V value = failure == null ? (V) result : null;
-        if (!request.end(value, failure)) {
+        boolean seen = false;
+        try {
+            seen = request.end(value, failure, atOnce);
+        } catch (ShutdownChannelGroupException e) {
+            dispose(value);
+            throw e;
+        }
+        if (!seen) {
             dispose(value);
         }
     }
@@ -225,7 +237,7 @@ abstract class Slot<V> implements Runnable {
             killed = true;
         }
         release();
-        request.end(null, new InterruptedByTimeoutException());
+        request.end(null, new InterruptedByTimeoutException(), false);
     }
 
     /** The channel is closed: what is pending fails. */
@@ -239,7 +251,7 @@ abstract class Slot<V> implements Runnable {
             return;
         }
         try {
-            end(request, null, new AsynchronousCloseException());
+            end(request, null, new AsynchronousCloseException(), false);
         } catch (ShutdownChannelGroupException e) {
             // the program ended the pool below its group: there is no thread to call a handler in
         }

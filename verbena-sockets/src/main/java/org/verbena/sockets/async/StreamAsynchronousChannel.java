@@ -135,7 +135,7 @@ public final class StreamAsynchronousChannel extends AsynchronousSocketChannel {
 
     private void connect(SocketAddress remote, Request<@Nullable Void> request) {
         if (!isOpen()) {
-            request.end(null, new ClosedChannelException());
+            request.end(null, new ClosedChannelException(), true);
             return;
         }
         Net.checkAddress(remote);
@@ -224,7 +224,7 @@ public final class StreamAsynchronousChannel extends AsynchronousSocketChannel {
             long timeout,
             TimeUnit unit) {
         if (!isOpen()) {
-            request.end(null, new ClosedChannelException());
+            request.end(null, new ClosedChannelException(), true);
             return;
         }
         checkConnected();
@@ -240,7 +240,7 @@ public final class StreamAsynchronousChannel extends AsynchronousSocketChannel {
         if (begun) {
             reading.start(request, timeout, unit);
         } else {
-            request.end(Transfer.result(many != null, inputShut ? -1 : 0), null);
+            request.end(Transfer.result(many != null, inputShut ? -1 : 0), null, true);
         }
     }
 
@@ -336,11 +336,11 @@ public final class StreamAsynchronousChannel extends AsynchronousSocketChannel {
                 return;
             }
             if (!outputShut) {
-                request.end(0, null);
+                request.end(0, null, true);
                 return;
             }
         }
-        request.end(null, new ClosedChannelException());
+        request.end(null, new ClosedChannelException(), true);
     }
 
     // -- both

@@ -88,6 +88,12 @@ public final class StreamAsynchronousServerChannel extends AsynchronousServerSoc
         RuntimeException killedException() {
             return new IllegalStateException("Accept not allowed due to cancellation");
         }
+
+        /** Else a handler that accepts the next one would serve the first last, and lose all if one throws. */
+        @Override
+        boolean mayCallAtOnce() {
+            return false;
+        }
     }
 
     @Override
@@ -104,7 +110,7 @@ public final class StreamAsynchronousServerChannel extends AsynchronousServerSoc
 
     private void accept(Request<AsynchronousSocketChannel> request) {
         if (!isOpen()) {
-            request.end(null, new ClosedChannelException());
+            request.end(null, new ClosedChannelException(), true);
             return;
         }
         if (!channel.socket().isBound()) {
