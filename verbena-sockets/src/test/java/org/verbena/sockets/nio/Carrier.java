@@ -39,7 +39,7 @@ enum Carrier {
         return this == JDK ? DefaultSelectorProvider.get() : OURS;
     }
 
-    private SelectorProvider peerProvider() {
+    SelectorProvider peerProvider() {
         return this == RING ? OURS : DefaultSelectorProvider.get();
     }
 
