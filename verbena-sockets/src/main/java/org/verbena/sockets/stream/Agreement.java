@@ -396,6 +396,10 @@ final class Agreement {
     private void take(MemorySegment message, int length) {
         Greeting.Hello hello = Greeting.hello(message, length);
         if (hello != null) {
+            if (asked) { // once is enough: a second offer would be made on it
+                end(FallbackReason.BAD_PEER);
+                return;
+            }
             peerVersion = hello.version();
             if (role == Stream.Role.CLIENT) {
                 accepted = hello.accepted();
@@ -443,6 +447,7 @@ final class Agreement {
         hangUp();
         peerVersion = -1;
         accepted = 0;
+        peerOffer = null;
         wait(began + PATIENCE_NANOS, this::giveUp);
     }
 

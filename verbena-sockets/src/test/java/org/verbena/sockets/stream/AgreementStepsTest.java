@@ -1,0 +1,277 @@
+package org.verbena.sockets.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.verbena.sockets.stream.StreamAgreementTest.await;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.verbena.linux.UnixSocket;
+
+/**
+ * Every way that a conversation of two ends can be broken off, at every step of it, with the engine as either end. Both ends
+ * come to the same, rings or TCP; what was written before, meanwhile and after arrives once; and nothing is left over.
+ */
+class AgreementStepsTest {
+    private static final int PIECE = 100;
+    private static PeerByHand.Other process;
+
+    /** How far the conversation has come. */
+    enum Stage {
+        MET, HELLO_SAID, OFFER_HEARD, OFFERED, OFFERED_BEFORE_IT_HEARD
+    }
+
+    /** What comes then. */
+    enum Then {
+        HANGS_UP, SAYS_GARBAGE, SAYS_A_PART, SAYS_HELLO_OF_AN_OLD_VERSION, SAYS_HELLO, DIES, IS_CLOSED_BY_THE_PROGRAM,
+        IS_REFUSED
+    }
+
+    @BeforeAll
+    static void start() throws IOException {
+        process = new PeerByHand.Other();
+    }
+
+    @AfterAll
+    static void end() throws IOException {
+        process.close();
+    }
+
+    static java.util.stream.Stream<Arguments> all() {
+        List<Arguments> all = new ArrayList<>();
+        for (Stream.Role role : Stream.Role.values()) {
+            for (Stage stage : Stage.values()) {
+                for (Then then : Then.values()) {
+                    boolean first = stage == Stage.MET && then == Then.SAYS_HELLO; // which is how it goes on
+                    boolean over = stage == Stage.OFFERED || stage == Stage.OFFERED_BEFORE_IT_HEARD;
+                    if (!first && (!over || then == Then.HANGS_UP || then == Then.IS_CLOSED_BY_THE_PROGRAM)) {
+                        all.add(Arguments.of(role, stage, then));
+                    }
+                }
+            }
+        }
+        return all.stream();
+    }
+
+    private static void reach(PeerByHand peer, Stage stage) throws Exception {
+        peer.meet();
+        if (stage == Stage.MET) {
+            return;
+        }
+        peer.hello();
+        if (stage == Stage.OFFERED_BEFORE_IT_HEARD) {
+            peer.offer();
+        }
+        if (stage != Stage.HELLO_SAID) {
+            peer.hearOffer();
+        }
+        if (stage == Stage.OFFERED) {
+            peer.offer();
+        }
+    }
+
+    private static void go(PeerByHand peer, Then then) throws IOException {
+        switch (then) {
+            case HANGS_UP -> {}
+            case SAYS_GARBAGE -> peer.garbage(Greeting.BYTES);
+            case SAYS_A_PART -> peer.garbage(7);
+            case SAYS_HELLO_OF_AN_OLD_VERSION -> peer.hello(0);
+            case SAYS_HELLO -> peer.hello(Greeting.VERSION);
+            case DIES -> peer.ownTcp.close();
+            case IS_CLOSED_BY_THE_PROGRAM -> peer.real.close(false);
+            case IS_REFUSED -> peer.real.stayWithTcp(FallbackReason.RULE);
+        }
+        peer.hangUp();
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void bothComeToTheSame(Stream.Role role, Stage stage, Then then) throws Exception {
+        try (PeerByHand peer = new PeerByHand(process, role)) {
+            Way there = new Way(peer.real, peer.own, 0);
+            Way back = new Way(peer.own, peer.real, 1);
+            there.write();
+            back.write();
+            reach(peer, stage);
+            there.write();
+            back.write();
+            go(peer, then);
+            await("a decision", () -> peer.real.isAgreed() || peer.real.reason() != FallbackReason.NONE);
+            boolean rings = peer.decide();
+            assertThat(peer.real.isAgreed()).isEqualTo(rings);
+            if (!rings) {
+                assertThat(peer.real.reason()).isIn(reasons(stage, then));
+            }
+            if (then != Then.IS_CLOSED_BY_THE_PROGRAM && then != Then.DIES) {
+                there.write();
+                back.write();
+                assertThat(peer.real.isOutputByRing() && peer.own.isOutputByRing()).isEqualTo(rings);
+                there.readAll();
+                back.readAll();
+            }
+        }
+    }
+
+    /** Before an offer is heard, the engine may find first that the other end has left, and cannot have its offer. */
+    private static List<FallbackReason> reasons(Stage stage, Then then) {
+        List<FallbackReason> reasons = new ArrayList<>();
+        reasons.add(switch (then) {
+            case HANGS_UP -> FallbackReason.NO_SESSION;
+            case SAYS_GARBAGE, SAYS_A_PART, SAYS_HELLO -> FallbackReason.BAD_PEER;
+            case SAYS_HELLO_OF_AN_OLD_VERSION ->
+                stage == Stage.MET ? FallbackReason.OTHER_VERSION : FallbackReason.BAD_PEER;
+            case DIES, IS_CLOSED_BY_THE_PROGRAM -> FallbackReason.CLOSED_EARLY;
+            case IS_REFUSED -> FallbackReason.RULE;
+        });
+        if (stage == Stage.HELLO_SAID || then == Then.IS_REFUSED) {
+            reasons.add(FallbackReason.NO_SESSION);
+        }
+        return reasons;
+    }
+
+    /** An end that has made its offer waits for the other as long as that lives, one that has not gives up. */
+    @Test
+    void whoHasOfferedDoesNotGiveUp() throws Exception {
+        try (PeerByHand toClient = new PeerByHand(process, Stream.Role.CLIENT);
+                PeerByHand toServer = new PeerByHand(process, Stream.Role.SERVER);
+                PeerByHand silentToClient = new PeerByHand(process, Stream.Role.CLIENT);
+                PeerByHand silentToServer = new PeerByHand(process, Stream.Role.SERVER)) {
+            List<PeerByHand> late = List.of(toClient, toServer);
+            for (PeerByHand peer : late) {
+                reach(peer, Stage.OFFER_HEARD);
+            }
+            List<PeerByHand> silent = List.of(silentToClient, silentToServer);
+            for (PeerByHand peer : silent) {
+                peer.meet();
+            }
+            for (PeerByHand peer : silent) {
+                await("no more patience", () -> peer.real.reason() != FallbackReason.NONE);
+                assertThat(peer.real.reason()).isEqualTo(FallbackReason.NO_SESSION);
+                peer.decide();
+            }
+            for (PeerByHand peer : late) {
+                assertThat(peer.real.reason()).isEqualTo(FallbackReason.NONE);
+                peer.offer();
+                await("an agreement", peer.real::isAgreed);
+                assertThat(peer.decide()).isTrue();
+                Way way = new Way(peer.real, peer.own, 0);
+                way.write();
+                way.readAll();
+            }
+        }
+    }
+
+    /** A caller that is not the other end is left, with all that it has said. */
+    @Test
+    void anOfferOfWhoWasLeftIsForgotten() throws Exception {
+        try (PeerByHand peer = new PeerByHand(process, Stream.Role.CLIENT)) {
+            try (UnixSocket stranger = peer.knock()) {
+                PeerByHand.sendOffer(stranger, new Offer(0, 1, 4096, 1, 8192, 4096, 0, 0));
+                peer.sayHello(stranger, Greeting.VERSION, 12345);
+                peer.awaitEnd(stranger);
+            }
+            peer.meet();
+            peer.hello();
+            peer.hearOffer();
+            peer.offer();
+            await("a decision", () -> peer.real.isAgreed() || peer.real.reason() != FallbackReason.NONE);
+            assertThat(peer.decide()).isTrue();
+            assertThat(peer.real.isAgreed()).isTrue();
+            Way way = new Way(peer.real, peer.own, 0);
+            way.write();
+            way.readAll();
+        }
+    }
+
+    /** One way's bytes. */
+    private static final class Way {
+        final RingStream from;
+        final RingStream to;
+        final int number;
+        int written;
+        int read;
+
+        Way(RingStream from, RingStream to, int number) {
+            this.from = from;
+            this.to = to;
+            this.number = number;
+        }
+
+        private byte at(int position) {
+            return (byte) (position * 7 + number * 3 + 1);
+        }
+
+        void write() throws IOException {
+            ByteBuffer piece = ByteBuffer.allocate(PIECE);
+            for (int i = 0; i < PIECE; i++) {
+                piece.put(i, at(written + i));
+            }
+            assertThat(from.write(piece)).isEqualTo(PIECE);
+            written += PIECE;
+        }
+
+        void readAll() throws InterruptedException {
+            ByteBuffer in = ByteBuffer.allocate(10 * PIECE);
+            await("bytes", () -> {
+                try {
+                    to.read(in);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+                return in.position() >= written;
+            });
+            assertThat(in.position()).isEqualTo(written);
+            for (; read < written; read++) {
+                assertThat(in.get(read)).isEqualTo(at(read));
+            }
+        }
+    }
+
+    private static int descriptors() {
+        return new File("/proc/self/fd").list().length;
+    }
+
+    /** Turns to listen that are taken. */
+    private static long turns() throws ReflectiveOperationException {
+        Class<?> holder = Class.forName(StreamEngine.class.getName() + "$Holder");
+        Object engine = field(holder, "engine").get(null);
+        return (long) field(ListeningTurns.class, "taken").get(field(StreamEngine.class, "listening").get(engine));
+    }
+
+    private static Field field(Class<?> of, String name) throws NoSuchFieldException {
+        Field field = of.getDeclaredField(name);
+        field.setAccessible(true);
+        return field;
+    }
+
+    @Test
+    void nothingIsLeftOver() throws Exception {
+        bothComeToTheSame(Stream.Role.CLIENT, Stage.OFFERED, Then.HANGS_UP); // what is made once
+        int before = descriptors();
+        for (Arguments one : all().toList()) {
+            Object[] of = one.get();
+            bothComeToTheSame((Stream.Role) of[0], (Stage) of[1], (Then) of[2]);
+        }
+        await("descriptors given back", () -> descriptors() <= before + 5);
+        await("turns given back", () -> {
+            try {
+                return turns() == 0;
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        assertThat(process.session.streams()).isEmpty();
+    }
+}
