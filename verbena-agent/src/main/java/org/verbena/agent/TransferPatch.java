@@ -3,8 +3,9 @@ package org.verbena.agent;
 import java.nio.channels.FileChannel;
 
 /**
- * Makes {@link FileChannel#transferTo} leave the work to Verbena's channels where the JDK would map the file, write the
- * mapping to the channel and unmap it, since the channel is none of those that it has sendfile(2) for.
+ * Makes {@link FileChannel#transferTo} leave the work to Verbena's channels, at once: the JDK would ask for the file's size
+ * first, which a transfer of 4 KiB feels and which is asked again below, and then map the file, write the mapping to the
+ * channel and unmap it, since the channel is none of those that it has sendfile(2) for.
  *
  * <p>The JDK can call Verbena's by types of its own alone: they are functions from the file to what sends from a position so
  * many bytes, and its inner interface SelChImpl tells them from other functions.
@@ -19,8 +20,7 @@ final class TransferPatch extends MethodPatch {
     private static final int TARGET = 5;
 
     TransferPatch() {
-        super("sun.nio.ch.FileChannelImpl", "transferToTrustedChannel",
-                "(JJLjava/nio/channels/WritableByteChannel;)J", null);
+        super("sun.nio.ch.FileChannelImpl", "transferTo", "(JJLjava/nio/channels/WritableByteChannel;)J", null);
     }
 
     @Override

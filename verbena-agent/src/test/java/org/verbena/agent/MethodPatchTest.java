@@ -91,7 +91,7 @@ class MethodPatchTest {
                     "()Ljava/nio/channels/spi/AsynchronousChannelProvider;");
         }
         byte[] file = classFile("sun.nio.ch.FileChannelImpl");
-        isPrefixed(file, new TransferPatch().patched(file), "transferToTrustedChannel",
+        isPrefixed(file, new TransferPatch().patched(file), "transferTo",
                 "(JJLjava/nio/channels/WritableByteChannel;)J");
     }
 

@@ -129,18 +129,17 @@ final class Output extends Direction {
             Stream stream = channel.connectedStream();
             boolean waits = channel.isBlocking();
             checkShut(waits);
-            while (sent < count) {
-                long asked = count - sent;
-                long n = stream.sendFile(file, position + sent, asked);
+            long asked;
+            long n;
+            do { // once even for no byte: what is wrong with the file is said
+                asked = count - sent;
+                n = stream.sendFile(file, position + sent, asked);
                 if (n < 0 || n == 0 && waits) { // by a piece that is written it waits for room, and learns of the file's end
                     asked = Math.min(asked, PIECE);
                     n = sendPiece(stream, file, position + sent, (int) asked);
                 }
                 sent += n;
-                if (n == 0 || n < asked && !waits) {
-                    break;
-                }
-            }
+            } while (sent < count && n > 0 && (waits || n == asked));
         } catch (IOException e) {
             if (sent == 0 || !channel.isOpen() || !file.isOpen()) {
                 throw e;
