@@ -112,6 +112,7 @@ final class PerfClient implements AutoCloseable {
         }
         try (PerfLoop loop = open(job)) {
             server.expect("STARTED", PerfServer.ANSWER_SECONDS);
+            jobBegan = System.nanoTime(); // to find out that a peer is plain takes seconds, which are not the job's own
             loop.recordInto(times);
             PerfResult result = measure(job, loop);
             server.send("END");
@@ -230,10 +231,7 @@ final class PerfClient implements AutoCloseable {
         long n = options.iterations() > 0 ? options.iterations() : Math.max(1, (long) (measureNanos() / nanosEach));
         Batch b = batch(loop, n);
         double perSecond = n * 1e9 / Math.max(1, b.nanos());
-        return new PerfResult(job.test(), job.size(), PerfResult.device(job), job.connections(), n, List.of(), perSecond
-                * job.size(),
-                perSecond,
-                (double) b.allocated() / n);
+        return PerfResult.bandwidth(job, n, perSecond, (double) b.allocated() / n);
     }
 
     private PerfResult latency(PerfJob job, PerfLoop loop, double nanosEach) throws IOException {
@@ -261,9 +259,7 @@ final class PerfClient implements AutoCloseable {
         for (double rank : PerfResult.RANKS) {
             rtt.add((double) histogram.getValueAtPercentile(rank));
         }
-        return new PerfResult(job.test(), job.size(), PerfResult.device(job), job.connections(), done, rtt, 0, 0,
-                (double) allocated
-                        / done);
+        return PerfResult.latency(job, done, rtt, (double) allocated / done);
     }
 
     @Override

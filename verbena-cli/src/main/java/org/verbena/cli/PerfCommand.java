@@ -29,14 +29,14 @@ import picocli.CommandLine.Spec;
                 + "that it starts itself.",
         footer = {"",
             "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, send-lat, read-lat, atomic-lat, write-bw, "
-                    + "send-bw, read-bw, tcp-lat-spin, tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-select, nio-lat-block, nio-bw, "
-                    + "nio-transfer, nio-transfer-from, nio-connect. All of them if none is named.",
+                    + "send-bw, read-bw, tcp-lat-spin, tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-selectnow, "
+                    + "nio-lat-select, nio-lat-block, nio-lat-sleep, nio-bw, nio-transfer, nio-transfer-from, nio-connect. All of them if none is named.",
             "",
             "In two terminals: 'verbena perf --listen' in one, 'verbena perf --connect HOST:PORT TEST…' in the other."})
 final class PerfCommand implements Callable<Integer> {
     /** perftest's port. */
     private static final String DEFAULT_PORT = "18515";
-    private static final long DURATION = 250_000_000;
+    private static final long DURATION = 200_000_000;
     private static final long WARM_UP = 120_000_000;
     private static final int MAX_RUNS = 1000;
     private static final long MAX_ITERATIONS = 1_000_000_000_000L;
@@ -60,7 +60,7 @@ final class PerfCommand implements Callable<Integer> {
             description = "Operations of each test (default: by time).") private @Nullable Long iterations;
 
     @Option(names = {"-D", "--duration"}, paramLabel = "TIME", converter = PerfUnits.Time.class,
-            description = "Time of each test and size, for instance 2s or 100ms (default: 250ms).") private @Nullable Long duration;
+            description = "Time of each test and size, for instance 2s or 100ms (default: 200ms).") private @Nullable Long duration;
 
     @Option(names = "--warm-up", paramLabel = "TIME", converter = PerfUnits.Time.class,
             description = "Time to warm up before each (default: 120ms).") private @Nullable Long warmUp;
@@ -164,8 +164,7 @@ final class PerfCommand implements Callable<Integer> {
         for (int i = 1; i <= runs; i++) {
             progress.run(i, runs);
             for (PerfResult r : PerfPair.run(options, progress)) {
-                byJob.computeIfAbsent(r.test() + " " + r.device() + " " + r.size() + " " + r.connections(),
-                        k -> new ArrayList<>()).add(r);
+                byJob.computeIfAbsent(r.key(), k -> new ArrayList<>()).add(r);
             }
         }
         return byJob.values().stream().map(PerfResult::median).toList();

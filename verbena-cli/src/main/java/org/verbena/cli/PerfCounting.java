@@ -53,7 +53,7 @@ final class PerfCounting {
             boolean off = (i & 1) == (i >> 1 & 1); // off, on, on, off, off, …
             progress.run(i + 1, 2 * runs);
             for (PerfResult r : PerfPair.run(options, off ? OFF : List.of(), progress)) {
-                if (!r.device().equals(PerfJob.KERNEL)) {
+                if (r.ends() == PerfEnds.VERBENA || r.ends() == PerfEnds.NONE) {
                     all.computeIfAbsent(r.test() + " " + r.size() + " " + r.connections(), k -> List.of(
                             new ArrayList<>(), new ArrayList<>()))
                             .get(off ? 1 : 0).add(r);

@@ -3,20 +3,18 @@ package org.verbena.cli;
 /**
  * One test at one size.
  *
- * @param device name of the verbs device, the transport of a channel, or {@code "-"} for tests without either
+ * @param device name of the verbs device, or {@code "-"} for tests without one
  * @param inline messages up to this length are posted inline
  * @param qps number of queue pairs
  * @param events wait in the completion channel, do not spin
  * @param consume the consumer reads every byte
  * @param verify the consumer compares every byte
  * @param connections TCP connections of a test of channels
+ * @param ends whose channels those connect
  */
 record PerfJob(PerfTest test, long size, String device, int inline, int qps, boolean events, boolean consume,
-        boolean verify, int connections) {
-    /** Transport of a channel: rings where both ends can. */
-    static final String STREAM = "stream";
-    /** Transport of a channel: the JDK's own. */
-    static final String KERNEL = "kernel";
+        boolean verify, int connections, PerfEnds ends) {
+    static final String NO_DEVICE = "-";
     static final int MAX_CONNECTIONS = 10_000;
     static final long MAX_SIZE = 1L << 30;
     static final int MAX_INLINE = 4096;
@@ -27,13 +25,14 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
     String line() {
         return "test=" + test.title() + " size=" + size + " device=" + device + " inline=" + inline + " qps=" + qps
                 + " events=" + bit(events) + " consume=" + bit(consume) + " verify=" + bit(verify) + " connections="
-                + connections;
+                + connections + " ends=" + ends.title();
     }
 
     static PerfJob of(PerfFields f) throws PerfException {
         return new PerfJob(PerfTest.of(f.text("test")), f.number("size", 1, MAX_SIZE), f.text("device"),
                 (int) f.number("inline", 0, MAX_INLINE), (int) f.number("qps", 1, MAX_QPS), f.flag("events"),
-                f.flag("consume"), f.flag("verify"), (int) f.number("connections", 1, MAX_CONNECTIONS));
+                f.flag("consume"), f.flag("verify"), (int) f.number("connections", 1, MAX_CONNECTIONS),
+                PerfEnds.of(f.text("ends")));
     }
 
     private static int bit(boolean b) {
@@ -58,7 +57,7 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
 
     @Override
     public String toString() {
-        return test.title() + " " + (test.isNio() ? device + " " : "") + size
+        return test.title() + " " + (test.isNio() ? ends + " " : "") + size
                 + (connections > 1 ? " over " + connections + " connections" : "");
     }
 }

@@ -15,15 +15,16 @@ import java.util.concurrent.locks.LockSupport;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSockets;
 
-/** How the channels of the {@code nio} tests are made: by Verbena or by the JDK, and then used in the same way. */
+/** How the channels of the {@code nio} tests are made: at each end by Verbena or by the JDK, and then used in the same way. */
 final class PerfNio {
-    private static final int AGREE_SECONDS = 10;
+    /** Longer than the ends take to agree, or one to find out that the other is plain ({@code verbena.stream.patience}). */
+    private static final int DECIDE_SECONDS = 30;
     private static final int LEAST_BACKLOG = 1024;
 
     private PerfNio() {}
 
-    static SelectorProvider provider(PerfJob job) throws PerfException {
-        if (job.device().equals(PerfJob.KERNEL)) {
+    private static SelectorProvider provider(PerfJob job, boolean initiator) throws PerfException {
+        if (!job.ends().isVerbena(initiator)) {
             return SelectorProvider.provider();
         }
         try {
@@ -35,15 +36,15 @@ final class PerfNio {
 
     /** The side that is measured against. */
     static PerfLoop serve(PerfJob job, PerfControl client) throws IOException {
-        ServerSocketChannel listener = provider(job).openServerSocketChannel();
+        ServerSocketChannel listener = provider(job, false).openServerSocketChannel();
         List<SocketChannel> channels = new ArrayList<>();
         try {
             listener.bind(new InetSocketAddress(client.localAddress(), 0), Math.max(LEAST_BACKLOG, job.connections()));
             client.send("READY port=" + ((InetSocketAddress) listener.getLocalAddress()).getPort());
             if (job.test() == PerfTest.NIO_CONNECT) {
                 return job.connections() == 1
-                        ? new PerfNioConnect.Acceptor(client, listener)
-                        : new PerfNioConnects.Acceptor(client, listener);
+                        ? new PerfNioConnect.Acceptor(job, client, listener)
+                        : new PerfNioConnects.Acceptor(job, client, listener);
             }
             for (int i = 0; i < job.connections(); i++) {
                 channels.add(PerfTcp.accept(listener, client));
@@ -61,13 +62,13 @@ final class PerfNio {
     static PerfLoop connect(PerfJob job, PerfControl server, InetSocketAddress address) throws IOException {
         if (job.test() == PerfTest.NIO_CONNECT) {
             return job.connections() == 1
-                    ? new PerfNioConnect.Connector(server, provider(job), address)
-                    : new PerfNioConnects.Connector(job, server, provider(job), address);
+                    ? new PerfNioConnect.Connector(job, server, provider(job, true), address)
+                    : new PerfNioConnects.Connector(job, server, provider(job, true), address);
         }
         List<SocketChannel> channels = new ArrayList<>();
         try {
             for (int i = 0; i < job.connections(); i++) {
-                SocketChannel channel = provider(job).openSocketChannel();
+                SocketChannel channel = provider(job, true).openSocketChannel();
                 channels.add(channel);
                 channel.connect(address);
             }
@@ -87,21 +88,19 @@ final class PerfNio {
 
     private static PerfLoop loop(PerfJob job, PerfControl peer, List<SocketChannel> channels, boolean initiator)
             throws IOException {
-        if (job.device().equals(PerfJob.STREAM)) {
-            for (SocketChannel channel : channels) {
-                awaitRing((VerbenaSocketChannel) channel, peer);
-            }
+        for (SocketChannel channel : channels) {
+            awaitCarrier(job, channel, peer);
         }
         return switch (job.test()) {
-            case NIO_LAT_SELECT -> {
+            case NIO_LAT_SELECT, NIO_LAT_SELECTNOW -> {
                 for (SocketChannel channel : channels) {
                     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
                 }
-                yield new PerfNioSelect(job, peer, selector(job, channels), channels, initiator);
+                yield new PerfNioSelect(job, peer, selector(channels), channels, initiator);
             }
             case NIO_BW -> channels.size() == 1
                     ? PerfTcp.of(job, peer, channels.getFirst(), initiator)
-                    : PerfNioMany.of(job, peer, selector(job, channels), channels, initiator);
+                    : PerfNioMany.of(job, peer, selector(channels), channels, initiator);
             case NIO_TRANSFER -> initiator
                     ? new PerfNioTransfer.Sender(job, peer, channels.getFirst())
                     : PerfTcp.of(job, peer, channels.getFirst(), false);
@@ -113,22 +112,31 @@ final class PerfNio {
     }
 
     /** A new selector for channels that do not block from here on. */
-    private static Selector selector(PerfJob job, List<SocketChannel> channels) throws IOException {
+    private static Selector selector(List<SocketChannel> channels) throws IOException {
         for (SocketChannel channel : channels) {
             channel.configureBlocking(false);
         }
-        return provider(job).openSelector();
+        return channels.getFirst().provider().openSelector();
     }
 
-    /** What is called stream is carried by rings: a connection that stays with TCP is no result. */
-    private static void awaitRing(VerbenaSocketChannel channel, PerfControl peer) throws IOException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(AGREE_SECONDS);
-        peer.look(true);
-        while (!channel.isOutputByRing()) {
-            if (System.nanoTime() > end) {
-                throw new PerfException("the connection " + channel + " stays with TCP: " + channel.fallbackReason());
+    /**
+     * Waits until it is decided what carries the bytes that go out. Between two ends of Verbena's that is a ring: a connection
+     * that stays with TCP is no result. Towards a plain peer it is TCP.
+     */
+    static void awaitCarrier(PerfJob job, SocketChannel channel, PerfControl peer) throws IOException {
+        if (!(channel instanceof VerbenaSocketChannel ours) || ours.isOutputByRing()) {
+            return;
+        }
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DECIDE_SECONDS);
+        for (boolean first = true; !ours.isOutputByRing(); first = false) {
+            String reason = ours.fallbackReason();
+            if (!reason.isEmpty() && job.ends() == PerfEnds.VERBENA_TO_PLAIN) {
+                return;
             }
-            peer.look(false);
+            if (!reason.isEmpty() || System.nanoTime() > end) {
+                throw new PerfException("the connection " + channel + " stays with TCP: " + reason);
+            }
+            peer.look(first);
             LockSupport.parkNanos(100_000);
         }
     }

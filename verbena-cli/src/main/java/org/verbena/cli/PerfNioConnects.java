@@ -5,28 +5,56 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.ArrayDeque;
 
-/** {@code nio-connect} with many at once: each side has one thread and one selector. */
-final class PerfNioConnects {
-    private PerfNioConnects() {}
+/** {@code nio-connect} with many at once: each side has one thread and one selector. See {@link PerfNioConnect}. */
+abstract class PerfNioConnects extends PerfSelecting {
+    protected final PerfJob job;
+    private final ByteBuffer one = ByteBuffer.allocateDirect(1);
 
-    /** The side that measures: it begins one whenever one has ended. */
-    static final class Connector extends PerfSelecting {
+    private PerfNioConnects(PerfJob job, PerfControl peer, Selector selector) {
+        super(peer, selector);
+        this.job = job;
+    }
+
+    protected final void writeOne(SocketChannel channel) throws IOException {
+        if (channel.write(one.clear()) != 1) {
+            throw new PerfException("a connection takes no byte");
+        }
+    }
+
+    /** True if a byte was there. */
+    protected final boolean readOne(SocketChannel channel) throws IOException {
+        int n = channel.read(one.clear());
+        if (n < 0) {
+            throw PerfTcp.closed();
+        }
+        return n > 0;
+    }
+
+    /** The side that measures: it begins one whenever another rests or has ended. */
+    static final class Connector extends PerfNioConnects {
         private final SelectorProvider provider;
         private final InetSocketAddress address;
         private final int atOnce;
-        private final ByteBuffer one = ByteBuffer.allocateDirect(1);
+        private final ArrayDeque<SelectionKey> resting = new ArrayDeque<>();
+        private int underWay;
         private long ended;
 
-        /** When a connection was begun. */
-        private record Begun(long nanos) {}
+        /** What is known of a connection. */
+        private static final class Trip {
+            /** When it began, later by what it rested; while it rests, what has passed until then. */
+            long nanos = System.nanoTime();
+            boolean rested;
+        }
 
         Connector(PerfJob job, PerfControl peer, SelectorProvider provider, InetSocketAddress address)
                 throws IOException {
-            super(peer, provider.openSelector());
+            super(job, peer, provider.openSelector());
             this.provider = provider;
             this.address = address;
             this.atOnce = job.connections();
@@ -39,8 +67,12 @@ final class PerfNioConnects {
             long started = 0;
             ended = 0;
             while (ended < all) {
-                for (; started < all && started - ended < atOnce; started++) {
+                for (; started < all && underWay < atOnce; started++) {
                     begin();
+                }
+                boolean last = started == all && underWay == 0;
+                while (resting.size() > (last ? 0 : PerfNioConnect.RESTING)) {
+                    goOn(resting.remove());
                 }
                 select();
             }
@@ -48,9 +80,11 @@ final class PerfNioConnects {
         }
 
         private void begin() throws IOException {
+            Trip trip = new Trip();
             SocketChannel channel = provider.openSocketChannel();
             channel.configureBlocking(false);
-            SelectionKey key = channel.register(selector, 0, new Begun(System.nanoTime()));
+            SelectionKey key = channel.register(selector, 0, trip);
+            underWay++;
             if (channel.connect(address)) {
                 ask(key, channel);
             } else {
@@ -59,10 +93,25 @@ final class PerfNioConnects {
         }
 
         private void ask(SelectionKey key, SocketChannel channel) throws IOException {
-            if (channel.write(one.clear()) != 1) {
-                throw new PerfException("a new connection takes no byte");
-            }
+            writeOne(channel);
             key.interestOps(SelectionKey.OP_READ);
+        }
+
+        private void rest(SelectionKey key, Trip trip) {
+            trip.nanos = System.nanoTime() - trip.nanos;
+            trip.rested = true;
+            key.interestOps(0);
+            resting.add(key);
+            underWay--;
+        }
+
+        private void goOn(SelectionKey key) throws IOException {
+            SocketChannel channel = (SocketChannel) key.channel();
+            PerfNioConnect.awaitRing(job, channel, peer);
+            Trip trip = (Trip) key.attachment();
+            trip.nanos = System.nanoTime() - trip.nanos;
+            underWay++;
+            ask(key, channel);
         }
 
         @Override
@@ -73,28 +122,30 @@ final class PerfNioConnects {
                 ask(key, channel);
                 return;
             }
-            int n = channel.read(one.clear());
-            if (n < 0) {
-                throw PerfTcp.closed();
+            if (!readOne(channel)) {
+                return;
             }
-            if (n > 0) {
-                // closed by a reset: ports in TIME_WAIT would run out
-                channel.setOption(StandardSocketOptions.SO_LINGER, 0);
-                channel.close();
-                roundTrip(((Begun) key.attachment()).nanos());
-                ended++;
+            Trip trip = (Trip) key.attachment();
+            if (!trip.rested) {
+                rest(key, trip);
+                return;
             }
+            // closed by a reset: ports in TIME_WAIT would run out
+            channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+            channel.close();
+            roundTrip(trip.nanos);
+            underWay--;
+            ended++;
         }
     }
 
     /** The side that is connected to. */
-    static final class Acceptor extends PerfSelecting {
+    static final class Acceptor extends PerfNioConnects {
         private final ServerSocketChannel listener;
-        private final ByteBuffer one = ByteBuffer.allocateDirect(1);
         private long answered;
 
-        Acceptor(PerfControl peer, ServerSocketChannel listener) throws IOException {
-            super(peer, listener.provider().openSelector());
+        Acceptor(PerfJob job, PerfControl peer, ServerSocketChannel listener) throws IOException {
+            super(job, peer, listener.provider().openSelector());
             this.listener = listener;
             listener.configureBlocking(false);
             listener.register(selector, SelectionKey.OP_ACCEPT);
@@ -120,15 +171,18 @@ final class PerfNioConnects {
                 return;
             }
             SocketChannel channel = (SocketChannel) key.channel();
-            int n = channel.read(one.clear());
-            if (n < 0) {
-                throw PerfTcp.closed();
+            if (!readOne(channel)) {
+                return;
             }
-            if (n > 0) {
-                channel.write(one.clear());
-                channel.close();
-                answered++;
+            if (key.attachment() == null) {
+                writeOne(channel);
+                key.attach(channel); // it has had its first byte
+                return;
             }
+            PerfNioConnect.awaitRing(job, channel, peer);
+            writeOne(channel);
+            channel.close();
+            answered++;
         }
     }
 }

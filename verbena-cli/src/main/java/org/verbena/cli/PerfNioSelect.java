@@ -7,7 +7,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.List;
 
-/** {@code nio-lat-select}: ping-pong through a selector, over connections that take turns. */
+/** {@code nio-lat-select} and {@code nio-lat-selectnow}: ping-pong through a selector, over connections that take turns. */
 final class PerfNioSelect extends PerfSelecting {
     private final List<SocketChannel> channels;
     private final boolean initiator;
@@ -20,7 +20,7 @@ final class PerfNioSelect extends PerfSelecting {
 
     PerfNioSelect(PerfJob job, PerfControl peer, Selector selector, List<SocketChannel> channels, boolean initiator)
             throws IOException {
-        super(peer, selector);
+        super(peer, selector, job.test() == PerfTest.NIO_LAT_SELECTNOW);
         this.channels = channels;
         this.initiator = initiator;
         this.size = Math.toIntExact(job.size());

@@ -24,9 +24,9 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
     /** The jobs in the order in which they run. An option that a test does not know is left out there. */
     List<PerfJob> jobs() throws PerfException {
         List<PerfJob> jobs = new ArrayList<>();
-        String name = "-";
+        String name = PerfJob.NO_DEVICE;
         for (PerfTest t : tests) {
-            if (t.isVerbs() && name.equals("-")) {
+            if (t.isVerbs() && name.equals(PerfJob.NO_DEVICE)) {
                 name = device.isEmpty() ? PerfDevices.first() : device;
             }
             for (long size : t.fixedSize != 0 ? List.of(t.fixedSize) : sizes) {
@@ -34,13 +34,12 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
                         && size != (t.isBandwidth() ? NIO_BANDWIDTH_SIZE : NIO_LATENCY_SIZE)) {
                     continue;
                 }
-                for (String device : t.isNio()
-                        ? List.of(PerfJob.STREAM, PerfJob.KERNEL)
-                        : List.of(t.isVerbs() ? name : "-")) {
+                for (PerfEnds ends : t.ends()) {
                     for (int n : t.takesConnections() ? connections : List.of(1)) {
-                        jobs.add(new PerfJob(t, size, device, t.takesInline() ? inline : 0, t.takesQps() ? qps : 1,
-                                events && t.takesEvents(), consume && t.takesConsume(), verify && t.takesVerify(),
-                                n));
+                        jobs.add(new PerfJob(t, size, t.isVerbs() ? name : PerfJob.NO_DEVICE, t.takesInline()
+                                ? inline
+                                : 0, t.takesQps() ? qps : 1, events && t.takesEvents(), consume && t.takesConsume(),
+                                verify && t.takesVerify(), n, ends));
                     }
                 }
             }

@@ -11,30 +11,47 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 /**
  * What one test at one size gave.
  *
- * @param device the verbs device, {@code "tcp"}, the transport of a channel, or empty for the machine's limits
+ * @param device the verbs device, {@code "tcp"}, or empty for channels and the machine's limits
+ * @param ends of a channel's test
  * @param connections of a channel's test, else 1
  * @param rtt round trips in nanoseconds in the order of {@link #PERCENTILES}; empty for bandwidth tests
  * @param bytesPerSecond 0 for latency tests
  * @param messagesPerSecond 0 for latency tests
  * @param allocatedPerOperation bytes which the measuring threads of both processes allocated, divided by iterations
  */
-record PerfResult(PerfTest test, long size, String device, int connections, long iterations, List<Double> rtt,
-        double bytesPerSecond,
-        double messagesPerSecond, double allocatedPerOperation) {
+record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int connections, long iterations,
+        List<Double> rtt, double bytesPerSecond, double messagesPerSecond, double allocatedPerOperation) {
     /** Their names in JSON. */
     static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99_9", "p99_99", "max");
     static final double[] RANKS = {50, 90, 99, 99.9, 99.99, 100};
 
-    static String device(PerfJob job) {
-        return job.test().isTcp() ? "tcp" : job.test().isLimit() ? "" : job.device();
+    /** Of a test of round trips. */
+    static PerfResult latency(PerfJob job, long iterations, List<Double> rtt, double allocatedPerOperation) {
+        return new PerfResult(job.test(), job.size(), device(job), job.ends(), job.connections(), iterations, rtt, 0, 0,
+                allocatedPerOperation);
+    }
+
+    /** Of a bandwidth test. */
+    static PerfResult bandwidth(PerfJob job, long iterations, double perSecond, double allocatedPerOperation) {
+        return new PerfResult(job.test(), job.size(), device(job), job.ends(), job.connections(), iterations, List.of(),
+                perSecond * job.size(), perSecond, allocatedPerOperation);
+    }
+
+    private static String device(PerfJob job) {
+        return job.test().isTcp() ? "tcp" : job.test().isVerbs() ? job.device() : "";
+    }
+
+    /** What it has in common with those of other runs. */
+    String key() {
+        return test + " " + device + " " + ends + " " + size + " " + connections;
     }
 
     ObjectNode toJson() {
         ObjectNode o = JsonNodeFactory.instance.objectNode();
         o.put("test", test.title());
         // every row has every key, for readers that know the first one only
-        o.put("device", device.isEmpty() || test.isNio() ? null : device);
-        o.put("transport", test.isNio() ? device : null);
+        o.put("device", device.isEmpty() ? null : device);
+        ends.put(o);
         o.put("size", size);
         o.put("connections", test.isNio() ? connections : null);
         o.put("iterations", iterations);
@@ -65,15 +82,10 @@ record PerfResult(PerfTest test, long size, String device, int connections, long
         List<Double> rtt = !r.isObject()
                 ? List.of()
                 : PERCENTILES.stream().map(p -> r.path(p).asDouble()).toList();
-        return new PerfResult(PerfTest.of(o.path("test").asText()), o.path("size").asLong(), device(o),
-                o.path("connections").asInt(1), o.path("iterations").asLong(), rtt, o.path("bytes_per_second")
-                        .asDouble(),
-                o.path("messages_per_second").asDouble(), o.path("allocated_bytes_per_op").asDouble());
-    }
-
-    private static String device(JsonNode o) {
-        JsonNode name = o.path("transport").isTextual() ? o.path("transport") : o.path("device");
-        return name.isTextual() ? name.asText() : "";
+        return new PerfResult(PerfTest.of(o.path("test").asText()), o.path("size").asLong(), o.path("device").asText(
+                ""), PerfEnds.of(o), o.path("connections").asInt(1), o.path("iterations").asLong(), rtt, o.path(
+                        "bytes_per_second").asDouble(), o.path("messages_per_second").asDouble(), o.path(
+                                "allocated_bytes_per_op").asDouble());
     }
 
     /** The medians of the same test at the same size in several runs, each figure for itself. */
@@ -85,10 +97,10 @@ record PerfResult(PerfTest test, long size, String device, int connections, long
             Arrays.setAll(m, i -> median(runs, r -> r.rtt.get(i)));
             rtt = List.of(m);
         }
-        return new PerfResult(first.test, first.size, first.device, first.connections, Math.round(median(runs,
-                PerfResult::iterations)),
-                rtt,
-                median(runs, PerfResult::bytesPerSecond), median(runs, PerfResult::messagesPerSecond),
+        return new PerfResult(first.test, first.size, first.device, first.ends, first.connections, Math.round(median(
+                runs,
+                PerfResult::iterations)), rtt, median(runs, PerfResult::bytesPerSecond), median(runs,
+                        PerfResult::messagesPerSecond),
                 median(runs, PerfResult::allocatedPerOperation));
     }
 

@@ -8,17 +8,24 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 
-/** A loop that waits for all its channels by one selector. */
+/** A loop that waits for all its channels by one selector: sleeping in it, or asking it again and again. */
 abstract class PerfSelecting extends PerfLoop {
     private static final long LOOK_MILLIS = 1000;
 
     protected final Selector selector;
     private final Consumer<SelectionKey> serve = this::unchecked;
+    private final boolean spins;
     private boolean first = true;
+    private long turns;
 
     PerfSelecting(PerfControl peer, Selector selector) {
+        this(peer, selector, false);
+    }
+
+    PerfSelecting(PerfControl peer, Selector selector, boolean spins) {
         super(peer);
         this.selector = selector;
+        this.spins = spins;
     }
 
     /** A key is ready. */
@@ -32,10 +39,12 @@ abstract class PerfSelecting extends PerfLoop {
         }
     }
 
-    /** Serves what is ready, or becomes so within a second; looks whether the peer is alive where nothing is. */
+    /** Serves what is ready, or becomes so within a second if it sleeps; looks whether the peer is alive where nothing is. */
     protected final void select() throws IOException {
         try {
-            if (selector.select(serve, LOOK_MILLIS) == 0) {
+            if (spins) {
+                turns = selector.selectNow(serve) == 0 ? peer.spin(turns) : 0;
+            } else if (selector.select(serve, LOOK_MILLIS) == 0) {
                 peer.look(first);
                 first = false;
             } else {

@@ -100,15 +100,19 @@ final class PerfTable {
             size = r.size();
             String line = line(name(r), columns, c -> c.cell().apply(r));
             String style = r.test().isLimit() ? "cyan" : "faint";
-            out.println(r.test().isVerbs() || r.test().isNio() && r.device().equals(PerfJob.STREAM)
+            out.println(r.test().isVerbs() || r.ends().isVerbena(true)
                     ? line
                     : ansi.string("@|" + style + " " + line + "|@"));
         }
     }
 
-    /** Of a channel's two rows, the one by the kernel is the one to compare with. */
+    /** Of a channel's rows, the one by the kernel is the one to compare with. */
     private static String name(PerfResult r) {
-        return r.test().isNio() && r.device().equals(PerfJob.KERNEL) ? "  by the kernel" : r.test().title();
+        return switch (r.ends()) {
+            case PLAIN -> "  by the kernel";
+            case VERBENA_TO_PLAIN -> "  to a plain peer";
+            default -> r.test().title();
+        };
     }
 
     /** The upper line of the heading: each group's name at the right end of its columns. */
@@ -158,9 +162,9 @@ final class PerfTable {
     }
 
     private String tcp(PerfResult r) {
-        if (r.test().isNio() && r.device().equals(PerfJob.STREAM)) {
+        if (r.ends().isVerbena(true)) {
             return ratio(r, results.stream().filter(o -> o.test() == r.test() && o.size() == r.size()
-                    && o.connections() == r.connections() && o.device().equals(PerfJob.KERNEL)).findFirst(), !r.test()
+                    && o.connections() == r.connections() && o.ends() == PerfEnds.PLAIN).findFirst(), !r.test()
                             .isBandwidth());
         }
         if (!r.test().isVerbs()) {

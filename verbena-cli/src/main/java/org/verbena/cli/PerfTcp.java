@@ -7,9 +7,13 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+
+import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.sockets.VerbenaSocketOptions;
 
 /** TCP's channels, the JDK's or Verbena's, as far as the tests share them. */
 abstract class PerfTcp extends PerfLoop {
@@ -50,7 +54,10 @@ abstract class PerfTcp extends PerfLoop {
             throws IOException {
         for (SocketChannel channel : channels) {
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            channel.configureBlocking(job.test() == PerfTest.TCP_LAT_BLOCK || job.test() == PerfTest.NIO_LAT_BLOCK);
+            channel.configureBlocking(job.test().blocks());
+            if (job.test() == PerfTest.NIO_LAT_SLEEP && channel instanceof VerbenaSocketChannel) {
+                channel.setOption(VerbenaSocketOptions.SPIN, Duration.ZERO);
+            }
         }
         return new Latency(job, peer, channels, initiator);
     }
@@ -81,7 +88,7 @@ abstract class PerfTcp extends PerfLoop {
         channel.close();
     }
 
-    /** {@code tcp-lat-spin} and {@code tcp-lat-block}; {@code nio-} likewise. */
+    /** {@code tcp-lat-spin} and {@code tcp-lat-block}; {@code nio-} likewise, and {@code nio-lat-sleep}. */
     private static final class Latency extends PerfTcp {
         private final SocketChannel[] channels;
         private final boolean initiator;

@@ -1,6 +1,7 @@
 package org.verbena.cli;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
@@ -10,8 +11,8 @@ enum PerfTest {
     WRITE_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8),
     WRITE_BW(0), SEND_BW(0), READ_BW(0),
     TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0),
-    NIO_LAT_SPIN(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_BW(0), NIO_TRANSFER(0), NIO_TRANSFER_FROM(0),
-    NIO_CONNECT(1);
+    NIO_LAT_SPIN(0), NIO_LAT_SELECTNOW(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_LAT_SLEEP(0),
+    NIO_BW(0), NIO_TRANSFER(0), NIO_TRANSFER_FROM(0), NIO_CONNECT(1);
 
     /** The only size in bytes, or 0 if any will do. */
     final long fixedSize;
@@ -43,10 +44,30 @@ enum PerfTest {
         return this == TCP_LAT_SPIN || this == TCP_LAT_BLOCK || this == TCP_BW;
     }
 
-    /** Channels by either transport: each of these runs once with {@code stream} and once with {@code kernel}. */
+    /** Channels: each of these runs once for each of its {@link #ends}. */
     boolean isNio() {
-        return this == NIO_LAT_SPIN || this == NIO_LAT_SELECT || this == NIO_LAT_BLOCK || this == NIO_BW
+        return this == NIO_LAT_SPIN || isSelect() || this == NIO_LAT_BLOCK || this == NIO_LAT_SLEEP || this == NIO_BW
                 || isTransfer() || this == NIO_CONNECT;
+    }
+
+    /** Round trips of channels whose reads and writes wait. */
+    boolean blocks() {
+        return this == TCP_LAT_BLOCK || this == NIO_LAT_BLOCK || this == NIO_LAT_SLEEP;
+    }
+
+    /** Ping-pong through a selector. */
+    boolean isSelect() {
+        return this == NIO_LAT_SELECTNOW || this == NIO_LAT_SELECT;
+    }
+
+    /** Whose channels there are at the two ends, in the order of the table. */
+    List<PerfEnds> ends() {
+        if (!isNio()) {
+            return List.of(PerfEnds.NONE);
+        }
+        return this == NIO_CONNECT || this == NIO_TRANSFER
+                ? List.of(PerfEnds.VERBENA, PerfEnds.VERBENA_TO_PLAIN, PerfEnds.PLAIN)
+                : List.of(PerfEnds.VERBENA, PerfEnds.PLAIN);
     }
 
     /** A channel and a file. */
@@ -71,6 +92,7 @@ enum PerfTest {
     /** Both sides spin at the same time, which needs two processors. */
     boolean spins(boolean events) {
         return !(this == LIMIT_MEMCPY || this == TCP_LAT_BLOCK || this == TCP_BW || isNio() && this != NIO_LAT_SPIN
+                && this != NIO_LAT_SELECTNOW
                 || (events && takesEvents()));
     }
 

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -72,11 +75,13 @@ class PerfCommandUsageTest {
     }
 
     private static PerfResult latency(PerfTest test, long size, double p50) {
-        return new PerfResult(test, size, "", 1, 1000, List.of(p50, 400.0, 500.0, 600.0, 700.0, 5e6), 0, 0, 0);
+        return new PerfResult(test, size, "", PerfEnds.NONE, 1, 1000, List.of(p50, 400.0, 500.0, 600.0, 700.0, 5e6), 0,
+                0, 0);
     }
 
     private static PerfResult bandwidth(PerfTest test, double bytesPerSecond) {
-        return new PerfResult(test, 4096, "", 1, 1000, List.of(), bytesPerSecond, bytesPerSecond / 4096, 0.5);
+        return new PerfResult(test, 4096, "", PerfEnds.NONE, 1, 1000, List.of(), bytesPerSecond, bytesPerSecond / 4096,
+                0.5);
     }
 
     @Test
@@ -114,15 +119,44 @@ class PerfCommandUsageTest {
     /** A channel is compared with the same over as many connections. */
     @Test
     void tableTellsConnectionsApart() {
-        List<PerfResult> all = List.of(bandwidth(PerfJob.STREAM, 1, 9e9), bandwidth(PerfJob.STREAM, 100, 6e9),
-                bandwidth(PerfJob.KERNEL, 1, 3e9), bandwidth(PerfJob.KERNEL, 100, 1e9));
+        List<PerfResult> all = List.of(channel(PerfEnds.VERBENA, 1, 9e9), channel(PerfEnds.VERBENA, 100, 6e9),
+                channel(PerfEnds.PLAIN, 1, 3e9), channel(PerfEnds.PLAIN, 100, 1e9));
         assertThat(table(all)).containsPattern("nio-bw +4096 +1 .* 3\\.00x *\n  by the kernel")
                 .containsPattern("nio-bw +4096 +100 .* 6\\.00x *\n  by the kernel").contains("#conns");
         assertThat(table(all.subList(0, 1))).doesNotContain("#conns");
     }
 
-    private static PerfResult bandwidth(String transport, int connections, double bytesPerSecond) {
-        return new PerfResult(PerfTest.NIO_BW, 4096, transport, connections, 1000, List.of(), bytesPerSecond,
+    /** Verbena's channels to a plain peer have a row of their own, between the two. */
+    @Test
+    void tableTellsPeersApart() {
+        List<PerfResult> all = List.of(channel(PerfEnds.VERBENA, 1, 9e9), channel(PerfEnds.VERBENA_TO_PLAIN, 1, 3.3e9),
+                channel(PerfEnds.PLAIN, 1, 3e9));
+        assertThat(table(all)).containsPattern(
+                "nio-bw .* 3\\.00x *\n  to a plain peer .* 1\\.10x *\n  by the kernel .* 0 *\n");
+    }
+
+    /** What one process reports the other reads; runs of the same are found by their key. */
+    @Test
+    void jsonTellsEndsApart() throws Exception {
+        ObjectMapper mapper = new ObjectMapper();
+        Set<String> keys = new HashSet<>();
+        for (PerfEnds ends : PerfEnds.values()) {
+            PerfResult r = channel(ends, 1, 9e9);
+            PerfResult read = PerfResult.fromJson(mapper.readTree(r.toJson().toString()));
+            assertThat(read.ends()).isEqualTo(ends);
+            assertThat(read.key()).isEqualTo(r.key());
+            keys.add(r.key());
+            PerfJob job = new PerfJob(PerfTest.NIO_BW, 1, PerfJob.NO_DEVICE, 0, 1, false, false, false, 1, ends);
+            assertThat(PerfJob.of(new PerfFields(job.line()))).isEqualTo(job);
+        }
+        assertThat(keys).hasSameSizeAs(PerfEnds.values());
+        String row = channel(PerfEnds.VERBENA_TO_PLAIN, 1, 9e9).toJson().toString();
+        assertThat(row).contains("\"device\":null,\"transport\":\"stream\",\"peer\":\"plain\"");
+        assertThat(channel(PerfEnds.NONE, 1, 9e9).toJson().toString()).contains("\"transport\":null,\"peer\":null");
+    }
+
+    private static PerfResult channel(PerfEnds ends, int connections, double bytesPerSecond) {
+        return new PerfResult(PerfTest.NIO_BW, 4096, "", ends, connections, 1000, List.of(), bytesPerSecond,
                 bytesPerSecond / 4096, 0);
     }
 

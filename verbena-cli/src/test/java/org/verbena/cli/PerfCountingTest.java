@@ -9,13 +9,14 @@ import org.junit.jupiter.api.Test;
 
 class PerfCountingTest {
     private static List<PerfResult> roundTrips(double... p50) {
-        return Arrays.stream(p50).mapToObj(t -> new PerfResult(PerfTest.SEND_LAT, 8, "shm0", 1, 1,
+        return Arrays.stream(p50).mapToObj(t -> new PerfResult(PerfTest.SEND_LAT, 8, "shm0", PerfEnds.NONE, 1, 1,
                 List.of(t, t, t, t, t, t), 0, 0, 0)).toList();
     }
 
     private static List<PerfResult> rates(double... perSecond) {
-        return Arrays.stream(perSecond).mapToObj(m -> new PerfResult(PerfTest.SEND_LAT, 64, "shm0", 1, 1, List.of(), 64
-                * m,
+        return Arrays.stream(perSecond).mapToObj(m -> new PerfResult(PerfTest.SEND_LAT, 64, "shm0", PerfEnds.NONE, 1, 1,
+                List.of(), 64
+                        * m,
                 m, 0)).toList();
     }
 

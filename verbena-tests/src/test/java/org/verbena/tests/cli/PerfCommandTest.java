@@ -17,7 +17,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -37,13 +39,16 @@ import org.verbena.tests.faults.Wait;
 class PerfCommandTest {
     private static final String[] QUICK = {"--duration=5ms", "--warm-up=2ms"};
     private static final List<String> LATENCIES = List.of("limit-cacheline", "limit-twoline", "write-lat", "send-lat",
-            "read-lat", "atomic-lat", "tcp-lat-spin", "tcp-lat-block", "nio-lat-spin", "nio-lat-select",
-            "nio-lat-block", "nio-connect");
+            "read-lat", "atomic-lat", "tcp-lat-spin", "tcp-lat-block", "nio-lat-spin",
+            "nio-lat-selectnow", "nio-lat-select", "nio-lat-block", "nio-lat-sleep", "nio-connect");
     private static final List<String> BANDWIDTHS = List.of("limit-memcpy", "write-bw", "send-bw", "read-bw", "tcp-bw",
             "nio-bw", "nio-transfer", "nio-transfer-from");
     /** Long enough for a loaded machine to start three JVMs. */
     private static final Duration STARTED = Duration.ofSeconds(60);
     private static final String[] LONG_WRITE = {"write-lat", "--size=8", "--duration=100s"};
+
+    /** Rows of all tests of channels at one size: at both ends Verbena's, or the JDK's; of two tests Verbena's at one, too. */
+    private static final int NIO_ROWS = 9 * 2 + 2;
 
     private static String[] quick(String... arguments) {
         List<String> all = new ArrayList<>(List.of("perf"));
@@ -66,13 +71,16 @@ class PerfCommandTest {
     void allTestsRunSideBySide() throws IOException {
         JsonNode rows = json(quick("--json", "--size=8,100,4k"));
         Set<String> seen = new TreeSet<>();
+        Map<String, Set<String>> ends = new TreeMap<>();
         for (JsonNode row : rows) {
             String test = row.get("test").asText();
             seen.add(test + " " + row.get("size").asLong());
             assertThat(row.get("iterations").asLong()).as(test).isPositive();
             assertThat(row.get("allocated_bytes_per_op").asDouble()).as(test).isNotNegative();
             if (test.startsWith("nio-")) {
-                assertThat(row.get("transport").asText()).isIn("stream", "kernel");
+                ends.computeIfAbsent(test, _ -> new TreeSet<>()).add(ends(row));
+            } else {
+                assertThat(row.get("transport").isNull() && row.get("peer").isNull()).as(test).isTrue();
             }
             if (test.startsWith("limit-") || test.startsWith("nio-")) {
                 assertThat(row.get("device").isNull()).as(test).isTrue();
@@ -89,13 +97,27 @@ class PerfCommandTest {
                 "nio-connect 1"));
         for (String test : List.of("limit-memcpy", "write-lat", "send-lat", "read-lat", "write-bw", "send-bw",
                 "read-bw",
-                "tcp-lat-spin", "tcp-lat-block", "tcp-bw", "nio-lat-spin", "nio-lat-select", "nio-lat-block",
-                "nio-bw", "nio-transfer", "nio-transfer-from")) {
+                "tcp-lat-spin", "tcp-lat-block", "tcp-bw", "nio-lat-spin", "nio-lat-selectnow", "nio-lat-select",
+                "nio-lat-block", "nio-lat-sleep", "nio-bw", "nio-transfer", "nio-transfer-from")) {
             for (int size : new int[] {8, 100, 4096}) {
                 wanted.add(test + " " + size);
             }
         }
         assertThat(seen).isEqualTo(wanted);
+        assertThat(ends).hasSize(9).allSatisfy((test, two) -> assertThat(two).isEqualTo(wantedEnds(test)));
+    }
+
+    /** Whose channels a row is of. */
+    private static String ends(JsonNode row) {
+        return row.get("transport").asText() + " to " + row.get("peer").asText();
+    }
+
+    private static Set<String> wantedEnds(String test) {
+        Set<String> wanted = new TreeSet<>(Set.of("stream to verbena", "kernel to plain"));
+        if (test.equals("nio-connect") || test.equals("nio-transfer")) {
+            wanted.add("stream to plain");
+        }
+        return wanted;
     }
 
     private static void latency(JsonNode row) {
@@ -121,7 +143,7 @@ class PerfCommandTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "send-lat read-lat atomic-lat write-bw send-bw read-bw           | --events                        | 21",
-        "write-bw send-bw read-bw tcp-bw nio-bw nio-transfer             | --consume                       | 32",
+        "write-bw send-bw read-bw tcp-bw nio-bw nio-transfer             | --consume                       | 36",
         "write-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --verify                        | 25",
         "write-lat send-lat write-bw send-bw                             | --inline=64                     | 16",
         "write-bw send-bw read-bw                                        | --qps=3                         | 12",
@@ -141,17 +163,21 @@ class PerfCommandTest {
     void optionsForAllTests(String options) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=13"));
         arguments.addAll(List.of(options.split(" ")));
-        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(3 + 10 + 2 + 2 * 6);
+        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(13 + NIO_ROWS);
     }
 
-    /** Of each test of channels that takes connections: by rings and by the kernel, over one and over several. */
-    @Test
-    void connections() throws IOException {
+    /** Each test of channels that takes connections, over one and over several. */
+    @ParameterizedTest
+    @ValueSource(strings = {"7,1", "100"})
+    void connections(String numbers) throws IOException {
+        List<String> tests = List.of("nio-lat-spin", "nio-lat-selectnow", "nio-lat-select", "nio-lat-block",
+                "nio-lat-sleep", "nio-bw", "nio-connect");
+        List<String> arguments = new ArrayList<>(tests);
+        arguments.addAll(List.of("--json", "--size=5000", "--connections=" + numbers));
         List<String> seen = new ArrayList<>();
-        for (JsonNode row : json(quick("nio-lat-spin", "nio-lat-select", "nio-lat-block", "nio-bw", "nio-connect",
-                "--json", "--size=5000", "--connections=7,1"))) {
+        for (JsonNode row : json(quick(arguments.toArray(String[]::new)))) {
             String test = row.get("test").asText();
-            seen.add(test + " " + row.get("transport").asText() + " " + row.get("connections").asInt());
+            seen.add(test + " " + ends(row) + " " + row.get("connections").asInt());
             if (LATENCIES.contains(test)) {
                 latency(row);
             } else {
@@ -159,9 +185,11 @@ class PerfCommandTest {
             }
         }
         List<String> wanted = new ArrayList<>();
-        for (String test : List.of("nio-lat-spin", "nio-lat-select", "nio-lat-block", "nio-bw", "nio-connect")) {
-            for (String transport : List.of("stream", "kernel")) {
-                wanted.addAll(List.of(test + " " + transport + " 1", test + " " + transport + " 7"));
+        for (String test : tests) {
+            for (String ends : wantedEnds(test)) {
+                for (String number : numbers.split(",", -1)) {
+                    wanted.add(test + " " + ends + " " + number);
+                }
             }
         }
         assertThat(seen).containsExactlyInAnyOrderElementsOf(wanted);
@@ -293,7 +321,7 @@ class PerfCommandTest {
     void twoTerminals() throws IOException {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0", "--once")) {
             JsonNode rows = json(quick("--json", "--size=64", "--connect=127.0.0.1:" + port(listener)));
-            assertThat(rows).hasSize(13 + 2 * 7);
+            assertThat(rows).hasSize(13 + NIO_ROWS);
             CommandProcess.Result r = listener.end();
             assertThat(r.code()).as(r.err()).isZero();
         }
@@ -336,8 +364,8 @@ class PerfCommandTest {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
             Socket control = new Socket(here, Integer.parseInt(port(listener)));
             control.getOutputStream().write(
-                    ("HELLO version=verbena-perf-1 host=x\nTEST test=nio-bw size=64 device=kernel "
-                            + "inline=0 qps=1 events=0 consume=0 verify=0 connections=2 cpu=0\n").getBytes(
+                    ("HELLO version=verbena-perf-1 host=x\nTEST test=nio-bw size=64 device=- "
+                            + "inline=0 qps=1 events=0 consume=0 verify=0 connections=2 ends=plain cpu=0\n").getBytes(
                                     StandardCharsets.US_ASCII));
             BufferedReader said = new BufferedReader(new InputStreamReader(control.getInputStream(),
                     StandardCharsets.US_ASCII));
