@@ -73,8 +73,9 @@ class AsynchronousTest {
         talk(PATIENT + "summary=" + server, PATIENT + "summary=" + client);
         for (Path file : List.of(server, client)) {
             JsonNode l = summary(file);
-            assertThat(l.get("connections").toString()).isEqualTo("{\"opened\":4,\"open\":0,\"stream\":4,\"kernel\":0,"
-                    + "\"undecided\":0}");
+            JsonNode connections = l.get("connections"); // of those that are closed some may not be released yet
+            assertThat(connections.get("opened").intValue()).isEqualTo(CONNECTIONS);
+            assertThat(connections.get("stream").intValue()).isEqualTo(CONNECTIONS);
             for (String way : List.of("sent", "received")) {
                 assertThat(bytes(l, way + "_by_ring") + bytes(l, way + "_by_tcp")).isEqualTo(PAYLOAD);
                 assertThat(bytes(l, way + "_by_ring")).as(way).isGreaterThan(PAYLOAD / 100 * 99);
