@@ -12,8 +12,8 @@ public final class Verbena {
     private Verbena() {}
 
     /**
-     * Puts a rule before all others, for instance {@code use os tcp_client 10.0.0.0/8:*}. Sockets that listen or are
-     * connected already stay as they are.
+     * Puts a rule before all others, for instance {@code use os tcp_client 10.0.0.0/8:*}. Sockets that are bound to
+     * listen, what those accept, and connections stay as they are.
      *
      * @param line one {@code use} line, in the grammar of libvma.conf
      * @throws IllegalArgumentException if it is malformed, with the column; if it is no rule at all, or more than one; or if the rules of this process are

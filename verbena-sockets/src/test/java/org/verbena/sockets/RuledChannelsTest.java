@@ -19,6 +19,9 @@ class RuledChannelsTest {
     /** Addresses of the loopback that nothing else uses: rules that are added stay, and other tests get the same ports. */
     private static final String OF_CLIENT_RULE = "127.0.77.1";
     private static final String OF_LISTENER_RULE = "127.0.77.2";
+    private static final String OF_CONNECTED = "127.0.77.3";
+    private static final String OF_BOUND = "127.0.77.4";
+    private static final String OF_CREATED = "127.0.77.5";
 
     @AfterEach
     void on() {
@@ -27,20 +30,30 @@ class RuledChannelsTest {
 
     /** Whether a ring comes to carry a connection from this end, however long the ends take to decide. */
     private static boolean isByRing(ServerSocketChannel server, SocketChannel client) throws Exception {
-        try (server; client) {
+        try (server) {
+            return nextIsByRing(server, client);
+        }
+    }
+
+    private static boolean nextIsByRing(ServerSocketChannel server, SocketChannel client) throws Exception {
+        try (client) {
             client.connect(server.getLocalAddress());
             try (SocketChannel peer = server.accept()) {
-                for (int after = 0; after < ROUNDS;) {
-                    exchange(client, peer);
-                    if (((VerbenaSocketChannel) client).isOutputByRing()) {
-                        return true;
-                    }
-                    after += stays(client) || stays(peer) ? 1 : 0;
-                    Thread.sleep(0, 250_000);
-                }
-                return false;
+                return comesToBeByRing(client, peer);
             }
         }
+    }
+
+    private static boolean comesToBeByRing(SocketChannel client, SocketChannel peer) throws Exception {
+        for (int after = 0; after < ROUNDS;) {
+            exchange(client, peer);
+            if (((VerbenaSocketChannel) client).isOutputByRing()) {
+                return true;
+            }
+            after += stays(client) || stays(peer) ? 1 : 0;
+            Thread.sleep(0, 250_000);
+        }
+        return false;
     }
 
     private static boolean stays(SocketChannel channel) {
@@ -62,6 +75,12 @@ class RuledChannelsTest {
 
     private static ServerSocketChannel server() throws IOException {
         return server(InetAddress.getLoopbackAddress());
+    }
+
+    private static SocketChannel connected(ServerSocketChannel server) throws IOException {
+        SocketChannel client = VerbenaSocketChannel.open();
+        client.connect(server.getLocalAddress());
+        return client;
     }
 
     private static int port(ServerSocketChannel server) throws IOException {
@@ -96,5 +115,66 @@ class RuledChannelsTest {
         SocketChannel client = VerbenaSocketChannel.open();
         Verbena.offload(Thread.currentThread(), true);
         assertThat(isByRing(server, client)).isFalse();
+    }
+
+    /** The new rule is for the next connection. */
+    @Test
+    void aConnectionThatIsThereStaysAsItIs() throws Exception {
+        InetAddress address = InetAddress.getByName(OF_CONNECTED);
+        try (ServerSocketChannel server = server(address);
+                SocketChannel client = connected(server);
+                SocketChannel peer = server.accept()) {
+            assertThat(comesToBeByRing(client, peer)).isTrue();
+            assertThat(comesToBeByRing(peer, client)).isTrue();
+
+            Verbena.addRule("use os tcp_client " + OF_CONNECTED + ":*");
+            Verbena.addRule("use os tcp_server " + OF_CONNECTED + ":*");
+            for (int i = 0; i < ROUNDS; i++) {
+                exchange(client, peer);
+                exchange(peer, client);
+            }
+            for (SocketChannel c : new SocketChannel[] {client, peer}) {
+                assertThat(((VerbenaSocketChannel) c).isOutputByRing()).isTrue();
+                assertThat(((VerbenaSocketChannel) c).isInputByRing()).isTrue();
+                assertThat(c.getOption(VerbenaSocketOptions.TRANSPORT)).isEqualTo("stream");
+            }
+            assertThat(nextIsByRing(server, VerbenaSocketChannel.open())).isFalse();
+        }
+    }
+
+    /** What it accepts follows the rule of its bind; a listener that is bound later follows the new rule. */
+    @Test
+    void aListenerThatIsBoundStaysAsItIs() throws Exception {
+        InetAddress address = InetAddress.getByName(OF_BOUND);
+        try (ServerSocketChannel created = VerbenaServerSocketChannel.open();
+                ServerSocketChannel bound = server(address)) {
+            Verbena.addRule("use os tcp_server " + OF_BOUND + ":* counter bound");
+            assertThat(nextIsByRing(bound, VerbenaSocketChannel.open())).isTrue();
+            assertThat(Verbena.ruleCounters()).doesNotContainKey("bound");
+
+            created.bind(new InetSocketAddress(address, 0));
+            assertThat(nextIsByRing(created, VerbenaSocketChannel.open())).isFalse();
+            assertThat(Verbena.ruleCounters()).containsEntry("bound", 1L);
+        }
+    }
+
+    /** Not even its own bind decides. */
+    @Test
+    void aChannelThatIsNotConnectedYetFollowsTheNewRule() throws Exception {
+        try (ServerSocketChannel server = server(InetAddress.getByName(OF_CREATED))) {
+            SocketChannel created = VerbenaSocketChannel.open();
+            SocketChannel bound = VerbenaSocketChannel.open();
+            bound.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            assertThat(nextIsByRing(server, VerbenaSocketChannel.open())).isTrue();
+
+            Verbena.addRule("use os tcp_client " + OF_CREATED + ":* counter created");
+            assertThat(nextIsByRing(server, created)).isFalse();
+            assertThat(nextIsByRing(server, bound)).isFalse();
+            assertThat(Verbena.ruleCounters()).containsEntry("created", 2L);
+
+            Verbena.addRule("use stream tcp_client " + OF_CREATED + ":* counter again"); // before the other
+            assertThat(nextIsByRing(server, VerbenaSocketChannel.open())).isTrue();
+            assertThat(Verbena.ruleCounters()).containsEntry("created", 2L).containsEntry("again", 1L);
+        }
     }
 }
