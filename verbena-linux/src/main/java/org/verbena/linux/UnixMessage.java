@@ -18,6 +18,7 @@ import org.verbena.linux.spi.SyscallNumber;
 final class UnixMessage {
     static final int MSG_CTRUNC = 0x8;
     static final int MSG_TRUNC = 0x20;
+    static final int MSG_DONTWAIT = 0x40;
     static final int MSG_NOSIGNAL = 0x4000;
     static final int MSG_CMSG_CLOEXEC = 0x40000000;
     static final int SCM_RIGHTS = 1;

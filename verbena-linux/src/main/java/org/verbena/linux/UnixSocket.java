@@ -215,12 +215,12 @@ public final class UnixSocket implements AutoCloseable {
             throw new IllegalArgumentException("the memory to receive into is empty");
         }
         Native.Scratch scratch = Native.scratch();
-        long result;
-        do {
-            UnixMessage.prepareReceive(scratch, address, capacity);
-            result = Native.call(
-                    into, SyscallNumber.RECVMSG, fd.value(), scratch.address(), UnixMessage.MSG_CMSG_CLOEXEC, 0, 0, 0);
-        } while (result == -Errno.EINTR);
+        long result = receive(scratch, into, address, capacity, 0);
+        if (result == 0) {
+            // The kernel looks for a message first and for the end then, and so misses one that came in between; after the
+            // end none comes. If it is the end since this socket was closed here, there is an error or nothing to find.
+            result = Math.max(0, receive(scratch, into, address, capacity, UnixMessage.MSG_DONTWAIT));
+        }
         if (result < 0) {
             return (int) result;
         }
@@ -235,6 +235,16 @@ public final class UnixSocket implements AutoCloseable {
         receivedFds = Math.min(count, keep);
         excessFds = lost ? 0 : count - receivedFds;
         return (int) result;
+    }
+
+    private long receive(Native.Scratch scratch, MemorySegment into, long address, long capacity, int flags) {
+        long result;
+        do {
+            UnixMessage.prepareReceive(scratch, address, capacity);
+            result = Native.call(into, SyscallNumber.RECVMSG, flags == 0 ? fd.value() : fd.valueOrNegative(),
+                    scratch.address(), UnixMessage.MSG_CMSG_CLOEXEC | flags, 0, 0, 0);
+        } while (result == -Errno.EINTR);
+        return result;
     }
 
     /**

@@ -4,6 +4,7 @@ import static org.verbena.linux.UnixMessage.CMSG_DATA;
 import static org.verbena.linux.UnixMessage.MSGHDR_BYTES;
 import static org.verbena.linux.UnixMessage.MSGHDR_CONTROL;
 import static org.verbena.linux.UnixMessage.MSGHDR_CONTROLLEN;
+import static org.verbena.linux.UnixMessage.MSG_DONTWAIT;
 import static org.verbena.linux.UnixMessage.MSG_NOSIGNAL;
 import static org.verbena.linux.UnixSocket.SOL_SOCKET;
 
@@ -24,7 +25,6 @@ public final class ZeroCopy {
     public static final long COPIED = 1L << 62;
 
     static final int SO_ZEROCOPY = 60;
-    static final int MSG_DONTWAIT = 0x40;
     static final int MSG_ERRQUEUE = 0x2000;
     static final int MSG_ZEROCOPY = 0x400_0000;
 

@@ -172,13 +172,14 @@ class LayoutProbeTest {
                 "CMD_REGISTER_GLOBAL_EXPEDITED");
         constantsOf(UnixSocket.class, "", "AF_UNIX", "SOCK_SEQPACKET", "SOCK_CLOEXEC", "SOCK_NONBLOCK", "SOL_SOCKET",
                 "SO_PEERCRED", "SHUT_RDWR", "F_GETFL", "F_SETFL", "O_NONBLOCK");
-        constantsOf(UnixMessage.class, "", "MSG_CTRUNC", "MSG_TRUNC", "MSG_NOSIGNAL", "MSG_CMSG_CLOEXEC", "SCM_RIGHTS");
+        constantsOf(UnixMessage.class, "", "MSG_CTRUNC", "MSG_TRUNC", "MSG_DONTWAIT", "MSG_NOSIGNAL",
+                "MSG_CMSG_CLOEXEC", "SCM_RIGHTS");
         constantsOf(Statx.class, "", "AT_EMPTY_PATH", "STATX_TYPE", "STATX_INO", "STATX_SIZE", "STATX_BLOCKS",
                 "S_IFMT", "S_IFREG");
         constantsOf(Madvise.class, "", "MADV_WILLNEED", "MADV_HUGEPAGE");
         constantsOf(DmaBuf.class, "", "DMA_BUF_SYNC_READ", "DMA_BUF_SYNC_WRITE", "DMA_BUF_SYNC_RW",
                 "DMA_BUF_SYNC_START", "DMA_BUF_SYNC_END", "SEEK_END");
-        constantsOf(ZeroCopy.class, "", "SO_ZEROCOPY", "MSG_DONTWAIT", "MSG_ERRQUEUE", "MSG_ZEROCOPY",
+        constantsOf(ZeroCopy.class, "", "SO_ZEROCOPY", "MSG_ERRQUEUE", "MSG_ZEROCOPY",
                 "SO_EE_ORIGIN_ZEROCOPY", "SO_EE_CODE_ZEROCOPY_COPIED");
         expect("sizeof(struct sock_extended_err)", ZeroCopy.EE_BYTES);
         expect("offsetof(struct sock_extended_err, ee_origin)", ZeroCopy.EE_ORIGIN);

@@ -181,6 +181,30 @@ class UnixSocketTest {
         }
     }
 
+    /** Who looks again and again may look between the message and the close. */
+    @Test
+    void theLastMessageIsNotLostToTheEnd() throws Exception {
+        int looked = 0;
+        for (int i = 0; i < 20_000; i++) {
+            UnixSocket[] ends = UnixSocket.pair();
+            ends[1].setNonBlocking(true);
+            CompletableFuture<Integer> sender = CompletableFuture.supplyAsync(() -> {
+                try (UnixSocket end = ends[0]) {
+                    return end.send(out, 0, 8, NONE);
+                }
+            });
+            int first;
+            do {
+                first = ends[1].receive(in, NONE);
+                looked++;
+            } while (first == -Errno.EAGAIN);
+            assertThat(first).as("round %d", i).isEqualTo(8);
+            assertThat(sender.get(60, TimeUnit.SECONDS)).isZero();
+            ends[1].close();
+        }
+        assertThat(looked).isGreaterThan(20_000);
+    }
+
     @Test
     void refusesWrongMemory() throws Exception {
         UnixSocket[] pair = UnixSocket.pair();
