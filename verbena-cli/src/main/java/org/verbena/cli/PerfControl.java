@@ -119,9 +119,6 @@ final class PerfControl implements AutoCloseable {
 
     /** A better reason for a failure, if the peer has sent or left one within a moment. */
     PerfException explain(IOException failure) {
-        if (failure instanceof PerfException known && known.isCause()) {
-            return known;
-        }
         try {
             String line = lines.poll(1, TimeUnit.SECONDS);
             if (line != null && line.startsWith(ERROR)) {

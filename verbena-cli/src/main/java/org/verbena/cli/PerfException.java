@@ -6,28 +6,11 @@ import java.io.IOException;
 final class PerfException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    private final boolean cause;
-
     PerfException(String message) {
-        this(message, false);
+        super(message);
     }
 
     PerfException(String message, Throwable cause) {
         super(message, cause);
-        this.cause = false;
-    }
-
-    private PerfException(String message, boolean cause) {
-        super(message);
-        this.cause = cause;
-    }
-
-    /** One that names the cause itself: whatever the peer says of it is a consequence. */
-    static PerfException cause(String message) {
-        return new PerfException(message, true);
-    }
-
-    boolean isCause() {
-        return cause;
     }
 }

@@ -123,34 +123,21 @@ final class PerfNio {
      * Waits until it is decided what carries the bytes that go out. Between two ends of Verbena's that is a ring: a connection
      * that stays with TCP is no result. Towards a plain peer it is TCP.
      */
-    private static void awaitCarrier(PerfJob job, SocketChannel channel, PerfControl peer) throws IOException {
-        String reason = awaitDecision(channel, peer);
-        if (!reason.isEmpty() && job.ends() != PerfEnds.VERBENA_TO_PLAIN) {
-            throw staysWithTcp(channel, reason);
-        }
-    }
-
-    /** Waits until it is decided; why TCP carries what goes out to the end, or empty for a ring or a channel of the JDK's. */
-    static String awaitDecision(SocketChannel channel, PerfControl peer) throws IOException {
-        if (!(channel instanceof VerbenaSocketChannel ours)) {
-            return "";
+    static void awaitCarrier(PerfJob job, SocketChannel channel, PerfControl peer) throws IOException {
+        if (!(channel instanceof VerbenaSocketChannel ours) || ours.isOutputByRing()) {
+            return;
         }
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DECIDE_SECONDS);
         for (boolean first = true; !ours.isOutputByRing(); first = false) {
             String reason = ours.fallbackReason();
-            if (!reason.isEmpty()) {
-                return reason;
+            if (!reason.isEmpty() && job.ends() == PerfEnds.VERBENA_TO_PLAIN) {
+                return;
             }
-            if (System.nanoTime() > end) {
-                throw staysWithTcp(channel, "nothing is decided after " + DECIDE_SECONDS + " seconds");
+            if (!reason.isEmpty() || System.nanoTime() > end) {
+                throw new PerfException("the connection " + channel + " stays with TCP: " + reason);
             }
             peer.look(first);
             LockSupport.parkNanos(100_000);
         }
-        return "";
-    }
-
-    static PerfException staysWithTcp(SocketChannel channel, String reason) {
-        return PerfException.cause("the connection " + channel + " stays with TCP: " + reason);
     }
 }

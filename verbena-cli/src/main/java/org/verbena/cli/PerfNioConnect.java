@@ -17,41 +17,16 @@ abstract class PerfNioConnect extends PerfLoop {
     /** So many connections rest: by then most have agreed. */
     static final int RESTING = 32;
 
-    private final Rings rings;
+    private final PerfJob job;
     private final ArrayDeque<Resting> resting = new ArrayDeque<>();
     private final ByteBuffer one = ByteBuffer.allocateDirect(1);
 
     /** @param nanos what has passed from its beginning to the first byte back */
     private record Resting(SocketChannel channel, long nanos) {}
 
-    /** That rings carry connections between two ends of Verbena's; one in so many may stay with TCP. */
-    static final class Rings {
-        private static final int ONE_IN = 100;
-
-        private final boolean wanted;
-        private long all = ONE_IN;
-        private long byTcp;
-
-        Rings(PerfJob job) {
-            wanted = job.ends() == PerfEnds.VERBENA;
-        }
-
-        /** Waits until a ring carries what goes out by {@code channel}; towards a plain peer it does not matter what does. */
-        void await(SocketChannel channel, PerfControl peer) throws IOException {
-            if (!wanted) {
-                return;
-            }
-            String reason = PerfNio.awaitDecision(channel, peer);
-            all++;
-            if (!reason.isEmpty() && ++byTcp * ONE_IN > all) {
-                throw PerfNio.staysWithTcp(channel, reason);
-            }
-        }
-    }
-
     private PerfNioConnect(PerfJob job, PerfControl peer) {
         super(peer);
-        this.rings = new Rings(job);
+        this.job = job;
     }
 
     /** Makes a connection. */
@@ -106,10 +81,17 @@ abstract class PerfNioConnect extends PerfLoop {
     private void end() throws IOException {
         Resting rested = resting.remove();
         try (SocketChannel channel = rested.channel()) {
-            rings.await(channel, peer);
+            awaitRing(job, channel, peer);
             long since = System.nanoTime() - rested.nanos();
             exchange(channel);
             close(channel, since);
+        }
+    }
+
+    /** Between two ends of Verbena's; towards a plain peer TCP carries it, whether that is decided or not. */
+    static void awaitRing(PerfJob job, SocketChannel channel, PerfControl peer) throws IOException {
+        if (job.ends() == PerfEnds.VERBENA) {
+            PerfNio.awaitCarrier(job, channel, peer);
         }
     }
 

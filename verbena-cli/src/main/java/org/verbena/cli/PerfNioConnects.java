@@ -13,12 +13,12 @@ import java.util.ArrayDeque;
 
 /** {@code nio-connect} with many at once: each side has one thread and one selector. See {@link PerfNioConnect}. */
 abstract class PerfNioConnects extends PerfSelecting {
-    protected final PerfNioConnect.Rings rings;
+    protected final PerfJob job;
     private final ByteBuffer one = ByteBuffer.allocateDirect(1);
 
     private PerfNioConnects(PerfJob job, PerfControl peer, Selector selector) {
         super(peer, selector);
-        this.rings = new PerfNioConnect.Rings(job);
+        this.job = job;
     }
 
     protected final void writeOne(SocketChannel channel) throws IOException {
@@ -107,7 +107,7 @@ abstract class PerfNioConnects extends PerfSelecting {
 
         private void goOn(SelectionKey key) throws IOException {
             SocketChannel channel = (SocketChannel) key.channel();
-            rings.await(channel, peer);
+            PerfNioConnect.awaitRing(job, channel, peer);
             Trip trip = (Trip) key.attachment();
             trip.nanos = System.nanoTime() - trip.nanos;
             underWay++;
@@ -179,7 +179,7 @@ abstract class PerfNioConnects extends PerfSelecting {
                 key.attach(channel); // it has had its first byte
                 return;
             }
-            rings.await(channel, peer);
+            PerfNioConnect.awaitRing(job, channel, peer);
             writeOne(channel);
             channel.close();
             answered++;
