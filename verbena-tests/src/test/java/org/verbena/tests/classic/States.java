@@ -323,7 +323,8 @@ final class States {
         TreeMap<String, Object> all = new TreeMap<>();
         try (s) {
             for (SocketOption<?> o : s.supportedOptions()) {
-                if (!o.name().matches("VERBENA_.*|SO_BINDTODEVICE|SO_ZEROCOPY|SO_INCOMING_NAPI_ID|SO_(RCV|SND)BUF|TCP_QUICKACK")) {
+                if (!o.name().matches(
+                        "VERBENA_.*|SO_BINDTODEVICE|SO_ZEROCOPY|SO_INCOMING_NAPI_ID|SO_(RCV|SND)BUF|TCP_QUICKACK")) {
                     all.put(o.name(), said(() -> s.getOption(o)));
                 }
             }
