@@ -1,6 +1,7 @@
 package org.verbena.tests.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -128,8 +129,8 @@ class RunTest {
         Optional<Path> old = AgentRun.oldJava();
         if (old.isEmpty()) {
             System.out.println("RunTest.olderJavaRuns: skipped, /usr/lib/jvm has no Java older than 25");
-            return;
         }
+        assumeTrue(old.isPresent());
         Started s = java(old.get(), "echo", "exit5");
         assertThat(s.code()).isEqualTo(5);
         assertThat(s.out()).containsExactly("echo hello");
@@ -143,5 +144,16 @@ class RunTest {
         assertThat(s.code()).isEqualTo(1);
         assertThat(s.out()).isEmpty();
         assertThat(s.err()).contains("verbena: agent arguments, line 1, column 1: 'spim' is not known");
+    }
+
+    /** A property of the program's own command line, which the launcher knows nothing of. */
+    @Test
+    void aWrongPropertyEndsTheProgram() throws Exception {
+        Started s = run("--", AgentRun.java().toString(), "-Dverbena.spin=abc", "-cp", AgentJar.program(dir).toString(),
+                "Report", "echo");
+        assertThat(s.code()).isEqualTo(1);
+        assertThat(s.out()).isEmpty();
+        assertThat(s.err()).contains(
+                "verbena: the system property verbena.spin takes microseconds, 0 to 1000000, not 'abc'");
     }
 }
