@@ -14,7 +14,7 @@ import org.verbena.apps.Data;
 import org.verbena.apps.Lines;
 
 /**
- * Asks a server, several at a time: {@code HttpLoad jdk|jetty BASE-URL PARALLEL get FILE HASH BYTES COUNT [KEYSTORE]} or
+ * Asks a server, several at a time: {@code HttpLoad jdk|url|jetty BASE-URL PARALLEL get FILE HASH BYTES COUNT [KEYSTORE]} or
  * {@code … post BYTES COUNT [KEYSTORE]}. Each hash is compared. First each connection asks for the file {@code hello} alone,
  * and the program pauses. Says {@code done REQUESTS BYTES}.
  */
@@ -63,7 +63,7 @@ public final class HttpLoad {
         int count = Integer.parseInt(args[get ? 7 : 5]);
         int optional = get ? 8 : 6;
         String keys = args.length > optional ? args[optional] : "";
-        try (Client client = args[0].equals("jdk") ? new JdkClient(keys) : new JettyClient(keys, parallel)) {
+        try (Client client = client(args[0], keys, parallel)) {
             run(client, parallel, parallel, (c, i) -> c.get(url + "/hello").bytes());
             Lines.pause();
             long bytes;
@@ -76,6 +76,14 @@ public final class HttpLoad {
             }
             Lines.say("done", count, bytes);
         }
+    }
+
+    private static Client client(String kind, String keys, int parallel) throws Exception {
+        return switch (kind) {
+            case "jdk" -> new JdkClient(keys);
+            case "url" -> new UrlClient();
+            default -> new JettyClient(keys, parallel);
+        };
     }
 
     private static long get(Client client, String url, String hash, long size) throws Exception {

@@ -1,0 +1,48 @@
+package org.verbena.apps.http;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+
+/** {@link HttpURLConnection}, which stands on classic sockets. It keeps up to five connections for the next requests. */
+final class UrlClient implements HttpLoad.Client {
+    private static HttpURLConnection open(String url) throws IOException {
+        return (HttpURLConnection) URI.create(url).toURL().openConnection();
+    }
+
+    private static InputStream answer(HttpURLConnection c) throws IOException {
+        if (c.getResponseCode() != HttpURLConnection.HTTP_OK) {
+            throw new IOException(c.getURL() + ": " + c.getResponseCode());
+        }
+        return c.getInputStream();
+    }
+
+    @Override
+    public HttpLoad.Answer get(String url) throws IOException {
+        try (InputStream in = answer(open(url))) {
+            return HttpLoad.Answer.of(in);
+        }
+    }
+
+    @Override
+    public String post(String url, byte[] body) throws IOException {
+        HttpURLConnection c = open(url);
+        c.setRequestMethod("POST");
+        c.setDoOutput(true);
+        c.setFixedLengthStreamingMode(body.length);
+        try (OutputStream out = c.getOutputStream()) {
+            out.write(body);
+        }
+        try (InputStream in = answer(c)) {
+            return new String(in.readAllBytes(), StandardCharsets.US_ASCII);
+        }
+    }
+
+    @Override
+    public void close() {
+        // its connections belong to the process
+    }
+}
