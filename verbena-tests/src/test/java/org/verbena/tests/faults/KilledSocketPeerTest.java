@@ -4,49 +4,121 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.linux.SockDiag;
+import org.verbena.tests.faults.KillRounds.Ends;
+
 /**
- * Two unchanged programs under the agent, with rings between them. One waits for the other, a classic socket in a read, a
- * channel in a selector; the other is killed.
+ * Two unchanged programs under the agent, with connections by classic sockets, channels and a selector between them. Either
+ * of them is killed, before the two ends of a connection agree, meanwhile, and when rings carry all; the other is told.
  */
 class KilledSocketPeerTest {
-    /** As with TCP; of several, since a machine that runs other tests as well may take longer now and then. */
-    private static final long PROMPT_MILLIS = 1000;
-    private static final long LONGEST_MILLIS = 60_000;
-    private static final int ROUNDS = 5;
+    private static final String CONTROL = FlowPeer.CONTROL_ADDRESS;
+    private static final String ARGUMENTS = "quiet,stream.patience=60000,rules=use os tcp_server " + CONTROL
+            + ":*; use os tcp_client " + CONTROL + ":*,";
+    /** A minute: the agreement does not begin as long as the test takes. */
+    private static final String NOT_YET = "stream.delay=60000000,";
+    private static final int ROUNDS = 3;
+    private static final int KINDS = KillRounds.KINDS.size();
 
     @TempDir Path dir;
+    private SocketPrograms programs;
+    private Path summary;
+
+    @BeforeEach
+    void prepare() throws Exception {
+        programs = new SocketPrograms(dir, FlowPeer.class, Flow.class);
+        summary = programs.summary();
+    }
+
+    /** The first one that is started survives. */
+    private KillRounds killing(String victim, String arguments) {
+        Path[] next = {summary};
+        return new KillRounds(victim, () -> {
+            Path file = next[0];
+            next[0] = programs.summary();
+            return programs.with(ARGUMENTS + arguments + "summary=" + file).start();
+        });
+    }
+
+    /** Closes the survivor, and answers what its connections have come to. */
+    private JsonNode end(Child survivor) throws Exception {
+        try (survivor) {
+            JsonNode sum = SocketPrograms.end(survivor, summary);
+            assertThat(SocketPrograms.count(sum, "connections", "open")).isZero();
+            return sum;
+        }
+    }
+
+    private static void connect(Ends ends, String clientDoes, String serverDoes) throws Exception {
+        for (String kind : KillRounds.KINDS) {
+            ends.connect(kind, clientDoes);
+            ends.accept(kind, serverDoes);
+        }
+    }
 
     @ParameterizedTest
-    @ValueSource(strings = {"classic", "nio"})
-    void whoWaitsIsTold(String kind) throws Exception {
-        SocketPrograms programs = new SocketPrograms(dir);
-        String arguments = "quiet,stream.patience=60000,summary=";
-        Path summary = programs.summary();
-        try (Child survivor = programs.with(arguments + summary).start()) {
-            long shortest = LONGEST_MILLIS;
-            survivor.await("PORTS");
-            for (int i = 0; i < ROUNDS && shortest >= PROMPT_MILLIS; i++) {
-                try (Child victim = programs.with(arguments + programs.summary()).start()) {
-                    String[] ports = victim.await("PORTS").split(" ", -1);
-                    victim.tell("serve").await("SERVING");
-                    survivor.tell("connect it " + kind + " " + ports[kind.equals("nio") ? 0 : 1]).await("CONNECTED");
-                    assertThat(survivor.tell("agree it").await("AGREED")).isEqualTo("stream");
-                    Path waiting = Path.of("/proc").resolve(survivor.tell("end it").await("WAITING"));
-                    Wait.untilAsleep(waiting);
-                    long killed = System.nanoTime();
-                    victim.kill();
-                    assertThat(survivor.await("END")).isIn("-1", "Connection reset");
-                    long millis = (System.nanoTime() - killed) / 1_000_000;
-                    assertThat(millis).isLessThan(LONGEST_MILLIS);
-                    shortest = Math.min(shortest, millis);
+    @CsvSource({"client, w, r", "client, r, w", "client, rw, rw", "server, w, r", "server, r, w", "server, rw, rw"})
+    void whoSendsOrReceivesIsTold(String victim, String clientDoes, String serverDoes) throws Exception {
+        JsonNode sum = end(killing(victim, "").run(ROUNDS, (ends, _) -> {
+            connect(ends, clientDoes, serverDoes);
+            assertThat(ends.survivor().tell("decide").await("DECIDED")).isEqualTo("stream stream stream");
+            ends.survivor().tell("flow").await("FLOWING");
+        }));
+        assertThat(SocketPrograms.count(sum, "connections", "stream")).isEqualTo((long) ROUNDS * KINDS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"client", "server"})
+    void whoSleepsIsTold(String victim) throws Exception {
+        JsonNode sum = end(killing(victim, "").run(ROUNDS, (ends, _) -> {
+            connect(ends, "r", "r");
+            for (Child c : new Child[] {ends.survivor(), ends.victim()}) {
+                assertThat(c.tell("decide").await("DECIDED")).isEqualTo("stream stream stream");
+            }
+            ends.survivor().tell("idle");
+            ends.victim().tell("idle").await("IDLE");
+            ends.survivor().await("IDLE");
+            for (String thread : ends.survivor().tell("threads").await("THREADS").split(" ", -1)) {
+                Wait.untilAsleep(Path.of("/proc").resolve(thread));
+            }
+        }));
+        assertThat(SocketPrograms.count(sum, "connections", "stream")).isEqualTo((long) ROUNDS * KINDS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"client", "server"})
+    void whoHasNotBegunToAgreeIsTold(String victim) throws Exception {
+        JsonNode sum = end(killing(victim, NOT_YET).run(ROUNDS, (ends, _) -> {
+            connect(ends, "rw", "rw");
+            assertThat(ends.survivor().tell("flow").await("FLOWING")).isEqualTo("undecided undecided undecided");
+        }));
+        assertThat(SocketPrograms.count(sum, "connections", "stream")).isZero();
+    }
+
+    /** One waits for the other, which has not accepted the connection, or stands still. */
+    @ParameterizedTest
+    @ValueSource(strings = {"client", "server"})
+    void whoIsAboutToAgreeIsTold(String victim) throws Exception {
+        JsonNode sum = end(killing(victim, "stream.delay=0,").run(KINDS, (ends, number) -> {
+            String kind = KillRounds.KINDS.get(number);
+            try (SockDiag diag = Meeting.open(ends.port(kind))) {
+                Meeting meeting = Meeting.of(diag, ends.connect(kind, "rw"), ends.port(kind));
+                meeting.await(1);
+                if (victim.equals("client")) {
+                    ends.victim().stop();
+                    ends.accept(kind, "rw");
+                    meeting.await(2);
                 }
             }
-            assertThat(shortest).as("milliseconds until it is told").isLessThan(PROMPT_MILLIS);
-            assertThat(SocketPrograms.count(SocketPrograms.end(survivor, summary), "connections", "open")).isZero();
-        }
+            assertThat(ends.survivor().tell("transports").await("BY")).isEqualTo("undecided");
+        }));
+        assertThat(SocketPrograms.count(sum, "connections", "stream")).isZero();
     }
 }

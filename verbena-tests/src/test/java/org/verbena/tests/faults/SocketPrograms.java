@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
@@ -17,23 +18,35 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 import org.verbena.tests.agent.AgentJar;
 
-/** Starts {@link SocketPeer} in processes of its own, with the agent and without, and reads what they sum up at their end. */
+/**
+ * Starts {@link SocketPeer}, or another program, in processes of its own, with the agent and without, and reads what they
+ * sum up at their end.
+ */
 final class SocketPrograms {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Path folder;
     private final Path agent;
     private final Path program;
+    private final Class<?> main;
 
     /** In a folder of the test's, which every user may read from then on. */
     SocketPrograms(Path folder) throws IOException, URISyntaxException {
+        this(folder, SocketPeer.class);
+    }
+
+    /** Another program, and what it needs beside {@link Peer} and {@link PeerConnection}. */
+    SocketPrograms(Path folder, Class<?> main, Class<?>... parts) throws IOException, URISyntaxException {
+        this.main = main;
         this.folder = Files.createTempDirectory(folder, "programs");
         for (Path p : List.of(folder, this.folder)) {
             Files.setPosixFilePermissions(p, PosixFilePermissions.fromString("rwxr-xr-x"));
         }
         agent = this.folder.resolve("agent.jar"); // the build's own folders are closed to other users
         Files.copy(AgentJar.in(this.folder), agent);
-        program = jar(this.folder.resolve("program.jar"), SocketPeer.class, PeerConnection.class, Peer.class);
+        program = jar(this.folder.resolve("program.jar"), Stream.concat(Stream.of(main, PeerConnection.class,
+                Peer.class),
+                Stream.of(parts)).toArray(Class<?>[]::new));
     }
 
     /** The classes and those inside them: a class in a folder could not be loaded without a free descriptor. */
@@ -58,7 +71,7 @@ final class SocketPrograms {
 
     /** Without Verbena. */
     Child.Builder plain() {
-        return Child.of(SocketPeer.class).withoutNativeAccess().classPath(program.toString());
+        return Child.of(main).withoutNativeAccess().classPath(program.toString());
     }
 
     /** With the agent and its arguments. */

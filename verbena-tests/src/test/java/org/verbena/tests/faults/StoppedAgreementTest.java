@@ -3,8 +3,6 @@ package org.verbena.tests.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,33 +33,18 @@ class StoppedAgreementTest {
                 "-Dverbena.stream.delay=0", "-DacceptWhenTold=" + acceptWhenTold).start(arguments);
     }
 
-    /** A reader, a writer that has connected, and the name at which they meet. */
-    private record Ends(Child reader, Child writer, int port, int writersPort, String name) implements AutoCloseable {
+    /** A reader, a writer that has connected, and where they meet. */
+    private record Ends(Child reader, Child writer, int port, int writersPort, Meeting meeting)
+            implements
+                AutoCloseable {
         static Ends start(int readersPatience, boolean acceptWhenTold, int writersPatience) throws Exception {
-            try (SockDiag diag = SockDiag.open()) {
-                Child reader = StoppedAgreementTest.start(readersPatience, acceptWhenTold, "reader");
-                int port = reader.awaitInt("port");
-                assertThat(diag.find(here(port), here(port))).isEmpty(); // the first time takes long
+            Child reader = StoppedAgreementTest.start(readersPatience, acceptWhenTold, "reader");
+            int port = reader.awaitInt("port");
+            try (SockDiag diag = Meeting.open(port)) {
                 Child writer = StoppedAgreementTest.start(writersPatience, false, "writer", port, BYTES);
                 int writersPort = writer.awaitInt("connected");
-                long cookie = diag.find(here(writersPort), here(port)).orElseThrow().cookie();
-                return new Ends(reader, writer, port, writersPort, "@verbena-stream-" + Long.toHexString(cookie));
+                return new Ends(reader, writer, port, writersPort, Meeting.of(diag, writersPort, port));
             }
-        }
-
-        private static InetSocketAddress here(int port) {
-            return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-        }
-
-        /** Sockets of the name: one where the writer listens, one more when the reader has come. */
-        long atName() throws IOException {
-            try (Stream<String> lines = Files.lines(Path.of("/proc/net/unix"))) {
-                return lines.filter(l -> l.endsWith(" " + name)).count();
-            }
-        }
-
-        void awaitAtName(long sockets) {
-            Wait.until(Child.LIMIT, () -> atName() >= sockets, () -> "not " + sockets + " at " + name);
         }
 
         /** Bytes that TCP holds for the reader. */
@@ -99,14 +82,14 @@ class StoppedAgreementTest {
     @ValueSource(booleans = {true, false})
     void whoWaitsAtTheNameIsFoundAfterAll(boolean readerStops) throws Exception {
         try (Ends ends = Ends.start(PATIENT, true, PATIENT)) {
-            ends.awaitAtName(1);
+            ends.meeting.await(1);
             Child stopped = readerStops ? ends.reader : ends.writer;
             stopped.stop();
             ends.reader.tell("accept");
             if (readerStops) {
                 Wait.until(Child.LIMIT, () -> ends.inTcp() > 0, () -> "TCP holds nothing for the reader");
             } else {
-                ends.awaitAtName(2); // the reader has come to the name of a process that does not answer
+                ends.meeting.await(2); // the reader has come to the name of a process that does not answer
             }
             stopped.proceed();
             ends.assertAllArrives("ring");
@@ -117,7 +100,7 @@ class StoppedAgreementTest {
     @ValueSource(booleans = {true, false})
     void whoIsTiredOfWaitingGoesOnByTcp(boolean readerStops) throws Exception {
         try (Ends ends = Ends.start(IMPATIENT, true, readerStops ? IMPATIENT : PATIENT)) {
-            ends.awaitAtName(1);
+            ends.meeting.await(1);
             Child stopped = readerStops ? ends.reader : ends.writer;
             Child other = readerStops ? ends.writer : ends.reader;
             stopped.stop();
@@ -135,11 +118,12 @@ class StoppedAgreementTest {
         boolean caught = false;
         for (int i = 0; i < ROUNDS && !caught; i++) {
             try (Ends ends = Ends.start(PATIENT, false, PATIENT)) {
-                Wait.until(Child.LIMIT, () -> ends.atName() > 1 || ends.writer.has("decided"), () -> "they never meet");
+                Wait.until(Child.LIMIT, () -> ends.meeting.sockets() > 1 || ends.writer.has("decided"),
+                        () -> "they never meet");
                 Child stopped = readerStops ? ends.reader : ends.writer;
                 stopped.stop();
                 Wait.during(A_WHILE);
-                caught = ends.atName() > 0; // the end that listens has not come to the end of it
+                caught = ends.meeting.sockets() > 0; // the end that listens has not come to the end of it
                 stopped.proceed();
                 ends.assertAllArrives("ring");
             }
