@@ -110,11 +110,11 @@ class KilledSocketPeerTest {
             String kind = KillRounds.KINDS.get(number);
             try (SockDiag diag = Meeting.open(ends.port(kind))) {
                 Meeting meeting = Meeting.of(diag, ends.connect(kind, "rw"), ends.port(kind));
-                meeting.await(1);
+                meeting.awaitListener();
                 if (victim.equals("client")) {
                     ends.victim().stop();
                     ends.accept(kind, "rw");
-                    meeting.await(2);
+                    meeting.awaitBoth();
                 }
             }
             assertThat(ends.survivor().tell("transports").await("BY")).isEqualTo("undecided");

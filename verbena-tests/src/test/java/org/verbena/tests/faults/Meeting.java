@@ -7,12 +7,16 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.stream.Stream;
+import java.util.List;
 
 import org.verbena.linux.SockDiag;
 
 /** Where the two ends of a connection meet to agree, as the kernel's list of Unix sockets shows it. */
 final class Meeting {
+    /** A column of {@code /proc/net/unix}, and the kernel's __SO_ACCEPTCON in it. */
+    private static final int FLAGS = 3;
+    private static final String LISTENS = "00010000";
+
     private final String name;
 
     private Meeting(String name) {
@@ -36,14 +40,26 @@ final class Meeting {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
-    /** Sockets of the name: one where the client listens, one more when the server has come. */
+    /** Sockets of the name: one of the client, one more when the server has come. */
     long sockets() throws IOException {
-        try (Stream<String> lines = Files.lines(Path.of("/proc/net/unix"))) {
-            return lines.filter(l -> l.endsWith(" " + name)).count();
-        }
+        return lines().size();
     }
 
-    void await(long sockets) {
-        Wait.until(Child.LIMIT, () -> sockets() >= sockets, () -> "not " + sockets + " at " + name);
+    /** Until the client listens: who is stopped between bind and listen cannot be met. */
+    void awaitListener() {
+        Wait.until(Child.LIMIT, this::isListening, () -> "nobody listens at " + name);
+    }
+
+    /** Until the server has come, whether the client sees that or not. */
+    void awaitBoth() {
+        Wait.until(Child.LIMIT, () -> sockets() > 1, () -> "nobody comes to " + name);
+    }
+
+    private boolean isListening() throws IOException {
+        return lines().stream().anyMatch(l -> l.split(" +", -1)[FLAGS].equals(LISTENS));
+    }
+
+    private List<String> lines() throws IOException {
+        return Files.readAllLines(Path.of("/proc/net/unix")).stream().filter(l -> l.endsWith(" " + name)).toList();
     }
 }

@@ -82,14 +82,14 @@ class StoppedAgreementTest {
     @ValueSource(booleans = {true, false})
     void whoWaitsAtTheNameIsFoundAfterAll(boolean readerStops) throws Exception {
         try (Ends ends = Ends.start(PATIENT, true, PATIENT)) {
-            ends.meeting.await(1);
+            ends.meeting.awaitListener();
             Child stopped = readerStops ? ends.reader : ends.writer;
             stopped.stop();
             ends.reader.tell("accept");
             if (readerStops) {
                 Wait.until(Child.LIMIT, () -> ends.inTcp() > 0, () -> "TCP holds nothing for the reader");
             } else {
-                ends.meeting.await(2); // the reader has come to the name of a process that does not answer
+                ends.meeting.awaitBoth(); // the reader has come to the name of a process that does not answer
             }
             stopped.proceed();
             ends.assertAllArrives("ring");
@@ -100,7 +100,7 @@ class StoppedAgreementTest {
     @ValueSource(booleans = {true, false})
     void whoIsTiredOfWaitingGoesOnByTcp(boolean readerStops) throws Exception {
         try (Ends ends = Ends.start(IMPATIENT, true, readerStops ? IMPATIENT : PATIENT)) {
-            ends.meeting.await(1);
+            ends.meeting.awaitListener();
             Child stopped = readerStops ? ends.reader : ends.writer;
             Child other = readerStops ? ends.writer : ends.reader;
             stopped.stop();
