@@ -1,13 +1,9 @@
 package org.verbena.tests.openjdk;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,7 +18,17 @@ final class Sources {
     private static final String PACKAGE = "openjdk-25";
     private static final String SUITE = "trixie";
     private static final Pattern ORIG = Pattern.compile(
-            "'[^']*' (" + PACKAGE + "_[^ ]*\\.orig\\.tar\\.xz) (\\d+) SHA256:([0-9a-f]{64})");
+            "'([^']*)' (" + PACKAGE + "_[^ ]*\\.orig\\.tar\\.xz) \\d+ SHA256:([0-9a-f]{64})");
+    private static final String HELPER = "/usr/lib/apt/apt-helper";
+
+    /** For a mirror that lists a new version before it has it: those before, which mirrors keep for a while. */
+    private static final List<Archive> EARLIER = List.of(
+            new Archive("openjdk-25_25.0.4+7.orig.tar.xz",
+                    "9deeff6ea42325d38391e5293f1ddce11a451ac383f9dd3bb197616541e9a960"),
+            new Archive("openjdk-25_25.0.3+9.orig.tar.xz",
+                    "2dd6c441b49705480db1ebfcd03f43d5dcb7f1d4290e98c1fa6eeefae50cfa07"));
+
+    private record Archive(String name, String sha256) {}
 
     /** What is taken out of the archive. */
     private static final List<String> PARTS = List.of("*/test/lib", "*/test/jdk/java/nio/channels",
@@ -75,18 +81,18 @@ final class Sources {
         if (!orig.find()) {
             throw new Unavailable("apt knows no original archive of " + PACKAGE + " in " + SUITE);
         }
-        Path file = state.resolve(orig.group(1));
-        if (!Files.exists(file)) {
-            // Some mirrors lack the description or a second archive of the package; the one needed is checked below.
-            output(state, with(apt, "source", "--download-only", PACKAGE));
+        Archive listed = new Archive(orig.group(2), orig.group(3));
+        String pool = orig.group(1).substring(0, orig.group(1).lastIndexOf('/') + 1);
+        List<Archive> all = Stream.concat(Stream.of(listed), EARLIER.stream()).distinct().toList();
+        for (Archive a : all) {
+            Path file = state.resolve(a.name());
+            Output o = output(state, HELPER, "-qq", "-o", "APT::Sandbox::User=", "download-file",
+                    pool + a.name().replace("+", "%2b"), file.toString(), "SHA256:" + a.sha256());
+            if (o.code == 0) {
+                return file;
+            }
         }
-        if (!Files.exists(file)) {
-            throw new Unavailable("apt did not fetch " + orig.group(1));
-        }
-        if (Files.size(file) != Long.parseLong(orig.group(2)) || !sha256(file).equals(orig.group(3))) {
-            throw new IOException(file + " is not the file that the signed list names: delete it and try again");
-        }
-        return file;
+        throw new Unavailable("the archive has none of " + all.stream().map(Archive::name).toList());
     }
 
     /** The apt configuration that names Debian's own archive. */
@@ -115,19 +121,6 @@ final class Sources {
     private static String sourceLine(Path file) throws IOException {
         Matcher key = Pattern.compile("(?mi)(?:^Signed-By: *|signed-by=)(/[^\\s\\]]+)").matcher(Files.readString(file));
         return "deb-src " + (key.find() ? "[signed-by=" + key.group(1) + "] " : "") + uri(file) + " " + SUITE + " main";
-    }
-
-    private static String sha256(Path file) throws IOException {
-        try (InputStream in = Files.newInputStream(file)) {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            byte[] part = new byte[1 << 16];
-            for (int n = in.read(part); n >= 0; n = in.read(part)) {
-                digest.update(part, 0, n);
-            }
-            return HexFormat.of().formatHex(digest.digest());
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError(e);
-        }
     }
 
     private static String[] with(List<String> command, String... more) {
