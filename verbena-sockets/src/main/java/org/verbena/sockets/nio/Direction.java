@@ -93,7 +93,7 @@ abstract class Direction {
      * @throws InterruptedIOException if the thread is interrupted, and closing the channel is left to the caller
      */
     final void sleep(Stream stream, long nanos) throws IOException {
-        int before = channel.waiting().taken();
+        int before = channel.waiting().prepare(stream);
         if (stream.arm(op, null) == 0) {
             interrupted |= channel.waiting().await(lock, stream, op, before, nanos);
             channel.interrupts().check();

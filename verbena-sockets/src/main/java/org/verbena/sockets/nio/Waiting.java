@@ -35,10 +35,10 @@ final class Waiting {
     private final Sleeper reader = new Sleeper();
     private final Sleeper writer = new Sleeper();
 
-    private @Nullable Sleeper leader;
+    private @Nullable Sleeper leader; // guarded by this object, as is what follows
 
-    /** How often a leader has taken doorbells; guarded by this object, and read without it. */
-    private volatile int taken;
+    /** How often a leader has heard doorbells. */
+    private int heard;
 
     /** What is known of one of the two threads; guarded by the {@link Waiting}. */
     private static final class Sleeper {
@@ -80,9 +80,16 @@ final class Waiting {
         this.interrupts = interrupts;
     }
 
-    /** To be asked for before the stream is armed, and given to {@link #await}. */
-    int taken() {
-        return taken;
+    /**
+     * Takes a doorbell that was left at the socket. To be called before the stream is armed.
+     *
+     * @return how many doorbells were heard, for {@link #await}
+     */
+    synchronized int prepare(Stream stream) {
+        if (stream.takeLeftDoorbell()) { // nobody leads: who does from now on has armed after this
+            heard++;
+        }
+        return heard;
     }
 
     /**
@@ -90,7 +97,7 @@ final class Waiting {
      * the direction, has armed the stream, and looks again afterwards.
      *
      * @param direction whose lock the caller holds
-     * @param before what {@link #taken} said before the stream was armed: a doorbell that the other thread has taken since
+     * @param before what {@link #prepare} said before the stream was armed: a doorbell that the other thread has heard since
      *     may have been the answer, even if nothing is ready, and there is no second one
      * @param nanos how long, 0 without end
      * @return whether an interrupt of the thread was taken away, which the caller gives back
@@ -173,7 +180,7 @@ final class Waiting {
         boolean leads;
         synchronized (this) {
             leads = leader == null;
-            if (taken != before || !self.enter(leads)) {
+            if (heard != before || !self.enter(leads)) {
                 return false;
             }
             if (leads) {
@@ -197,14 +204,28 @@ final class Waiting {
         }
     }
 
-    /** Takes the doorbell, if it was one, and lets the other look. */
+    /**
+     * Takes the doorbell, if it was one, and lets the other look. Where there is none and this thread has got what it waited
+     * for, the doorbell stays until somebody is about to sleep again: the bytes are not kept waiting by a system call.
+     */
     private void hand(Stream stream, Sleeper self, int op) {
+        Sleeper other = self == reader ? writer : reader;
+        if (stream.readyOps(op) != 0) {
+            self.falseAlarms = 0;
+            synchronized (this) {
+                if (other.thread == null) {
+                    leader = null;
+                    heard++;
+                    stream.leaveDoorbell();
+                    return;
+                }
+            }
+        }
         int ready = stream.kernelReady(OP_READ, OP_READ | OP_WRITE);
         self.falseAlarms = ready == 0 && stream.readyOps(op) == 0 ? self.falseAlarms + 1 : 0;
         synchronized (this) {
             leader = null;
-            taken++;
-            Sleeper other = self == reader ? writer : reader;
+            heard++;
             if (!other.atSocket) {
                 other.wake();
             }

@@ -15,6 +15,7 @@ final class Doorbells {
     private final Object lock = new Object();
     private @Nullable ByteBuffer bytes;
 
+    private volatile boolean left;
     private volatile boolean ended;
     private volatile @Nullable IOException error;
 
@@ -47,6 +48,33 @@ final class Doorbells {
                 }
             } catch (IOException e) {
                 error = e;
+            }
+        }
+    }
+
+    /** One was heard and stays with TCP, so that nobody waits for a system call; it is to be taken before the next wish for one. */
+    void leave() {
+        left = true;
+    }
+
+    /** Whether one was {@linkplain #leave left}. */
+    boolean areLeft() {
+        return left;
+    }
+
+    /** None is left any more. */
+    void takenLeft() {
+        synchronized (lock) {
+            left = false;
+        }
+    }
+
+    /** {@link #drain Drains}, if one was {@linkplain #leave left}. */
+    void drainLeft() {
+        synchronized (lock) {
+            if (left) {
+                left = false;
+                drain();
             }
         }
     }

@@ -469,6 +469,28 @@ final class Inbound {
         return isReady();
     }
 
+    /** TCP has something to read, and it stays there: whoever waited has got what it waited for. */
+    void leaveDoorbell() {
+        doorbells.leave();
+    }
+
+    /** Takes what was {@linkplain #leaveDoorbell left}; says whether there was any. */
+    boolean takeLeftDoorbell() {
+        if (!doorbells.areLeft()) {
+            return false;
+        }
+        kernelReady();
+        doorbells.takenLeft();
+        return true;
+    }
+
+    /** The process ends: what is unread would make the kernel reset the connection. */
+    void exit() {
+        if (carrier == RING && !shut) {
+            doorbells.drainLeft();
+        }
+    }
+
     private boolean candidateReady() {
         Link own = link;
         if (own == null) {
@@ -516,6 +538,7 @@ final class Inbound {
     }
 
     void shutdown() throws IOException {
+        exit();
         shut = true;
         tcp.shutdownInput(); // wakes who waits; there are no doorbells from now on
     }

@@ -239,6 +239,17 @@ final class RingStream extends Stream {
     }
 
     @Override
+    public void leaveDoorbell() {
+        in.leaveDoorbell();
+        ExitHook.install();
+    }
+
+    @Override
+    public boolean takeLeftDoorbell() {
+        return in.takeLeftDoorbell();
+    }
+
+    @Override
     public int arm(int ops, @Nullable ReadyQueue queue) {
         int ready = 0;
         int id = 0;

@@ -122,6 +122,21 @@ public abstract class Stream {
     public abstract int kernelReady(int kernelReadyOps, int ops);
 
     /**
+     * The kernel has something to read, and it is left there: the bytes that somebody slept for are there already, and are not
+     * kept waiting by a system call. Before the stream is {@linkplain #arm armed} again {@link #takeLeftDoorbell} is called.
+     */
+    public void leaveDoorbell() {}
+
+    /**
+     * Takes what was {@linkplain #leaveDoorbell left}. Nobody sleeps at the socket meanwhile.
+     *
+     * @return whether something was left
+     */
+    public boolean takeLeftDoorbell() {
+        return false;
+    }
+
+    /**
      * Asks the peer to tell when one of {@code ops} becomes ready that is carried by a ring: it puts the listener's stream
      * into {@code queue}, or without one rings the doorbell, which makes the TCP socket readable. Each call is good for one
      * notice, and whoever had a notice, even one with nothing behind it, has to arm again.

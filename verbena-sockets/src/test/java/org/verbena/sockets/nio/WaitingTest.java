@@ -142,15 +142,15 @@ class WaitingTest {
             do { // the peer's engine may grant a larger ring meanwhile
                 fill(stream);
             } while (stream.arm(OP_WRITE, null) != 0);
-            int before = waiting.taken();
+            int before = waiting.prepare(stream);
 
             pair.peer().configureBlocking(false);
             for (ByteBuffer b = ByteBuffer.allocateDirect(1 << 20); pair.peer().read(b.clear()) > 0;) {
                 // until there is room again
             }
             assertThat(stream.arm(OP_READ, null)).isZero();
-            waiting.await(channel.input().lock(), stream, OP_READ, waiting.taken(), 60_000_000_000L);
-            assertThat(waiting.taken()).isNotEqualTo(before);
+            waiting.await(channel.input().lock(), stream, OP_READ, waiting.prepare(stream), 60_000_000_000L);
+            assertThat(waiting.prepare(stream)).isNotEqualTo(before);
             fill(stream);
 
             threads.start(() -> waiting.await(channel.output().lock(), stream, OP_WRITE, before, 0)).get();
