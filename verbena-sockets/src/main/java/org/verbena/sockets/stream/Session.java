@@ -208,8 +208,9 @@ final class Session {
     void callPeer() {
         if (calls == ready.answered()) { // else the look is still to come, and sees all that has arrived by now
             calls++;
-            reserve();
-            post(queue.start().send(wrId(NOTHING, 0, 0), SendFlags.SIGNALED));
+            do {
+                reserve();
+            } while (!post(queue.start().send(wrId(NOTHING, 0, 0), SendFlags.SIGNALED), stagePosted));
             poll();
         }
     }
@@ -246,9 +247,12 @@ final class Session {
 
     /** Posts a WRITE of one word; the caller holds the lock. */
     void postWord(int kind, int index, int ready, long address, int rkey, long value) {
-        reserve();
-        word.set(ValueLayout.JAVA_LONG, 0, value);
-        post(queue.start().write(wrId(kind, index, ready), SendFlags.SIGNALED, rkey, address).inline(word, 0, 8));
+        SendQueue batch;
+        do {
+            reserve();
+            word.set(ValueLayout.JAVA_LONG, 0, value);
+            batch = queue.start().write(wrId(kind, index, ready), SendFlags.SIGNALED, rkey, address).inline(word, 0, 8);
+        } while (!post(batch, stagePosted));
     }
 
     /**
@@ -263,30 +267,44 @@ final class Session {
         long start = stage(length);
         int offset = (int) (start & STAGE - 1);
         stageBytes.put(offset, from, position, length);
-        reserve();
         int first = Math.min(length, size - at);
-        SendQueue batch = queue.start().write(0, SendFlags.NONE, rkey, address + at).sge(stage, offset, first);
-        if (first < length) {
-            batch = batch.write(0, SendFlags.NONE, rkey, address).sge(stage, offset + first, length - first);
-        }
-        word.set(ValueLayout.JAVA_LONG, 0, value);
-        stagePosted = stageHead;
-        post(batch.write(wrId(DATA, index, 0), SendFlags.SIGNALED, wordKey, wordAddress).inline(word, 0, 8));
+        SendQueue batch;
+        do {
+            reserve();
+            batch = queue.start().write(0, SendFlags.NONE, rkey, address + at).sge(stage, offset, first);
+            if (first < length) {
+                batch = batch.write(0, SendFlags.NONE, rkey, address).sge(stage, offset + first, length - first);
+            }
+            word.set(ValueLayout.JAVA_LONG, 0, value);
+            batch = batch.write(wrId(DATA, index, 0), SendFlags.SIGNALED, wordKey, wordAddress).inline(word, 0, 8);
+        } while (!post(batch, stageHead));
     }
 
     private static long wrId(int kind, int index, int ready) {
         return (long) ready << INDEX_BITS + KIND_BITS | (long) kind << INDEX_BITS | index;
     }
 
-    /** Commits a batch with one signalled request. */
-    private void post(SendQueue batch) {
+    /**
+     * Commits a batch with one signalled request.
+     *
+     * @param stageEnd where the staging memory ends that is used when the batch is posted
+     * @return false if the queue is full: the batch is to be made anew, for what was polled meanwhile may have posted words
+     */
+    private boolean post(SendQueue batch, long stageEnd) {
         int error = batch.complete();
+        if (error == Errno.ENOMEM && completed != posted && !failed) {
+            poll();
+            Thread.onSpinWait();
+            return false;
+        }
         if (error != 0) {
             fail();
-            return;
+            return true;
         }
-        stageMarks[(int) (posted % SEND_WR)] = stagePosted;
+        stagePosted = stageEnd;
+        stageMarks[(int) (posted % SEND_WR)] = stageEnd;
         posted++;
+        return true;
     }
 
     /** Staging memory of so many bytes in one piece; waits until earlier WRITEs have left it. */

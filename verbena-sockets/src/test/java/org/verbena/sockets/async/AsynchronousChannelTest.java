@@ -27,6 +27,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.verbena.sockets.async.Ends.Handled;
 
 /** What operations of asynchronous channels answer and throw, first on the JDK's. */
+@Tag("any-provider")
 @Timeout(180)
 class AsynchronousChannelTest {
     private static ByteBuffer bytes(int n) {

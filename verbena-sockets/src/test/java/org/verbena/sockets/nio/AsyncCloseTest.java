@@ -17,11 +17,13 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A thread that waits in a channel leaves it when another closes the channel, or interrupts the thread. */
+@Tag("any-provider")
 class AsyncCloseTest {
     private static final int RACES = 150;
     private static final long LONGEST_NANOS = 30_000_000_000L;

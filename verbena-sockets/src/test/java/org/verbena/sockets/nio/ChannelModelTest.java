@@ -18,6 +18,7 @@ import java.util.Random;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,6 +34,7 @@ import org.verbena.sockets.VerbenaSocketOptions;
  *
  * <p>{@code -Dverbena.test.seeds=20000} runs more of them, {@code -Dverbena.test.seed=17} that one alone.
  */
+@Tag("any-provider")
 class ChannelModelTest {
     private static final int SEEDS = Integer.getInteger("verbena.test.seeds", 250);
     private static final int LARGEST = 100 << 10;

@@ -9,12 +9,14 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.VerbenaSocketChannel;
 
 /** Who waits for room in a ring at a selector, while TCP says for ever that it has ended, uses no processor. */
+@Tag("any-provider")
 class IdleWriterTest {
     private static final long LONGEST_NANOS = 60_000_000_000L;
     private static final int MILLIS = 300;

@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +29,7 @@ import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.stream.ScriptedStream;
 
 /** The selector with streams whose rings a script makes ready: armed, told, by doorbell. */
+@Tag("any-provider")
 class RingSelectionTest {
     private static final int BOTH = OP_READ | OP_WRITE;
 

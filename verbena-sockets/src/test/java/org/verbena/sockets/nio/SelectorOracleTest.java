@@ -25,6 +25,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sun.nio.ch.DefaultSelectorProvider;
@@ -33,6 +34,7 @@ import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.VerbenaSocketChannel;
 
 /** Does the same at random with a selector of the JDK and one of ours: both must select the same keys. */
+@Tag("any-provider")
 class SelectorOracleTest {
     private static final int STEPS = 400;
     private static final int EACH_KIND = 3;

@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.verbena.sockets.VerbenaSocketChannel;
 
 /** Files arrive as they are, whatever carries them; the JDK's transferTo its own channel says what is right. */
+@Tag("any-provider")
 class SendFileTest {
     private static final int SIZE = 20_000_003;
     private static final byte[] BYTES = new byte[SIZE];

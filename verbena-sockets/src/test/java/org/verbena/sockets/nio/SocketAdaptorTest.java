@@ -21,12 +21,14 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The sockets of channels are sockets: streams, time-outs, options, states. */
+@Tag("any-provider")
 class SocketAdaptorTest {
     static Stream<Arguments> carriersAndThreads() {
         return TransferTest.carriersAndThreads();

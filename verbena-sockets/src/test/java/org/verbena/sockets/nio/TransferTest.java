@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bytes arrive as they were written, whatever carries them, in every kind of buffer, mode and thread. */
+@Tag("any-provider")
 class TransferTest {
     private static final int[] SIZES = {1, 2, 63, 64, 65, 4095, 4096, 65_536, 1_000_003, 4 << 20};
 

@@ -17,12 +17,14 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Threads that wait cost nothing, do not hold each other up, and miss nothing. */
+@Tag("any-provider")
 class WaitingTest {
     private static final long MOST_TICKS = 10;
 
