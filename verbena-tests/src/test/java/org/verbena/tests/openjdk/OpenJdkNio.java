@@ -20,6 +20,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.verbena.tests.DebianArchive;
 import org.verbena.tests.Repository;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.openjdk.Expectations.Kind;
@@ -84,7 +85,7 @@ final class OpenJdkNio {
         Path tests;
         try {
             tests = sources.tests();
-        } catch (Sources.Unavailable e) {
+        } catch (DebianArchive.Unavailable e) {
             System.err.println("openjdk-nio: OpenJDK's tests cannot be fetched here: " + e.getMessage().replace('\n',
                     ' ')
                     + ": give apt a Debian archive that can be reached, or put what another machine has fetched into "

@@ -1,7 +1,6 @@
 package org.verbena.tests.openjdk;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -9,17 +8,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/**
- * OpenJDK's tests as Debian's source package of the JDK holds them, fetched once into a folder. The package comes from
- * the archive that the machine's own apt configuration names, with lists of its own, so that nothing of the machine's
- * changes and no root is needed.
- */
+import org.verbena.tests.DebianArchive;
+import org.verbena.tests.DebianArchive.Unavailable;
+
+/** OpenJDK's tests as Debian's source package of the JDK holds them, fetched once into a folder. */
 final class Sources {
     private static final String PACKAGE = "openjdk-25";
     private static final String SUITE = "trixie";
     private static final Pattern ORIG = Pattern.compile(
             "'([^']*)' (" + PACKAGE + "_[^ ]*\\.orig\\.tar\\.xz) \\d+ SHA256:([0-9a-f]{64})");
-    private static final String HELPER = "/usr/lib/apt/apt-helper";
 
     /** For a mirror that lists a new version before it has it: those before, which mirrors keep for a while. */
     private static final List<Archive> EARLIER = List.of(
@@ -54,8 +51,9 @@ final class Sources {
         if (!Files.exists(done) || !Files.readString(done).endsWith("\n" + parts)) {
             Path archive = fetch();
             Files.createDirectories(unpacked);
-            run(with(List.of("tar", "-xf", archive.toString(), "-C", unpacked.toString(), "--strip-components=1",
-                    "--wildcards"), PARTS.toArray(String[]::new)));
+            DebianArchive.run(folder, Stream.concat(Stream.of("tar", "-xf", archive.toString(), "-C",
+                    unpacked.toString(), "--strip-components=1", "--wildcards"), PARTS.stream()).toArray(
+                            String[]::new));
             Files.writeString(done, archive.getFileName() + "\n" + parts);
             Files.delete(archive);
         }
@@ -68,16 +66,9 @@ final class Sources {
     }
 
     private Path fetch() throws IOException, InterruptedException, Unavailable {
-        Path archive = archiveOfThisMachine();
-        Path state = Files.createDirectories(folder.resolve("apt"));
-        Files.createDirectories(state.resolve("lists/partial"));
-        Path list = state.resolve("sources.list");
-        Files.writeString(list, sourceLine(archive) + "\n");
-        List<String> apt = List.of("apt-get", "-qq", "-o", "Dir::Etc::SourceList=" + list, "-o",
-                "Dir::Etc::SourceParts=/dev/null", "-o", "Dir::State::Lists=" + state.resolve("lists"), "-o",
-                "Dir::Cache=" + state.resolve("cache"), "-o", "APT::Sandbox::User=");
-        run(with(apt, "update"));
-        Matcher orig = ORIG.matcher(run(with(apt, "source", "--print-uris", PACKAGE)));
+        Path state = folder.resolve("apt");
+        DebianArchive archive = new DebianArchive(state, SUITE, DebianArchive.Kind.SOURCES);
+        Matcher orig = ORIG.matcher(archive.get("source", "--print-uris", PACKAGE));
         if (!orig.find()) {
             throw new Unavailable("apt knows no original archive of " + PACKAGE + " in " + SUITE);
         }
@@ -86,74 +77,10 @@ final class Sources {
         List<Archive> all = Stream.concat(Stream.of(listed), EARLIER.stream()).distinct().toList();
         for (Archive a : all) {
             Path file = state.resolve(a.name());
-            Output o = output(state, HELPER, "-qq", "-o", "APT::Sandbox::User=", "download-file",
-                    pool + a.name().replace("+", "%2b"), file.toString(), "SHA256:" + a.sha256());
-            if (o.code == 0) {
+            if (DebianArchive.download(pool + a.name().replace("+", "%2b"), file, a.sha256())) {
                 return file;
             }
         }
         throw new Unavailable("the archive has none of " + all.stream().map(Archive::name).toList());
-    }
-
-    /** The apt configuration that names Debian's own archive. */
-    private static Path archiveOfThisMachine() throws IOException, Unavailable {
-        Path etc = Path.of("/etc/apt");
-        if (!Files.isDirectory(etc)) {
-            throw new Unavailable("no apt on this machine");
-        }
-        try (Stream<Path> files = Files.walk(etc, 2)) {
-            for (Path f : (Iterable<Path>) files.filter(p -> p.toString().matches(".*\\.(list|sources)"))
-                    .sorted()::iterator) {
-                if (uri(f) != null) {
-                    return f;
-                }
-            }
-        }
-        throw new Unavailable("the apt configuration of this machine names no archive of Debian");
-    }
-
-    private static String uri(Path file) throws IOException {
-        Matcher m = Pattern.compile("(?m)^(?:URIs:|deb(?: +\\[[^\\]]*\\])?) *(\\S+/debian/?)(?:\\s|$)")
-                .matcher(Files.readString(file));
-        return m.find() ? m.group(1) : null;
-    }
-
-    private static String sourceLine(Path file) throws IOException {
-        Matcher key = Pattern.compile("(?mi)(?:^Signed-By: *|signed-by=)(/[^\\s\\]]+)").matcher(Files.readString(file));
-        return "deb-src " + (key.find() ? "[signed-by=" + key.group(1) + "] " : "") + uri(file) + " " + SUITE + " main";
-    }
-
-    private static String[] with(List<String> command, String... more) {
-        return Stream.concat(command.stream(), Stream.of(more)).toArray(String[]::new);
-    }
-
-    private String run(String... command) throws IOException, InterruptedException, Unavailable {
-        Output o = output(folder, command);
-        if (o.code != 0) {
-            throw new Unavailable(String.join(" ", command) + " ended with " + o.code + ": " + o.text.strip());
-        }
-        return o.text;
-    }
-
-    private record Output(int code, String text) {}
-
-    private static Output output(Path where, String... command) throws IOException, InterruptedException, Unavailable {
-        Process p;
-        try {
-            p = new ProcessBuilder(command).directory(where.toFile()).redirectErrorStream(true).start();
-        } catch (IOException e) {
-            throw new Unavailable("cannot run " + command[0] + ": " + e.getMessage());
-        }
-        String text = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        return new Output(p.waitFor(), text);
-    }
-
-    /** This machine cannot fetch the tests. */
-    static final class Unavailable extends Exception {
-        private static final long serialVersionUID = 1;
-
-        Unavailable(String why) {
-            super(why);
-        }
     }
 }
