@@ -1,0 +1,215 @@
+package org.verbena.tests.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.tests.DebianArchive.Unavailable;
+import org.verbena.tests.Repository;
+
+/**
+ * Runs the rows of {@code lab/rows}, prints a table and keeps what is to be known of those that fail. {@code lab/run}
+ * starts it in namespaces of its own:
+ *
+ * <pre>
+ * lab/run [--only=REGEX] [--rows=FILE,…] [--list] [--at=PLACE COMMAND…]
+ * </pre>
+ *
+ * and before that, where there is a network, with {@code --prepare}.
+ */
+final class Lab {
+    private static final Map<String, Integer> MACHINES = Map.of("a", 2, "b", 3);
+    private static final Duration LONGEST = Duration.ofMinutes(5);
+    private static final Pattern MAIN_CLASS = Pattern.compile(" org\\.verbena\\.\\S*\\.(\\w+)");
+    private static final Set<String> OPTIONS = Set.of("--only", "--rows", "--list", "--at", "--prepare");
+
+    private final Map<String, String> options = new LinkedHashMap<>();
+    private final List<String> words = new ArrayList<>();
+    private final Path lab = Repository.root().resolve("lab");
+    private final Path target = Repository.root().resolve("target/lab");
+    private final Path logs = target.resolve("logs");
+    private final Path share = target.resolve("share");
+    private final Map<String, Place> places = new TreeMap<>();
+    private @Nullable Path image;
+
+    private Lab(String[] arguments) {
+        for (String a : arguments) {
+            String[] parts = a.split("=", 2);
+            if (!a.startsWith("--") || options.containsKey("--at")) {
+                words.add(a);
+            } else if (!OPTIONS.contains(parts[0])) {
+                throw new IllegalArgumentException("unknown option " + a + "; there are " + new TreeSet<>(OPTIONS));
+            } else {
+                options.put(parts[0], parts.length > 1 ? parts[1] : "");
+            }
+        }
+        if (options.containsKey("--at") == words.isEmpty()) {
+            throw new IllegalArgumentException("a command goes with --at=PLACE, and only with it");
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        int code;
+        try {
+            code = new Lab(arguments).run();
+        } catch (IllegalArgumentException e) {
+            System.err.println("lab: " + e.getMessage());
+            code = 2;
+        } catch (Unavailable e) {
+            System.err.println("lab: the image cannot be made here: " + e.getMessage().replace('\n', ' ')
+                    + ": give apt a Debian archive that can be reached, or put target/lab/image-* of another machine "
+                    + "into target/lab.");
+            code = 1;
+        }
+        System.exit(code);
+    }
+
+    private int run() throws IOException, InterruptedException, Unavailable {
+        List<Row> rows = rows();
+        if (options.containsKey("--list")) {
+            rows.forEach(r -> System.out.println(r.title()));
+            return 0;
+        }
+        Image made = new Image(lab, target);
+        image = made.folder();
+        Files.createDirectories(share);
+        if (options.containsKey("--prepare")) {
+            if (options.containsKey("--at") || rows.stream().anyMatch(r -> r.client().text().contains("/share/"))) {
+                Modules.copy(share);
+            }
+            return 0;
+        }
+        clear(Files.createDirectories(logs));
+        Files.writeString(logs.resolve("versions"), made.versions());
+        long start = System.nanoTime();
+        Set<String> needed = new TreeSet<>();
+        rows.forEach(r -> needed.addAll(r.places()));
+        places.put("host", new Host(target));
+        try {
+            start(needed);
+            System.out.printf("lab: %s; %d virtual machines up in %.1f s%n", what(made), places.size() - 1,
+                    (System.nanoTime() - start) / 1e9);
+            return options.containsKey("--at") ? at(rows.getFirst()) : table(rows);
+        } finally {
+            places.values().forEach(p -> {
+                if (p instanceof VirtualMachine v) {
+                    v.close();
+                }
+            });
+        }
+    }
+
+    /** The rows that are wanted. */
+    private List<Row> rows() throws IOException {
+        if (options.containsKey("--at")) {
+            String command = String.join(" ", words);
+            return List.of(new Row("command", 4, null, List.of(), new Row.Command(options.get("--at"), command),
+                    Map.of(), Map.of(), LONGEST, "any"));
+        }
+        List<Path> files = new ArrayList<>();
+        if (options.containsKey("--rows")) {
+            Arrays.stream(options.get("--rows").split(",", -1)).map(Path::of).forEach(files::add);
+        } else {
+            try (Stream<Path> all = Files.list(lab.resolve("rows"))) {
+                all.filter(f -> f.toString().endsWith(".rows")).sorted().forEach(files::add);
+            }
+        }
+        Pattern only = Pattern.compile(options.getOrDefault("--only", ""));
+        List<Row> rows = new ArrayList<>();
+        for (Path f : files) {
+            Row.in(f).stream().filter(r -> only.matcher(r.title()).find()).forEach(rows::add);
+        }
+        if (rows.isEmpty()) {
+            throw new IllegalArgumentException("no row is named so");
+        }
+        return rows;
+    }
+
+    /** Starts machines that are not there, or no longer. */
+    private void start(Set<String> names) throws IOException, InterruptedException {
+        List<VirtualMachine> started = new ArrayList<>();
+        for (String n : names) {
+            Place there = places.get(n);
+            Integer number = MACHINES.get(n);
+            if (number != null && !(there instanceof VirtualMachine v && v.isAlive())) {
+                VirtualMachine v = new VirtualMachine(n, number, image, share, logs);
+                places.put(n, v);
+                started.add(v);
+            }
+        }
+        for (VirtualMachine v : started) {
+            v.awaitReady();
+        }
+    }
+
+    private String what(Image made) throws IOException {
+        List<String> versions = made.versions().lines().filter(l -> l.matches(
+                "(linux-image.*|libibverbs1|perftest) .*")).toList();
+        return String.join(", ", versions);
+    }
+
+    /** One command, its output and its exit code. */
+    private int at(Row row) throws IOException, InterruptedException {
+        Outcome o = places.get(row.client().place()).run(row.client().text(), row.limit());
+        System.out.print(o.output());
+        return o.code();
+    }
+
+    private int table(List<Row> rows) throws IOException, InterruptedException {
+        int failed = 0;
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        Map<String, String> variables = Map.of("java", java, "tests", System.getProperty("java.class.path"));
+        String format = "%-26s %-30s %-30s %-7s %6s  %s%n";
+        System.out.printf(format, "row", "server", "client", "verdict", "time", "packets of RoCEv2");
+        for (Row row : rows) {
+            start(row.places());
+            RowRun.Verdict v = new RowRun(row, places, variables, logs).run();
+            System.out.printf(format, row.title(), shown(row.server()), shown(row.client()), v.passed()
+                    ? "ok"
+                    : "FAILED", String.format("%.1f s", v.seconds()), v.wire());
+            if (!v.passed()) {
+                failed++;
+                System.out.println("    " + v.problem().replace("\n", "\n    "));
+            }
+        }
+        if (failed > 0) {
+            System.out.println("lab: outputs and captures of what failed are in " + logs);
+        }
+        System.out.printf("lab: %d passed, %d failed%n", rows.size() - failed, failed);
+        return failed == 0 ? 0 : 1;
+    }
+
+    /** Where, and the name of the program, or of the class that a JVM starts with. */
+    private static String shown(Row.@Nullable Command c) {
+        if (c == null) {
+            return "-";
+        }
+        Matcher main = MAIN_CLASS.matcher(c.text());
+        return c.place() + " " + (main.find()
+                ? main.group(1)
+                : c.text().replaceFirst(" .*", "").replaceFirst(".*/",
+                        ""));
+    }
+
+    private static void clear(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path f : (Iterable<Path>) files::iterator) {
+                Files.delete(f);
+            }
+        }
+    }
+}

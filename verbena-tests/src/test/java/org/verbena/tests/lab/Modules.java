@@ -1,0 +1,76 @@
+package org.verbena.tests.lab;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Comparator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.verbena.tests.DebianArchive.Unavailable;
+
+/**
+ * Verbena's modules and what they depend on, for virtual machines. Java is the one that runs the lab, which machines see as
+ * it is.
+ */
+final class Modules {
+    private static final Pattern OURS = Pattern.compile(
+            ".*/verbena-(linux|verbs|shm|roce|rdmacore|xdp|stack|sockets|erm|devmem|cli)(/target/.*|[-.].*)");
+    /** What the command depends on. */
+    private static final String THEIRS = ".*/(picocli|HdrHistogram|jackson|jline)[^/]*\\.jar";
+
+    private Modules() {}
+
+    /** Makes the folder {@code modules} and the command {@code verbena} in the folder that the machines share. */
+    static void copy(Path share) throws IOException, Unavailable {
+        Path home = Path.of(System.getProperty("java.home"));
+        if (!home.resolve("conf/security/java.security").toRealPath().startsWith(home.toRealPath())) {
+            throw new Unavailable(home
+                    + " has its configuration elsewhere, where virtual machines do not see it: point "
+                    + "JAVA_HOME to a JDK that is one folder");
+        }
+        Path modules = share.resolve("modules");
+        delete(modules);
+        Files.createDirectories(modules);
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+            Matcher m = OURS.matcher(entry);
+            if (m.matches()) {
+                // A folder of classes, which all have the same name, or a jar.
+                copy(Path.of(entry), modules.resolve("verbena-" + m.group(1) + (entry.endsWith(".jar") ? ".jar" : "")));
+            } else if (entry.matches(THEIRS)) {
+                copy(Path.of(entry), modules.resolve(Path.of(entry).getFileName().toString()));
+            }
+        }
+        Path command = share.resolve("verbena");
+        Files.writeString(command, """
+                #!/bin/sh
+                exec /jdk/bin/java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --module-path /share/modules \\
+                    --enable-native-access=org.verbena.linux,org.jline.terminal.ffm \\
+                    --add-exports java.base/sun.nio.ch=org.verbena.sockets \\
+                    --add-exports java.base/sun.net=org.verbena.sockets \\
+                    --module org.verbena.cli/org.verbena.cli.Main "$@"
+                """);
+        if (!command.toFile().setExecutable(true)) {
+            throw new IOException("cannot make " + command + " executable");
+        }
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path f : (Iterable<Path>) files::iterator) {
+                Files.copy(f, to.resolve(from.relativize(f).toString()), StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        if (Files.exists(folder)) {
+            try (Stream<Path> files = Files.walk(folder)) {
+                files.sorted(Comparator.reverseOrder()).forEach(f -> f.toFile().delete());
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package org.verbena.tests.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A row of the table: two commands, or one, and what has to come of them.
+ *
+ * @param family of addresses: 4 or 6
+ * @param server started first; may be absent
+ * @param ready when the server can be asked; empty for at once
+ * @param netem what {@code tc netem} does to what a virtual machine sends, by the machine's name
+ * @param expected what has to be found in the output, by the role
+ * @param wire what has to be found in the capture: {@code roce}, {@code any}
+ */
+record Row(String name, int family, @Nullable Command server, List<String> ready, Command client,
+        Map<String, String> netem, Map<String, Pattern> expected, Duration limit, String wire) {
+    static final String SERVER = "server";
+    static final String CLIENT = "client";
+    private static final Set<String> PLACES = Set.of("host", "a", "b");
+    private static final Set<String> KEYS = Set.of("ip", SERVER, "ready", CLIENT, "netem", "expect", "limit", "wire");
+
+    /** A command and the place where it runs. */
+    record Command(String place, String text) {}
+
+    /** Of a place in the lab: addresses that are for documents, RFC 5737 and RFC 3849. */
+    static String address(int family, int number) {
+        return family == 4 ? "192.0.2." + number : "2001:db8::" + number;
+    }
+
+    /** Its name and, behind a slash, the family of addresses. */
+    String title() {
+        return name + "/" + family;
+    }
+
+    /** The places it needs. */
+    Set<String> places() {
+        Set<String> places = new LinkedHashSet<>();
+        if (server != null) {
+            places.add(server.place);
+        }
+        places.add(client.place);
+        places.addAll(netem.keySet());
+        return places;
+    }
+
+    /** The rows of a file, in the grammar of {@code docs/lab.md}. */
+    static List<Row> in(Path file) throws IOException {
+        List<Row> rows = new ArrayList<>();
+        String name = null;
+        Map<String, List<String>> values = new LinkedHashMap<>();
+        int number = 0;
+        for (String line : Files.readAllLines(file)) {
+            number++;
+            String text = line.strip();
+            if (text.isEmpty() || text.startsWith("#")) {
+                continue;
+            }
+            try {
+                if (text.startsWith("[") && text.endsWith("]")) {
+                    add(name, values, rows);
+                    name = text.substring(1, text.length() - 1);
+                    values.clear();
+                } else {
+                    String[] words = text.split("\\s+", 2);
+                    if (name == null || !KEYS.contains(words[0]) || words.length < 2) {
+                        throw new IllegalArgumentException("'" + text + "' is neither [NAME] nor one of "
+                                + KEYS.stream().sorted().toList() + " and what it is");
+                    }
+                    values.computeIfAbsent(words[0], k -> new ArrayList<>()).add(words[1]);
+                }
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(file + ", line " + number + ": " + e.getMessage(), e);
+            }
+        }
+        try {
+            add(name, values, rows);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(file + ", line " + number + ": " + e.getMessage(), e);
+        }
+        return rows;
+    }
+
+    private static void add(@Nullable String name, Map<String, List<String>> values, List<Row> rows) {
+        if (name == null) {
+            return;
+        }
+        if (!values.containsKey(CLIENT)) {
+            throw new IllegalArgumentException("[" + name + "] has no client");
+        }
+        Map<String, Pattern> expected = new LinkedHashMap<>();
+        for (String e : values.getOrDefault("expect", List.of())) {
+            String[] words = two(e, Set.of(SERVER, CLIENT));
+            try {
+                expected.put(words[0], Pattern.compile(words[1]));
+            } catch (PatternSyntaxException x) {
+                throw new IllegalArgumentException("expect " + e + ": " + x.getDescription(), x);
+            }
+        }
+        Map<String, String> netem = new LinkedHashMap<>();
+        for (String n : values.getOrDefault("netem", List.of())) {
+            String[] words = two(n, Set.of("a", "b"));
+            netem.put(words[0], words[1]);
+        }
+        String wire = one(values, "wire", "roce");
+        if (!Set.of("roce", "any").contains(wire)) {
+            throw new IllegalArgumentException("wire is roce or any, not " + wire);
+        }
+        Duration limit = Duration.ofSeconds(Long.parseLong(one(values, "limit", "20")));
+        List<String> ready = values.containsKey("ready")
+                ? List.of(two(one(values, "ready", ""), Set.of("tcp", "rdma",
+                        "text")))
+                : List.of();
+        for (String family : one(values, "ip", "4").split("\\s+", -1)) {
+            if (!Set.of("4", "6").contains(family)) {
+                throw new IllegalArgumentException("ip is 4, 6 or both, not " + family);
+            }
+            rows.add(new Row(name, Integer.parseInt(family), values.containsKey(SERVER)
+                    ? command(one(values, SERVER,
+                            ""))
+                    : null, ready, command(one(values, CLIENT, "")), Map.copyOf(netem), Map.copyOf(expected),
+                    limit, wire));
+        }
+    }
+
+    private static Command command(String text) {
+        String[] words = two(text, PLACES);
+        return new Command(words[0], words[1]);
+    }
+
+    private static String[] two(String text, Set<String> first) {
+        String[] words = text.split("\\s+", 2);
+        if (words.length < 2 || !first.contains(words[0])) {
+            throw new IllegalArgumentException("'" + text + "' does not begin with one of " + first.stream().sorted()
+                    .toList());
+        }
+        return words;
+    }
+
+    private static String one(Map<String, List<String>> values, String key, String otherwise) {
+        List<String> all = values.getOrDefault(key, List.of(otherwise));
+        if (all.size() > 1) {
+            throw new IllegalArgumentException(key + " is there " + all.size() + " times");
+        }
+        return all.getFirst();
+    }
+}

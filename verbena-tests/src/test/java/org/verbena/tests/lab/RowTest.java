@@ -1,0 +1,69 @@
+package org.verbena.tests.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.verbena.tests.Repository;
+
+class RowTest {
+    @TempDir private Path folder;
+
+    private List<Row> rows(String text) throws IOException {
+        return Row.in(Files.writeString(folder.resolve("x.rows"), text));
+    }
+
+    @Test
+    void theRowsOfTheLabAreRows() throws IOException {
+        try (Stream<Path> files = Files.list(Repository.root().resolve("lab/rows"))) {
+            for (Path f : (Iterable<Path>) files::iterator) {
+                assertThat(Row.in(f)).as(f.toString()).isNotEmpty();
+            }
+        }
+    }
+
+    @Test
+    void aRowIsOneForEachFamily() throws IOException {
+        List<Row> rows = rows("""
+                # a comment
+                [one]
+                ip 4 6
+                server a serve {a}
+                ready tcp 18515
+                client host ask {a}
+                netem a loss 1% delay 2ms
+                expect client all is well
+                limit 7
+                """);
+        assertThat(rows).extracting(Row::title).containsExactly("one/4", "one/6");
+        Row row = rows.getFirst();
+        assertThat(row.server()).isEqualTo(new Row.Command("a", "serve {a}"));
+        assertThat(row.client()).isEqualTo(new Row.Command("host", "ask {a}"));
+        assertThat(row.netem()).containsEntry("a", "loss 1% delay 2ms");
+        assertThat(row.expected().get("client").matcher("all is well").matches()).isTrue();
+        assertThat(row.ready()).containsExactly("tcp", "18515");
+        assertThat(row.limit()).hasSeconds(7);
+        assertThat(row.places()).containsExactly("a", "host");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"client a x|is neither [NAME]", "[x]\\nip 4|[x] has no client",
+        "[x]\\nclient c y|does not begin with one of [a, b, host]", "[x]\\nclient a y\\nip 5|ip is 4, 6 or both",
+        "[x]\\nclient a y\\nclient b y|client is there 2 times", "[x]\\nclient a y\\nexpect client (|Unclosed group",
+        "[x]\\nclient a y\\nwire none|wire is roce or any", "[x]\\nclient a y\\ncolour red|is neither [NAME]",
+        "[x]\\nclient a y\\nnetem host loss 1%|does not begin with one of [a, b]"})
+    void aMistakeIsNamed(String text, String message) {
+        assertThatThrownBy(() -> rows(text.replace("\\n", "\n"))).isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("x.rows, line ").hasMessageContaining(message);
+    }
+}
