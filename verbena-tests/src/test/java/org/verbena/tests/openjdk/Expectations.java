@@ -11,15 +11,10 @@ import java.util.Map;
 public final class Expectations {
     /** What is expected of a test. */
     public enum Kind {
-        /** Passes on both, and no ends agree upon rings; tests that the file does not name. */
+        /** Passes on both; tests that the file does not name. */
         PASSES,
         /** Passes on both, and on ours rings carry at least as many bytes as the reason begins with. */
         STREAM,
-        /**
-         * Passes on both, and on ours ends agree upon rings if they live long enough, but write nothing to them: no write
-         * waits for the agreement, so a slow machine may not see it.
-         */
-        AGREES,
         /** Passes on the JDK's provider and fails on ours. */
         FAILS,
         /** Fails on the JDK's own provider, so that it says nothing of ours. */
@@ -38,7 +33,7 @@ public final class Expectations {
     public record Expectation(Kind kind, String reason, long bytesByRing) {
         /** Whether it passes on both. */
         boolean isToPass() {
-            return kind == Kind.PASSES || kind == Kind.STREAM || kind == Kind.AGREES;
+            return kind == Kind.PASSES || kind == Kind.STREAM;
         }
     }
 
