@@ -50,7 +50,7 @@ public final class Proc {
     }
 
     /** A number of /proc/PID/status, for instance {@code Threads} or {@code VmRSS} (in KiB). */
-    static long status(String pid, String field) throws IOException {
+    public static long status(String pid, String field) throws IOException {
         try (Stream<String> lines = Files.lines(Path.of("/proc/" + pid + "/status"))) {
             return lines.filter(l -> l.startsWith(field + ":")).mapToLong(l -> Long.parseLong(l.replaceAll("\\D", "")))
                     .findFirst().orElseThrow();

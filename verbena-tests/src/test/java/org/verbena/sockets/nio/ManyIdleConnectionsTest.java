@@ -1,0 +1,125 @@
+package org.verbena.sockets.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.verbena.tests.faults.Child;
+import org.verbena.tests.faults.Proc;
+import org.verbena.tests.faults.Wait;
+
+/** Ten thousand connections between two processes, all by rings, of which a few have something to say. */
+@Timeout(600)
+class ManyIdleConnectionsTest {
+    private static final int WANTED = 10_000;
+    /** Beside those of the connections, with those that wait for the other end to agree. */
+    private static final int OTHER_DESCRIPTORS = 2000;
+    private static final int ROUNDS = 3000;
+    /** The connections that were ready a moment ago, the one that is, and again after a wait that was too short. */
+    private static final int LOOKS = 4 * (ActiveKeys.WATCHED + 2);
+    private static final Duration IDLE = Duration.ofSeconds(3);
+    private static final int TRIES = 20;
+    /** Of the processor, of a process that is idle: what its JVM does by itself. */
+    private static final int MOST_IDLE_PERCENT = 5;
+    private static final int HEAP_MIB = 96;
+    /** Control block and ring of a connection, of both ends: what a process writes at the other it has mapped. */
+    private static final long RING_BYTES = 2L * (4096 + 128);
+    private static final long MOST_BYTES = 24 << 10;
+
+    /** As many as descriptors allow. */
+    private static int connections() throws IOException {
+        String limit = Files.readAllLines(Path.of("/proc/self/limits")).stream().filter(l -> l.startsWith(
+                "Max open files")).findFirst().orElseThrow().split(" +", -1)[4];
+        int n = (int) Math.min(WANTED, Long.parseLong(limit) - OTHER_DESCRIPTORS);
+        if (n < WANTED) {
+            System.out.println("ManyIdleConnectionsTest: only " + n + " connections, for " + limit + " descriptors");
+        }
+        return n;
+    }
+
+    /**
+     * Without polling, which looks at the same few keys again and again as long as the machine pleases; and with patience, for
+     * on a machine that is busy many are to agree at the same time.
+     */
+    private static Child start(Object... arguments) throws IOException {
+        return Child.of(IdleConnections.class).option("-Xmx" + HEAP_MIB + "m", "-Dverbena.spin=0",
+                "-Dverbena.stream.patience=60000", "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+                "--add-exports=java.base/sun.net=ALL-UNNAMED")
+                .start(arguments);
+    }
+
+    private static long ask(Child child, String question, String answer) throws Exception {
+        return Long.parseLong(child.tell(question).await(answer));
+    }
+
+    @Test
+    void idleOnesCostMemoryAndNothingElse() throws Exception {
+        int connections = connections();
+        assertThat(connections).isGreaterThan(20 * LOOKS);
+        try (Child server = start()) {
+            String port = server.await("port");
+            long before = bytes(server, "VmRSS");
+            try (Child client = start(port, connections)) {
+                for (int opened = 0; opened < connections;) {
+                    opened = Integer.parseInt(client.await("opened"));
+                }
+                assertThat(ask(client, "rings?", "rings")).as("by rings, at the client").isEqualTo(connections);
+                assertThat(ask(server, "rings?", "rings")).as("by rings, at the server").isEqualTo(connections);
+                checkMemory(server, before, connections);
+                checkIdle(server, client);
+
+                ask(client, "talk 100", "talked"); // what is to be armed again is
+                long looks = ask(server, "looks", "looks");
+                ask(client, "talk " + ROUNDS, "talked");
+                looks = ask(server, "looks", "looks") - looks;
+                System.out.println("ManyIdleConnectionsTest: " + looks + " looks at keys in " + ROUNDS
+                        + " round trips among " + connections + " connections");
+                assertThat(looks).isBetween((long) ROUNDS, (long) LOOKS * ROUNDS);
+                client.end();
+            }
+            server.end();
+        }
+    }
+
+    private static long bytes(Child child, String field) throws IOException {
+        return Proc.status(Long.toString(child.pid()), field) << 10;
+    }
+
+    private static void checkMemory(Child server, long before, int connections) throws IOException {
+        long shared = bytes(server, "RssShmem");
+        long grown = bytes(server, "VmRSS") - before;
+        System.out.println("ManyIdleConnectionsTest: " + connections + " connections take " + (grown >> 20)
+                + " MiB of a process with a heap of at most " + HEAP_MIB + " MiB, of which " + (shared >> 20)
+                + " MiB are shared memory");
+        assertThat(shared).as("bytes of shared memory").isLessThan(RING_BYTES * connections + (16 << 20));
+        assertThat(grown / connections).as("resident bytes of each connection").isLessThan(MOST_BYTES);
+    }
+
+    /** What a process has to do after its start comes to an end, whenever that is. */
+    private static void checkIdle(Child server, Child client) throws Exception {
+        long most = IDLE.toMillis() * MOST_IDLE_PERCENT / 100;
+        long ofServer = Long.MAX_VALUE;
+        long ofClient = Long.MAX_VALUE;
+        long looks = Long.MAX_VALUE;
+        for (int i = 0; i < TRIES && (ofServer > most || ofClient > most || looks > LOOKS); i++) {
+            looks = -ask(server, "looks", "looks");
+            ofServer = -Proc.cpuMillis(server.pid());
+            ofClient = -Proc.cpuMillis(client.pid());
+            Wait.during(IDLE);
+            ofServer += Proc.cpuMillis(server.pid());
+            ofClient += Proc.cpuMillis(client.pid());
+            looks += ask(server, "looks", "looks");
+        }
+        System.out.println("ManyIdleConnectionsTest: " + ofServer + " and " + ofClient + " ms of processor time in "
+                + IDLE.toMillis() + " ms, " + looks + " looks at keys");
+        assertThat(ofServer).as("ms of processor time of the server").isLessThanOrEqualTo(most);
+        assertThat(ofClient).as("ms of processor time of the client").isLessThanOrEqualTo(most);
+        assertThat(looks).as("looks where nothing is ready").isLessThanOrEqualTo(LOOKS);
+    }
+}
