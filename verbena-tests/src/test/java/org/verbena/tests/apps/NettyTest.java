@@ -85,8 +85,11 @@ class NettyTest {
             server.kill();
             long start = System.nanoTime();
             assertThat(client.await("failed")).matches("0 missing .*(closed when|reset|Broken pipe).*");
-            assertThat((System.nanoTime() - start) / 1_000_000).as("ms until all connections had failed").isLessThan(
-                    60_000); // a second is promised; the client and this test may wait for a processor meanwhile
+            long millis = (System.nanoTime() - start) / 1_000_000;
+            System.out.println("NettyTest: all connections of a killed server had failed after " + millis + " ms");
+            // The kernel ends TCP as the process goes, and each selector sleeps there: nobody notices late. What takes longer
+            // is to get a processor, for what the rings still hold is read and hashed first. So the limit is no promise.
+            assertThat(millis).as("ms until all connections had failed").isLessThan(60_000);
             client.awaitExit(1);
         }
     }
