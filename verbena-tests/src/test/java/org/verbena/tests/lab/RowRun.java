@@ -63,13 +63,10 @@ final class RowRun {
                 place(n.getKey()).must("tc qdisc replace dev eth0 root netem " + n.getValue());
             }
             problem = commands();
-            for (String n : row.netem().keySet()) {
-                log.append(n).append(": ").append(place(n).must(
-                        "tc -s qdisc show dev eth0; tc qdisc del dev eth0 root"));
-            }
         } catch (IOException e) {
             problem = String.valueOf(e.getMessage());
         }
+        problem += endNetem(!problem.isEmpty());
         double seconds = (System.nanoTime() - start) / 1e9;
         Thread.sleep(SETTLE);
         List<RocePacket> packets = new ArrayList<>();
@@ -91,6 +88,20 @@ final class RowRun {
         return new Verdict(problem, seconds, summary(packets));
     }
 
+    /** On each machine, whatever became of the other; empty, or what is wrong. */
+    private String endNetem(boolean failed) throws InterruptedException {
+        String problem = "";
+        for (String n : row.netem().keySet()) {
+            try {
+                log.append(n).append(": ").append(place(n).must(
+                        "tc -s qdisc show dev eth0; tc qdisc del dev eth0 root")).append('\n');
+            } catch (IOException e) {
+                problem = failed ? "" : String.valueOf(e.getMessage());
+            }
+        }
+        return problem;
+    }
+
     private static String messages(VirtualMachine machine) throws InterruptedException, IOException {
         try {
             return machine.must("dmesg | tail -n 40");
@@ -108,22 +119,31 @@ final class RowRun {
 
     private String commands() throws IOException, InterruptedException {
         Row.Command server = row.server();
-        Place.@Nullable Task running = null;
-        if (server != null) {
-            Place place = place(server.place());
-            running = place.start(text(server));
-            String late = awaitReady(place, running);
-            if (!late.isEmpty()) {
-                note(Row.SERVER, server, running.await(Duration.ZERO));
-                return late;
-            }
+        if (server == null) {
+            Outcome client = place(row.client().place()).run(text(row.client()), row.limit());
+            note(Row.CLIENT, row.client(), client);
+            return judge(client, null);
         }
-        Outcome client = place(row.client().place()).run(text(row.client()), row.limit());
-        note(Row.CLIENT, row.client(), client);
-        Outcome served = running == null ? null : running.await(client.code() == 0 ? LAST : Duration.ZERO);
-        if (server != null && served != null) {
+        Place place = place(server.place());
+        Place.Task running = place.start(text(server));
+        Outcome client = null;
+        String late = "";
+        Outcome served;
+        try {
+            late = awaitReady(place, running);
+            if (late.isEmpty()) {
+                client = place(row.client().place()).run(text(row.client()), row.limit());
+                note(Row.CLIENT, row.client(), client);
+            }
+        } finally {
+            served = running.await(client != null && client.code() == 0 ? LAST : Duration.ZERO);
             note(Row.SERVER, server, served);
         }
+        return client == null ? late : judge(client, served);
+    }
+
+    /** Empty, or what is wrong. */
+    private String judge(Outcome client, @Nullable Outcome served) {
         if (client.code() != 0) {
             return "client: " + client.end() + last(client);
         }
