@@ -173,7 +173,7 @@ final class Lab {
         int failed = 0;
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         Map<String, String> variables = Map.of("java", java, "tests", System.getProperty("java.class.path"));
-        String format = "%-26s %-30s %-30s %-7s %6s  %s%n";
+        String format = "%-28s %-22s %-22s %-7s %6s  %s%n";
         System.out.printf(format, "row", "server", "client", "verdict", "time", "packets of RoCEv2");
         for (Row row : rows) {
             start(row.places());
