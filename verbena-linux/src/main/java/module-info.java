@@ -13,5 +13,6 @@ module org.verbena.linux {
     exports org.verbena.linux;
     exports org.verbena.linux.spi to
             org.verbena.verbs,
-            org.verbena.shm;
+            org.verbena.shm,
+            org.verbena.roce;
 }

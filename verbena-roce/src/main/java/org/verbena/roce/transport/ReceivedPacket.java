@@ -1,0 +1,36 @@
+package org.verbena.roce.transport;
+
+/**
+ * A packet that has arrived: where its bytes are, and what the layers below said of it. One object, which the wire fills
+ * anew for each packet. GIDs are as in {@link org.verbena.verbs.Gid}, big-endian halves; IPv4 is {@code ::ffff:a.b.c.d}.
+ */
+public final class ReceivedPacket {
+    /** Address of the BTH. */
+    public long address;
+    /** Bytes from the BTH to the padding's end, without the ICRC. */
+    public int length;
+    /** Sender. */
+    public long sourceHigh;
+    /** Sender. */
+    public long sourceLow;
+    /** What the packet was sent to: one of the device's own GIDs, or a multicast group's. */
+    public long destinationHigh;
+    /** What the packet was sent to. */
+    public long destinationLow;
+    /** UDP source port. */
+    public int sourcePort;
+    /** IPv4 type of service or IPv6 traffic class; the lower two bits are ECN. */
+    public int trafficClass;
+    /** IPv6 flow label, 0 for IPv4. */
+    public int flowLabel;
+    /** IPv4 time to live or IPv6 hop limit; 0 if the wire cannot know. */
+    public int hopLimit;
+
+    /** For wires, which make one. */
+    public ReceivedPacket() {}
+
+    /** True if it came by IPv4. */
+    public boolean isIpv4() {
+        return sourceHigh == 0 && sourceLow >>> 32 == 0xffff;
+    }
+}

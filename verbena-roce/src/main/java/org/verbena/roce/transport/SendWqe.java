@@ -1,0 +1,109 @@
+package org.verbena.roce.transport;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.spi.RawMemory;
+
+/**
+ * A send work request: an entry of a {@link SendRing}, made once and filled anew for each request. The poster writes the
+ * public fields before it commits, and nothing afterwards.
+ */
+public final class SendWqe {
+    /** The application's. */
+    public long wrId;
+    /** One of {@link SendOpcode}. */
+    public int opcode;
+    /** {@link org.verbena.verbs.SendFlags}; SIGNALED is set for all if the queue pair signals all. */
+    public int flags;
+    /** Immediate value as a number, not swapped; for SEND_INVALIDATE the peer's key. */
+    public int immediate;
+    /** The peer's key; for LOCAL_INVALIDATE and BIND_WINDOW the own one. */
+    public int rkey;
+    /** Where at the peer; for BIND_WINDOW the first byte of the window. */
+    public long remoteAddress;
+    /** COMPARE_AND_SWAP: what is expected. FETCH_AND_ADD: what is added. ATOMIC_WRITE: the value. */
+    public long compareOrAdd;
+    /** COMPARE_AND_SWAP: what is stored. */
+    public long swap;
+    /** UD: where to. */
+    public @Nullable Path path;
+    /** UD: the destination's number. */
+    public int remoteQueuePair;
+    /** UD: the destination's key. */
+    public int remoteQkey;
+    /** XRC_SEND: the shared receive queue at the peer. */
+    public int remoteSharedReceiveQueue;
+    /** FLUSH: bytes at the peer. */
+    public long flushLength;
+    /** FLUSH: {@link org.verbena.verbs.FlushType} bits and level as the FETH has them. */
+    public int flushType;
+    /** BIND_WINDOW: whatever {@link Memory#bind} understands. */
+    public @Nullable Object window;
+    /** BIND_WINDOW: whatever {@link Memory#bind} understands. */
+    public @Nullable Object windowRegion;
+    /** BIND_WINDOW: bytes. */
+    public long windowLength;
+    /** BIND_WINDOW: remote rights. */
+    public int windowAccess;
+
+    /** With {@link org.verbena.verbs.SendFlags#INLINE} the data are at {@link #inlineAddress}. */
+    public int inlineLength;
+    /** The entry's own room for inline data; never changes. */
+    public final long inlineAddress;
+    /** How many elements there are, 0 with inline data. */
+    public int sgeCount;
+    /** Elements: keys. */
+    public final int[] lkeys;
+    /** Elements: first bytes. */
+    public final long[] addresses;
+    /** Elements: bytes. */
+    public final long[] lengths;
+
+    /** Result: {@link org.verbena.verbs.WcStatus}, valid in {@link QueuePairOwner#sent}. */
+    public int status;
+    /** Result: bytes of READ and atomics. */
+    public long byteLength;
+
+    // ---- the transport's
+
+    /** Bytes of the message. */
+    long length;
+    int firstPsn;
+    /** Last PSN that the request uses, the answers of a READ included. */
+    int lastPsn;
+    /** An entry without packets that has been carried out, or one that failed: it completes when it is the oldest. */
+    boolean done;
+
+    SendWqe(int maxSge, long inlineAddress) {
+        this.inlineAddress = inlineAddress;
+        lkeys = new int[maxSge];
+        addresses = new long[maxSge];
+        lengths = new long[maxSge];
+    }
+
+    /** Makes the entry ready to be filled: no buffers, no flags. */
+    public SendWqe begin(long id, int op, int sendFlags) {
+        wrId = id;
+        opcode = op;
+        flags = sendFlags;
+        inlineLength = 0;
+        sgeCount = 0;
+        path = null;
+        remoteSharedReceiveQueue = 0;
+        return this;
+    }
+
+    /** Adds an element; the caller has checked that there is room. */
+    public void addSge(int lkey, long address, long bytes) {
+        int n = sgeCount++;
+        lkeys[n] = lkey;
+        addresses[n] = address;
+        lengths[n] = bytes;
+    }
+
+    /** Appends to the inline data; the caller has checked that there is room. */
+    public void addInline(long source, int bytes) {
+        RawMemory.copy(source, inlineAddress + inlineLength, bytes);
+        inlineLength += bytes;
+    }
+}
