@@ -30,7 +30,7 @@ public interface Memory {
      * @param queuePair number of the own queue pair that the packet came to: a window of type 2 belongs to one
      * @param rkey key of a region or window
      * @param address first byte as region or window counts
-     * @param length bytes of the whole message, above 0
+     * @param length bytes of the whole message; with 0 key and access alone are checked
      * @param access exactly one of {@code REMOTE_WRITE}, {@code REMOTE_READ}, {@code REMOTE_ATOMIC},
      *        {@code FLUSH_GLOBAL}, {@code FLUSH_PERSISTENT} of {@link org.verbena.verbs.AccessFlags}
      * @return the native address of the first byte, or {@code BAD_…}

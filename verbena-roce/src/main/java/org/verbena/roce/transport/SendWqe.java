@@ -35,8 +35,10 @@ public final class SendWqe {
     public int remoteSharedReceiveQueue;
     /** FLUSH: bytes at the peer. */
     public long flushLength;
-    /** FLUSH: {@link org.verbena.verbs.FlushType} bits and level as the FETH has them. */
+    /** FLUSH: {@link org.verbena.verbs.FlushType} bits. */
     public int flushType;
+    /** FLUSH: {@code FlushType.RANGE} or {@code REGION}. */
+    public int flushLevel;
     /** BIND_WINDOW: whatever {@link Memory#bind} understands. */
     public @Nullable Object window;
     /** BIND_WINDOW: whatever {@link Memory#bind} understands. */
@@ -61,18 +63,23 @@ public final class SendWqe {
 
     /** Result: {@link org.verbena.verbs.WcStatus}, valid in {@link QueuePairOwner#sent}. */
     public int status;
-    /** Result: bytes of READ and atomics. */
+    /** Result: bytes of the message. */
     public long byteLength;
 
     // ---- the transport's
 
     /** Bytes of the message. */
     long length;
-    int firstPsn;
-    /** Last PSN that the request uses, the answers of a READ included. */
-    int lastPsn;
-    /** An entry without packets that has been carried out, or one that failed: it completes when it is the oldest. */
-    boolean done;
+    /** The first packet's place in the sequence, of which the PSN is the lower 24 bits. */
+    long first;
+    /** Packets that the request uses, the answers of a READ counted instead of its requests; 0 if all happens here. */
+    int packets;
+    /** READ: answers that have come. */
+    int received;
+    /** Completes with an answer of its own, not with an ACK. */
+    boolean answered;
+    /** Has failed here, with {@link #status}; completes when it is the oldest. */
+    boolean failed;
 
     SendWqe(int maxSge, long inlineAddress) {
         this.inlineAddress = inlineAddress;
@@ -90,6 +97,7 @@ public final class SendWqe {
         sgeCount = 0;
         path = null;
         remoteSharedReceiveQueue = 0;
+        failed = false;
         return this;
     }
 

@@ -1,8 +1,15 @@
 package org.verbena.roce.transport;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.verbs.Gid;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SamplePoint;
 
 /**
  * The transport of a context: its queue pairs, and what makes them go on. Whoever calls holds the context's lock.
@@ -15,24 +22,78 @@ import org.verbena.verbs.Gid;
  * poll(wire.descriptor(), sleep);
  * }
  */
-public abstract class Transport {
+public final class Transport {
+    /** How soon to look again when the wire takes nothing more. */
+    private static final long FULL_WIRE_NANOS = 50_000;
+
+    private record Member(Gid group, TransportQueuePair queuePair) {}
+
+    private final Wire wire;
+    private final NumberTable queuePairs = new NumberTable();
+    private final Timers timers = new Timers();
+    private final List<Member> members = new ArrayList<>();
+    private final long[] drops = new long[Drop.values().length];
+    private final Packet packet = new Packet();
+    private final RoutingHeader routingHeader = new RoutingHeader();
+    private final PacketHandler handler = this::received;
+
+    /** Queue pairs with work that neither a packet nor a timer brings back: a ring, and each at most once. */
+    private @Nullable TransportQueuePair[] scheduled = new TransportQueuePair[16];
+    private int scheduledHead;
+    private int scheduledCount;
+
+    /** Over a wire, which stays the caller's. */
+    public Transport(Wire wire) {
+        this.wire = wire;
+    }
+
+    /** What carries its packets. */
+    public Wire wire() {
+        return wire;
+    }
+
     /**
      * Makes a queue pair in state RESET.
      *
      * @param number 24 bits, not used by another; 1 is for connection management
      * @param type RC, UC, UD, XRC_SEND or XRC_RECV
-     * @param sends an empty ring of capacity 1 for XRC_RECV, which never uses it
+     * @param sends an empty ring; of capacity 1 for XRC_RECV, which never uses it
+     * @throws IllegalArgumentException for another type, or a number that is in use
      */
-    public abstract TransportQueuePair create(int number, int type, QueuePairOwner owner, SendRing sends);
+    public TransportQueuePair create(int number, int type, QueuePairOwner owner, SendRing sends) {
+        if (queuePairs.get(number) != null || number < 0 || number >= QueuePair.MULTICAST) {
+            throw new IllegalArgumentException("queue pair number 0x" + Integer.toHexString(number)
+                    + " is in use, or not one of 24 bits");
+        }
+        TransportQueuePair made = switch (type) {
+            case QueuePairType.RC, QueuePairType.XRC_SEND, QueuePairType.XRC_RECV -> new ReliableQueuePair(this, number,
+                    type, owner, sends);
+            case QueuePairType.UC -> new UnreliableQueuePair(this, number, type, owner, sends);
+            case QueuePairType.UD -> new DatagramQueuePair(this, number, type, owner, sends);
+            default -> throw new IllegalArgumentException("no transport for queue pairs of type "
+                    + QueuePairType.toString(type));
+        };
+        queuePairs.put(made);
+        return made;
+    }
 
     /** The queue pair with a number; null if there is none. */
-    public abstract @Nullable TransportQueuePair find(int number);
+    public @Nullable TransportQueuePair find(int number) {
+        return queuePairs.get(number);
+    }
 
-    /** Datagrams to a group reach this queue pair from now on. */
-    public abstract void attach(TransportQueuePair queuePair, Gid group);
+    /** Datagrams to a group reach this queue pair from now on; attaching twice changes nothing. */
+    public void attach(TransportQueuePair queuePair, Gid group) {
+        Member m = new Member(group, queuePair);
+        if (!members.contains(m)) {
+            members.add(m);
+        }
+    }
 
-    /** Undoes {@link #attach}. */
-    public abstract void detach(TransportQueuePair queuePair, Gid group);
+    /** Undoes {@link #attach}; false if it was not attached. */
+    public boolean detach(TransportQueuePair queuePair, Gid group) {
+        return members.remove(new Member(group, queuePair));
+    }
 
     /**
      * Goes on: takes packets, answers them, runs timers that are due, sends, flushes the batch.
@@ -40,10 +101,37 @@ public abstract class Transport {
      * @param limit packets taken at most
      * @return what was done: packets taken and timers run; 0 if there was nothing to do
      */
-    public abstract int progress(int limit);
+    public int progress(int limit) {
+        int done = wire.receive(limit, handler);
+        if (timers.first() != Timers.NEVER) {
+            done += expire(wire.nanoTime());
+        }
+        for (int n = scheduledCount; n > 0; n--) {
+            TransportQueuePair q = takeScheduled();
+            if (q.work()) {
+                schedule(q);
+            }
+        }
+        wire.flush();
+        return done;
+    }
+
+    private int expire(long now) {
+        int done = 0;
+        for (TransportQueuePair q = timers.takeDue(now); q != null; q = timers.takeDue(now)) {
+            if (q.deadline() <= now) {
+                done++;
+                q.expired(now);
+            }
+            timers.set(q, q.deadline());
+        }
+        return done;
+    }
 
     /** Sends what {@link TransportQueuePair#post} put into the batch. */
-    public abstract void flush();
+    public void flush() {
+        wire.flush();
+    }
 
     /**
      * When {@link #progress} has to be called though no packet arrives, a time of {@link Wire#nanoTime()}; may be earlier
@@ -51,8 +139,116 @@ public abstract class Transport {
      *
      * @return {@link Long#MAX_VALUE} if nothing waits
      */
-    public abstract long nextDeadline();
+    public long nextDeadline() {
+        if (scheduledCount == 0) {
+            return timers.first();
+        }
+        long now = wire.nanoTime();
+        return wire.canSend() ? now : Math.min(timers.first(), now + FULL_WIRE_NANOS);
+    }
 
-    /** Packets dropped before any queue pair could count them, by reason; see {@link Drop}. */
-    public abstract long dropped(Drop reason);
+    /** Packets dropped silently, by reason. */
+    public long dropped(Drop reason) {
+        return drops[reason.ordinal()];
+    }
+
+    // ---- for queue pairs
+
+    Timers timers() {
+        return timers;
+    }
+
+    void drop(Drop reason) {
+        drops[reason.ordinal()]++;
+    }
+
+    /** Calls {@link TransportQueuePair#work} soon. */
+    void schedule(TransportQueuePair q) {
+        if (q.scheduled) {
+            return;
+        }
+        if (scheduledCount == scheduled.length) {
+            @Nullable TransportQueuePair[] more = new TransportQueuePair[scheduledCount * 2];
+            for (int i = 0; i < scheduledCount; i++) {
+                more[i] = scheduled[(scheduledHead + i) % scheduledCount];
+            }
+            scheduled = more;
+            scheduledHead = 0;
+        }
+        q.scheduled = true;
+        scheduled[(scheduledHead + scheduledCount++) % scheduled.length] = q;
+    }
+
+    private TransportQueuePair takeScheduled() {
+        TransportQueuePair q = Objects.requireNonNull(scheduled[scheduledHead]);
+        scheduled[scheduledHead] = null;
+        scheduledHead = (scheduledHead + 1) % scheduled.length;
+        scheduledCount--;
+        q.scheduled = false;
+        return q;
+    }
+
+    void forget(TransportQueuePair q) {
+        queuePairs.remove(q);
+        timers.remove(q);
+        members.removeIf(m -> m.queuePair == q);
+    }
+
+    /** Address of the header that precedes a datagram in its buffer. */
+    long routingHeader(Packet p) {
+        return routingHeader.of(p.raw);
+    }
+
+    // ---- packets
+
+    private void received(ReceivedPacket raw) {
+        Packet p = packet;
+        Drop bad = p.parse(raw);
+        if (bad != null) {
+            drop(bad);
+        } else if (p.destination == QueuePair.MULTICAST) {
+            multicast(p);
+        } else {
+            TransportQueuePair q = queuePairs.get(p.destination);
+            if (q == null || !q.state.receives()) {
+                drop(Drop.QUEUE_PAIR);
+            } else if (!fits(p, q.type())) {
+                drop(Drop.OPCODE);
+            } else {
+                deliver(p, q);
+            }
+        }
+    }
+
+    private static void deliver(Packet p, TransportQueuePair q) {
+        q.owner.count(SamplePoint.QP_RX_PACKETS, 1);
+        q.received(p);
+    }
+
+    private static boolean fits(Packet p, int type) {
+        return switch (p.transport()) {
+            case Opcode.RC -> type == QueuePairType.RC;
+            case Opcode.UC -> type == QueuePairType.UC;
+            case Opcode.UD -> type == QueuePairType.UD;
+            case Opcode.XRC -> type == QueuePairType.XRC_SEND || type == QueuePairType.XRC_RECV;
+            default -> p.opcode == Opcode.CNP && type != QueuePairType.UD;
+        };
+    }
+
+    private void multicast(Packet p) {
+        boolean found = false;
+        if (p.transport() == Opcode.UD) {
+            for (int i = 0; i < members.size(); i++) {
+                Member m = members.get(i);
+                if (m.group.low() == p.raw.destinationLow && m.group.high() == p.raw.destinationHigh
+                        && m.queuePair.state.receives()) {
+                    found = true;
+                    deliver(p, m.queuePair);
+                }
+            }
+        }
+        if (!found) {
+            drop(Drop.QUEUE_PAIR);
+        }
+    }
 }

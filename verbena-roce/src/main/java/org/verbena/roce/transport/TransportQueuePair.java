@@ -2,26 +2,47 @@ package org.verbena.roce.transport;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.FlowLabel;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.WcStatus;
 
 /**
  * The transport's half of a queue pair; made by {@link Transport#create}. Used under the context's lock only.
  */
 public abstract class TransportQueuePair {
+    private static final int FIRST_DYNAMIC_PORT = 0xc000;
+
     final Transport transport;
+    final Wire wire;
     final QueuePairOwner owner;
     final SendRing sends;
     private final int number;
     private final int type;
     QueuePairState state = QueuePairState.RESET;
+    @Nullable Path path;
+    /** UDP source port: routers spread flows by it (annex A17, 17.9.2). */
+    private int sourcePort;
+    int accessFlags;
+    private boolean draining;
+    private boolean notifyDrained;
+
+    // ---- of Timers and Transport
+    int heapIndex = -1;
+    long heapTime;
+    boolean scheduled;
 
     TransportQueuePair(Transport transport, int number, int type, QueuePairOwner owner, SendRing sends) {
         this.transport = transport;
+        wire = transport.wire();
         this.number = number;
         this.type = type;
         this.owner = owner;
         this.sends = sends;
+        sourcePort = FIRST_DYNAMIC_PORT | number & 0x3fff;
     }
 
     /** 24 bits. */
@@ -44,24 +65,216 @@ public abstract class TransportQueuePair {
         return sends;
     }
 
+    /** In SQD, and a request that was started before is not done. */
+    public final boolean isDraining() {
+        return draining;
+    }
+
     /**
      * Changes state or attributes; the provider has checked that the transition exists and the values are in range.
      *
      * @param to the state afterwards; ERR flushes what is posted before the call returns, RESET forgets it
      * @param attributes what is set now
-     * @param path for {@link QueuePairAttributes#AV}; becomes the queue pair's, which closes the one it had
+     * @param newPath for {@link QueuePairAttributes#AV}; becomes the queue pair's, which closes the one it had
      */
-    public abstract void modify(QueuePairState to, QueuePairAttributes attributes, @Nullable Path path);
+    public final void modify(QueuePairState to, QueuePairAttributes attributes, @Nullable Path newPath) {
+        if (newPath != null) {
+            dropPath();
+            path = newPath;
+            int label = newPath.flowLabel();
+            sourcePort = label == 0 ? FIRST_DYNAMIC_PORT | number & 0x3fff : FlowLabel.toUdpSourcePort(label);
+        }
+        if (attributes.has(QueuePairAttributes.ACCESS_FLAGS)) {
+            accessFlags = attributes.accessFlags();
+        }
+        if (to == QueuePairState.RESET) {
+            reset();
+            state = QueuePairState.RESET;
+            return;
+        }
+        if (to == QueuePairState.ERR) {
+            fail("moved to ERR by the application", -1);
+            return;
+        }
+        QueuePairState from = state;
+        state = to;
+        set(from, attributes);
+        if (to == QueuePairState.SQD && from != QueuePairState.SQD) {
+            draining = true;
+            notifyDrained = attributes.sqdAsyncNotify();
+            checkDrained();
+        } else if (from == QueuePairState.SQD && to == QueuePairState.RTS) {
+            draining = false;
+            transport.schedule(this);
+        }
+    }
 
     /** Takes over {@code count} filled entries of the ring and sends what may be sent now. The batch is not flushed. */
-    public abstract void post(int count);
+    public final void post(int count) {
+        sends.tail += count;
+        switch (state) {
+            case ERR, SQE -> flushSends();
+            case RTS -> send();
+            default -> { // SQD: they wait; other states take none
+            }
+        }
+    }
 
-    /** A receive was posted to a queue that had none: what is posted in state ERR is flushed here. */
-    public abstract void receivePosted();
+    /** A receive was posted; what is posted in state ERR is flushed here. */
+    public final void receivePosted() {
+        if (state == QueuePairState.ERR) {
+            flushReceives();
+        }
+    }
 
-    /** Fails the queue pair, for instance because its completion queue has overrun. */
-    public abstract void fail(String reason, int event);
+    /** Fails the queue pair, for instance because its completion queue has overrun; {@code event} is -1 for none. */
+    public final void fail(String reason, int event) {
+        if (state == QueuePairState.ERR || state == QueuePairState.RESET) {
+            return;
+        }
+        beginError(reason, event);
+        flush();
+    }
 
     /** Ends it; no callback afterwards. Packets that come for it are dropped. */
-    public abstract void close();
+    public final void close() {
+        reset();
+        state = QueuePairState.RESET;
+        dropPath();
+        transport.forget(this);
+    }
+
+    // ---- what the types differ in
+
+    /** New attributes; {@link #state} is the new state already. */
+    abstract void set(QueuePairState from, QueuePairAttributes attributes);
+
+    /** Sends what may be sent now. */
+    abstract void send();
+
+    /** Takes a packet that is whole and of this type; the state receives. */
+    abstract void received(Packet p);
+
+    /**
+     * Goes on with what could not be done at once.
+     *
+     * @return true if something is left that neither a packet nor a timer will bring back
+     */
+    abstract boolean work();
+
+    /** When {@link #expired} has to be called; {@link Timers#NEVER} if nothing waits. */
+    abstract long deadline();
+
+    /** The time that {@link #deadline} said has come. */
+    abstract void expired(long now);
+
+    /** In ERR: forgets what is on its way. */
+    abstract void stop();
+
+    /** Gives back or flushes what has been received in part; the receive in use, if there is one, is flushed. */
+    abstract void flushReceiveInUse();
+
+    /** To RESET: forgets everything. */
+    abstract void clear();
+
+    /** True if no request of the send queue has been started that is not done. */
+    abstract boolean isIdle();
+
+    // ---- for them
+
+    /** Sends what was written to {@link Wire#next()}. */
+    final void sendPacket(Path to, int ecn, int length) {
+        wire.send(to, sourcePort, ecn, length);
+        owner.count(SamplePoint.QP_TX_PACKETS, 1);
+    }
+
+    /** Completes the oldest request; one that was not signaled and succeeded tells nobody. */
+    final void complete(SendWqe w, int status) {
+        w.status = status;
+        w.byteLength = w.length;
+        if (status != WcStatus.SUCCESS) {
+            SendCounts.failed(owner, status);
+            owner.sent(w);
+        } else {
+            SendCounts.done(owner, w);
+            if ((w.flags & SendFlags.SIGNALED) != 0) {
+                owner.sent(w);
+            }
+        }
+        sends.head++;
+    }
+
+    /** Fails the oldest request, and the queue pair with it. */
+    final void failOldest(int status, String reason) {
+        beginError(reason, -1);
+        complete(sends.at(sends.head), status);
+        flush();
+    }
+
+    /** Fails the oldest request of an unreliable service: what follows is flushed, receiving goes on (10.8.2.2). */
+    final void failOldestToSqe(int status, String reason) {
+        state = QueuePairState.SQE;
+        owner.stateChanged(QueuePairState.SQE, reason, -1);
+        complete(sends.at(sends.head), status);
+        flushSends();
+    }
+
+    private void beginError(String reason, int event) {
+        state = QueuePairState.ERR;
+        draining = false;
+        stop();
+        owner.stateChanged(QueuePairState.ERR, reason, event);
+    }
+
+    private void flush() {
+        flushSends();
+        flushReceiveInUse();
+        flushReceives();
+        ReceiveSource source = owner.receives();
+        if (source != null && source.isShared()) {
+            owner.event(AsyncEventType.QP_LAST_WQE_REACHED);
+        }
+    }
+
+    private void flushSends() {
+        while (!sends.isEmpty()) {
+            complete(sends.at(sends.head), WcStatus.WR_FLUSH_ERR);
+        }
+        stop();
+    }
+
+    private void flushReceives() {
+        ReceiveSource source = owner.receives();
+        if (source == null || source.isShared()) {
+            return;
+        }
+        for (ReceiveWqe w = source.take(); w != null; w = source.take()) {
+            Incoming.flush(owner, source, w);
+        }
+    }
+
+    /** In SQD: tells when the last started request is done. */
+    final void checkDrained() {
+        if (draining && isIdle()) {
+            draining = false;
+            if (notifyDrained) {
+                owner.event(AsyncEventType.SQ_DRAINED);
+            }
+        }
+    }
+
+    private void reset() {
+        clear();
+        sends.head = sends.tail;
+        draining = false;
+        transport.timers().remove(this);
+    }
+
+    private void dropPath() {
+        Path p = path;
+        if (p != null) {
+            path = null;
+            p.close();
+        }
+    }
 }

@@ -18,7 +18,7 @@ public interface Wire {
     /** What a router has made of {@link #ECN_CAPABLE}. */
     int ECN_CONGESTION = 3;
 
-    /** Nanoseconds of a clock that only goes forward; only differences mean something. */
+    /** Nanoseconds of a clock that only goes forward, 0 or more and far from {@link Long#MAX_VALUE}, which is "never". */
     long nanoTime();
 
     /** The largest InfiniBand MTU that fits into the interface's: 256, 512, 1024, 2048 or 4096 bytes. */

@@ -1,0 +1,77 @@
+package org.verbena.roce.transport;
+
+import org.verbena.linux.spi.RawMemory;
+
+/** Scatter/gather elements of work requests: checks, sums and copies. */
+final class Buffers {
+    private Buffers() {}
+
+    /** Bytes of all elements together; -1 if one is negative, or the sum is longer than a message can be. */
+    static long length(int count, long[] lengths) {
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            long n = lengths[i];
+            if (n < 0 || n > Limits.MAX_MESSAGE) {
+                return -1;
+            }
+            sum += n;
+        }
+        return sum > Limits.MAX_MESSAGE ? -1 : sum;
+    }
+
+    /** True if each element names memory that may be used so. */
+    static boolean areAllowed(Memory memory, int count, int[] lkeys, long[] addresses, long[] lengths, int access) {
+        for (int i = 0; i < count; i++) {
+            if (lengths[i] != 0 && memory.local(lkeys[i], addresses[i], lengths[i], access) < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Copies a part of a message out of its buffers.
+     *
+     * @param offset where in the message the part begins; it lies within the buffers, or nothing is copied
+     * @return false if an element may not be read
+     */
+    static boolean gather(Memory memory, int count, int[] lkeys, long[] addresses, long[] lengths, long offset,
+            int bytes, long to) {
+        return copy(memory, count, lkeys, addresses, lengths, offset, bytes, to, 0);
+    }
+
+    /** Copies a part of a message into its buffers; as {@link #gather}, with the access of a write. */
+    static boolean scatter(Memory memory, int count, int[] lkeys, long[] addresses, long[] lengths, long offset,
+            int bytes, long from) {
+        return copy(memory, count, lkeys, addresses, lengths, offset, bytes, from,
+                org.verbena.verbs.AccessFlags.LOCAL_WRITE);
+    }
+
+    private static boolean copy(Memory memory, int count, int[] lkeys, long[] addresses, long[] lengths, long offset,
+            int bytes, long other, int access) {
+        long skip = offset;
+        int left = bytes;
+        long at = other;
+        for (int i = 0; left > 0 && i < count; i++) {
+            long n = lengths[i];
+            if (skip >= n) {
+                skip -= n;
+                continue;
+            }
+            int part = (int) Math.min(n - skip, left);
+            long own = memory.local(lkeys[i], addresses[i] + skip, part, access);
+            if (own < 0) {
+                return false;
+            }
+            if (access == 0) {
+                RawMemory.copy(own, at, part);
+            } else {
+                RawMemory.copy(at, own, part);
+            }
+            at += part;
+            left -= part;
+            skip = 0;
+        }
+        return true;
+    }
+}

@@ -1,0 +1,125 @@
+package org.verbena.roce.transport;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * What a requester makes of responses: ACK, NAK, answers of READs and atomics (IBTA volume 1, 9.7.5). What is stale or
+ * was never asked for is dropped.
+ */
+final class Completer {
+    private final ReliableQueuePair qp;
+    private final QueuePairOwner owner;
+    private final Requester requester;
+
+    Completer(ReliableQueuePair qp, Requester requester) {
+        this.qp = qp;
+        owner = qp.owner;
+        this.requester = requester;
+    }
+
+    void received(Packet p) {
+        long place = requester.unacked + Psn.diff(p.psn, (int) requester.unacked & Psn.MASK);
+        if (place < requester.unacked || place >= requester.high) {
+            qp.transport.drop(Drop.SEQUENCE);
+            return;
+        }
+        switch (p.operation()) {
+            case Opcode.ACKNOWLEDGE -> acknowledge(place, Aeth.syndrome(p.extended));
+            case Opcode.ATOMIC_ACKNOWLEDGE -> answer(p, place, true);
+            default -> answer(p, place, false);
+        }
+    }
+
+    private void acknowledge(long place, int syndrome) {
+        if (Aeth.isAck(syndrome)) {
+            if (!requester.acknowledged(place + 1) && qp.isSending()) {
+                implied();
+            }
+            return;
+        }
+        boolean rnr = Aeth.isRnr(syndrome);
+        if (!rnr && (syndrome < Aeth.NAK_SEQUENCE || syndrome > Aeth.NAK_REMOTE_OPERATION)) {
+            qp.transport.drop(Drop.SEQUENCE); // reserved
+            return;
+        }
+        boolean complete = requester.acknowledged(place); // a NAK acknowledges what is before it
+        if (!qp.isSending()) {
+            return; // a request before it has failed
+        }
+        if (!complete) {
+            implied();
+        } else if (rnr) {
+            requester.notReady(Aeth.rnrNanos(syndrome));
+        } else if (syndrome == Aeth.NAK_SEQUENCE) {
+            owner.count(SamplePoint.QP_PACKET_SEQUENCE_ERRORS, 1);
+            requester.lost();
+        } else {
+            refused(syndrome);
+        }
+    }
+
+    private void refused(int syndrome) {
+        switch (syndrome) {
+            case Aeth.NAK_INVALID_REQUEST -> qp.failOldest(WcStatus.REM_INV_REQ_ERR,
+                    "the peer calls the request invalid");
+            case Aeth.NAK_REMOTE_ACCESS -> qp.failOldest(WcStatus.REM_ACCESS_ERR,
+                    "the peer's memory may not be used so");
+            default -> qp.failOldest(WcStatus.REM_OP_ERR, "the peer could not complete the request");
+        }
+    }
+
+    /** A later answer is here, an earlier one is not. */
+    private void implied() {
+        owner.count(SamplePoint.QP_IMPLIED_NAKS, 1);
+        requester.lost();
+    }
+
+    private void answer(Packet p, long place, boolean atomic) {
+        if (p.operation() != Opcode.READ_MIDDLE && !Aeth.isAck(Aeth.syndrome(p.extended))) {
+            qp.transport.drop(Drop.SEQUENCE);
+            return;
+        }
+        boolean complete = requester.acknowledged(place);
+        if (!qp.isSending()) {
+            return;
+        }
+        if (!complete) {
+            implied();
+            return;
+        }
+        SendWqe w = requester.oldestAnswered();
+        if (w == null || w.first + w.received != place || atomic != isAtomic(w)) {
+            qp.transport.drop(Drop.SEQUENCE); // nobody asked for it
+        } else if (atomic) {
+            // in the machine's order from here on; the packet is ours
+            RawMemory.putLongUnaligned(p.extended + Aeth.BYTES, BigEndian.getLong(p.extended + Aeth.BYTES));
+            put(w, 0, p.extended + Aeth.BYTES, Long.BYTES);
+        } else {
+            read(p, w);
+        }
+    }
+
+    private static boolean isAtomic(SendWqe w) {
+        return w.opcode == SendOpcode.COMPARE_AND_SWAP || w.opcode == SendOpcode.FETCH_AND_ADD;
+    }
+
+    private void read(Packet p, SendWqe w) {
+        long left = w.opcode == SendOpcode.READ ? w.length - (long) w.received * qp.mtu : 0;
+        if (p.length != Math.min(left, qp.mtu)) {
+            qp.failOldest(WcStatus.BAD_RESP_ERR, "the answer to a READ has another length");
+            return;
+        }
+        put(w, (long) w.received * qp.mtu, p.payload, p.length);
+    }
+
+    private void put(SendWqe w, long offset, long from, int bytes) {
+        if (bytes > 0 && !Buffers.scatter(owner.memory(), w.sgeCount, w.lkeys, w.addresses, w.lengths, offset, bytes,
+                from)) {
+            qp.failOldest(WcStatus.LOC_PROT_ERR, "memory that an answer belongs into is gone");
+            return;
+        }
+        requester.received(w, w.received + 1);
+    }
+}

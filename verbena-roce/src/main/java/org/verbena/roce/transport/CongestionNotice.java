@@ -1,0 +1,48 @@
+package org.verbena.roce.transport;
+
+import org.verbena.linux.spi.RawMemory;
+
+/**
+ * Congestion notification packets of a connection (annex A17, 17.9.3): one is sent when a router has marked a packet,
+ * and not again for a while.
+ */
+final class CongestionNotice {
+    private static final long INTERVAL_NANOS = 50_000;
+    private static final int BYTES = 16;
+
+    private final ReliableQueuePair qp;
+    private long sentAt = -INTERVAL_NANOS;
+    private long heardAt = -INTERVAL_NANOS;
+
+    CongestionNotice(ReliableQueuePair qp) {
+        this.qp = qp;
+    }
+
+    /** Answers a packet that a router has marked. */
+    void look(Packet p) {
+        if ((p.raw.trafficClass & 3) != Wire.ECN_CONGESTION || p.opcode == Opcode.CNP) {
+            return;
+        }
+        long now = qp.wire.nanoTime();
+        Path to = qp.path;
+        long a = now - sentAt < INTERVAL_NANOS || to == null ? 0 : qp.wire.next();
+        if (a == 0 || to == null) {
+            return;
+        }
+        sentAt = now;
+        Bth.put(a, Opcode.CNP, false, 0, qp.destination, false, 0);
+        Bth.setBackwardCongestion(a);
+        RawMemory.fill(a + Bth.BYTES, BYTES, (byte) 0);
+        qp.sendPacket(to, Wire.ECN_NOT_CAPABLE, Bth.BYTES + BYTES);
+    }
+
+    /** A notice has come: true if it tells of other congestion than the last one. */
+    boolean isNew() {
+        long now = qp.wire.nanoTime();
+        boolean fresh = now - heardAt >= INTERVAL_NANOS;
+        if (fresh) {
+            heardAt = now;
+        }
+        return fresh;
+    }
+}

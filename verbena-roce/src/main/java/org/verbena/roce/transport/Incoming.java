@@ -1,0 +1,150 @@
+package org.verbena.roce.transport;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
+/** The receive that a message is being put into. */
+final class Incoming {
+    private final QueuePairOwner owner;
+    private @Nullable ReceiveSource source;
+    private @Nullable ReceiveWqe wqe;
+    private long room;
+    private long offset;
+
+    Incoming(QueuePairOwner owner) {
+        this.owner = owner;
+    }
+
+    boolean isTaken() {
+        return wqe != null;
+    }
+
+    /** Bytes received so far. */
+    long offset() {
+        return offset;
+    }
+
+    /** Takes the oldest receive; false if there is none. */
+    boolean take(ReceiveSource from) {
+        ReceiveWqe w = from.take();
+        if (w == null) {
+            return false;
+        }
+        source = from;
+        wqe = w;
+        room = Buffers.length(w.sgeCount, w.lengths);
+        offset = 0;
+        return true;
+    }
+
+    /** The message was lost in part: the next one begins at the receive's start. */
+    void rewind() {
+        offset = 0;
+    }
+
+    boolean hasRoom(int bytes) {
+        return bytes <= room - offset;
+    }
+
+    /**
+     * Appends bytes.
+     *
+     * @return SUCCESS, LOC_LEN_ERR if they do not fit, LOC_PROT_ERR if the memory may not be written
+     */
+    int put(long from, int bytes) {
+        ReceiveWqe w = wqe;
+        ReceiveSource s = source;
+        if (w == null || s == null) {
+            return WcStatus.GENERAL_ERR;
+        }
+        if (room < 0) {
+            return WcStatus.LOC_PROT_ERR; // lengths that no memory has
+        }
+        if (!hasRoom(bytes)) {
+            return WcStatus.LOC_LEN_ERR;
+        }
+        if (bytes > 0 && !Buffers.scatter(s.memory(), w.sgeCount, w.lkeys, w.addresses, w.lengths, offset, bytes,
+                from)) {
+            return WcStatus.LOC_PROT_ERR;
+        }
+        offset += bytes;
+        return WcStatus.SUCCESS;
+    }
+
+    /** Completes the receive with success. */
+    void complete(int opcode, long bytes, int immediate, int wcFlags, int sourceQueuePair, boolean solicited) {
+        ReceiveWqe w = wqe;
+        if (w != null) {
+            w.opcode = opcode;
+            w.byteLength = bytes;
+            w.immediate = immediate;
+            w.wcFlags = wcFlags;
+            w.sourceQueuePair = sourceQueuePair;
+            w.solicited = solicited;
+            owner.count(SamplePoint.QP_RX_RECEIVES, 1);
+            if (opcode == WcOpcode.RECV) {
+                owner.count(SamplePoint.QP_RX_RECEIVE_BYTES, bytes);
+            }
+            finish(w, WcStatus.SUCCESS);
+        }
+    }
+
+    /** Completes the receive with an error, if there is one. */
+    void fail(int status) {
+        ReceiveWqe w = wqe;
+        if (w != null) {
+            describeFailure(w);
+            count(owner, status);
+            finish(w, status);
+        }
+    }
+
+    private void finish(ReceiveWqe w, int status) {
+        ReceiveSource s = source;
+        wqe = null;
+        source = null;
+        w.status = status;
+        if (s != null) {
+            owner.received(s, w);
+        }
+    }
+
+    /** Puts the receive back, as if it had not been taken. */
+    void giveBack() {
+        ReceiveWqe w = wqe;
+        ReceiveSource s = source;
+        wqe = null;
+        source = null;
+        if (w != null && s != null) {
+            s.giveBack(w);
+        }
+    }
+
+    /** Flushes a receive that nothing was put into. */
+    static void flush(QueuePairOwner owner, ReceiveSource source, ReceiveWqe w) {
+        describeFailure(w);
+        w.status = WcStatus.WR_FLUSH_ERR;
+        count(owner, WcStatus.WR_FLUSH_ERR);
+        owner.received(source, w);
+    }
+
+    private static void describeFailure(ReceiveWqe w) {
+        w.opcode = WcOpcode.RECV;
+        w.byteLength = 0;
+        w.immediate = 0;
+        w.wcFlags = 0;
+        w.sourceQueuePair = 0;
+        w.solicited = true; // errors always are (11.4.2.2)
+    }
+
+    private static void count(QueuePairOwner owner, int status) {
+        owner.count(switch (status) {
+            case WcStatus.LOC_LEN_ERR -> SamplePoint.QP_RESP_LOCAL_LENGTH_ERRORS;
+            case WcStatus.WR_FLUSH_ERR -> SamplePoint.QP_RESP_FLUSHED;
+            default -> SamplePoint.QP_RESP_OTHER_ERRORS;
+        }, 1);
+    }
+}

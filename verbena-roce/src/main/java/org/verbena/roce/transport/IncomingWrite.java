@@ -1,0 +1,54 @@
+package org.verbena.roce.transport;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AccessFlags;
+
+/** The peer's WRITE that is being carried out. */
+final class IncomingWrite {
+    private final TransportQueuePair qp;
+    private long address;
+    private int rkey;
+    private long length;
+    private long left;
+
+    IncomingWrite(TransportQueuePair qp) {
+        this.qp = qp;
+    }
+
+    /** Bytes of the message. */
+    long length() {
+        return length;
+    }
+
+    /** True if packets and RETH agree: all bytes have come with the last packet, and not before (9.7.4.1.6). */
+    boolean hasRightLength(Packet p) {
+        long before = p.has(Opcode.IS_FIRST) ? Reth.length(p.extended) : left;
+        if (before > Limits.MAX_MESSAGE) {
+            return false;
+        }
+        return p.has(Opcode.IS_LAST) ? p.length == before : p.length < before;
+    }
+
+    /** Writes a packet's bytes; false if the key does not allow it. Without bytes no key is needed (9.7.4.1.5). */
+    boolean put(Memory memory, Packet p) {
+        if (p.has(Opcode.IS_FIRST)) {
+            address = Reth.address(p.extended);
+            rkey = Reth.rkey(p.extended);
+            length = Reth.length(p.extended);
+            left = length;
+            if (length > 0 && memory.remote(qp.number(), rkey, address, length, AccessFlags.REMOTE_WRITE) < 0) {
+                return false;
+            }
+        }
+        if (p.length > 0) {
+            long to = memory.remoteAgain(qp.number(), rkey, address + length - left, p.length,
+                    AccessFlags.REMOTE_WRITE);
+            if (to < 0) {
+                return false;
+            }
+            RawMemory.copy(p.payload, to, p.length);
+        }
+        left -= p.length;
+        return true;
+    }
+}

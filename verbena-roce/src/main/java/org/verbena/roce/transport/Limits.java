@@ -1,0 +1,11 @@
+package org.verbena.roce.transport;
+
+/** Sizes that the transport has. */
+public final class Limits {
+    /** The longest message, bytes (IBTA volume 1, 9.7.2). */
+    public static final long MAX_MESSAGE = 1L << 31;
+    /** Reads and atomics that a queue pair may have outstanding, in either direction. */
+    public static final int MAX_READ_ATOMIC = 128;
+
+    private Limits() {}
+}

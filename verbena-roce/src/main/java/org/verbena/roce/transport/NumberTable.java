@@ -1,0 +1,77 @@
+package org.verbena.roce.transport;
+
+import org.jspecify.annotations.Nullable;
+
+/** Queue pairs by number: open addressing, so that looking one up makes no object. */
+final class NumberTable {
+    private static final int FIRST_SIZE = 16;
+    /** Odd, so that neighbours spread over the table. */
+    private static final int SPREAD = 0x9e3779b1;
+
+    private @Nullable TransportQueuePair[] entries = new TransportQueuePair[FIRST_SIZE];
+    private int used;
+
+    private static int home(int number, int mask) {
+        return number * SPREAD >>> 8 & mask;
+    }
+
+    @Nullable
+    TransportQueuePair get(int number) {
+        int mask = entries.length - 1;
+        for (int i = home(number, mask);; i = i + 1 & mask) {
+            TransportQueuePair q = entries[i];
+            if (q == null || q.number() == number) {
+                return q;
+            }
+        }
+    }
+
+    /** Adds one whose number is not there. */
+    void put(TransportQueuePair queuePair) {
+        if (++used * 2 > entries.length) {
+            @Nullable TransportQueuePair[] old = entries;
+            entries = new TransportQueuePair[old.length * 2];
+            for (TransportQueuePair q : old) {
+                if (q != null) {
+                    place(q);
+                }
+            }
+        }
+        place(queuePair);
+    }
+
+    private void place(TransportQueuePair queuePair) {
+        int mask = entries.length - 1;
+        int i = home(queuePair.number(), mask);
+        while (entries[i] != null) {
+            i = i + 1 & mask;
+        }
+        entries[i] = queuePair;
+    }
+
+    /** Removes one if it is there, and moves those behind it up, so that no search ends at the gap. */
+    void remove(TransportQueuePair queuePair) {
+        int mask = entries.length - 1;
+        int gap = home(queuePair.number(), mask);
+        while (entries[gap] != queuePair) {
+            if (entries[gap] == null) {
+                return;
+            }
+            gap = gap + 1 & mask;
+        }
+        used--;
+        entries[gap] = null;
+        for (int i = gap + 1 & mask;; i = i + 1 & mask) {
+            TransportQueuePair q = entries[i];
+            if (q == null) {
+                return;
+            }
+            int home = home(q.number(), mask);
+            if ((i - home & mask) >= (i - gap & mask)) {
+                entries[gap] = q;
+                entries[i] = null;
+                gap = i;
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package org.verbena.roce.transport;
+
+import java.lang.invoke.VarHandle;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.FlushType;
+import org.verbena.verbs.SamplePoint;
+
+/** What a responder does for READs, atomics, atomic writes and flushes (IBTA volume 1, 9.4.4, 9.4.5; annex A19). */
+final class OneSided {
+    /** The request has been carried out, or its answer is on its way. */
+    static final int DONE = 0;
+
+    private final ReliableQueuePair qp;
+    private final Replies replies;
+    private int packets;
+
+    OneSided(ReliableQueuePair qp, Replies replies) {
+        this.qp = qp;
+        this.replies = replies;
+    }
+
+    /** PSNs that the last request took. */
+    int packets() {
+        return packets;
+    }
+
+    /** Carries out a request; {@link #DONE}, or the NAK that it deserves. */
+    int execute(Packet p, Memory memory, long place, int msn) {
+        packets = 1;
+        if (replies.depth() == 0 || p.length > 0 && p.operation() != Opcode.ATOMIC_WRITE) {
+            return Aeth.NAK_INVALID_REQUEST;
+        }
+        return switch (p.operation()) {
+            case Opcode.READ_REQUEST -> read(p.extended, memory, place, msn);
+            case Opcode.COMPARE_AND_SWAP, Opcode.FETCH_AND_ADD -> atomic(p, memory, place, msn);
+            case Opcode.ATOMIC_WRITE -> atomicWrite(p, memory, place, msn);
+            case Opcode.FLUSH -> flush(p.extended, memory, place, msn);
+            default -> Aeth.NAK_INVALID_REQUEST;
+        };
+    }
+
+    private boolean allows(int access) {
+        return (qp.accessFlags & access) != 0;
+    }
+
+    private int read(long reth, Memory memory, long place, int msn) {
+        long address = Reth.address(reth);
+        int rkey = Reth.rkey(reth);
+        long length = Reth.length(reth);
+        if (!allows(AccessFlags.REMOTE_READ) || length > Limits.MAX_MESSAGE) {
+            return Aeth.NAK_INVALID_REQUEST;
+        }
+        if (length > 0 && memory.remote(qp.number(), rkey, address, length, AccessFlags.REMOTE_READ) < 0) {
+            return Aeth.NAK_REMOTE_ACCESS;
+        }
+        packets = (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu);
+        qp.owner.count(SamplePoint.QP_RX_READS, 1);
+        qp.owner.count(SamplePoint.QP_RX_READ_BYTES, length);
+        replies.add(Replies.Kind.READ, place, packets, msn, memory, address, rkey, length, 0);
+        return DONE;
+    }
+
+    private int atomic(Packet p, Memory memory, long place, int msn) {
+        long eth = p.extended;
+        long address = AtomicEth.address(eth);
+        int rkey = AtomicEth.rkey(eth);
+        if (!allows(AccessFlags.REMOTE_ATOMIC) || (address & 7) != 0) {
+            return Aeth.NAK_INVALID_REQUEST;
+        }
+        long at = memory.remote(qp.number(), rkey, address, Long.BYTES, AccessFlags.REMOTE_ATOMIC);
+        if (at < 0) {
+            return Aeth.NAK_REMOTE_ACCESS;
+        }
+        if ((at & 7) != 0) {
+            return Aeth.NAK_INVALID_REQUEST; // a zero-based region may begin anywhere
+        }
+        long before = p.operation() == Opcode.FETCH_AND_ADD
+                ? RawMemory.getAndAddLong(at, AtomicEth.swapOrAdd(eth))
+                : RawMemory.compareAndExchangeLong(at, AtomicEth.compare(eth), AtomicEth.swapOrAdd(eth));
+        qp.owner.count(SamplePoint.QP_RX_ATOMICS, 1);
+        replies.add(Replies.Kind.ATOMIC, place, 1, msn, memory, address, rkey, Long.BYTES, before);
+        return DONE;
+    }
+
+    private int atomicWrite(Packet p, Memory memory, long place, int msn) {
+        long address = Reth.address(p.extended);
+        int rkey = Reth.rkey(p.extended);
+        if (!allows(AccessFlags.REMOTE_WRITE) || (address & 7) != 0 || p.length != Long.BYTES
+                || Reth.length(p.extended) != Long.BYTES) {
+            return Aeth.NAK_INVALID_REQUEST;
+        }
+        long at = memory.remote(qp.number(), rkey, address, Long.BYTES, AccessFlags.REMOTE_WRITE);
+        if (at < 0) {
+            return Aeth.NAK_REMOTE_ACCESS;
+        }
+        if ((at & 7) != 0) {
+            return Aeth.NAK_INVALID_REQUEST;
+        }
+        RawMemory.putLongVolatile(at, RawMemory.getLongUnaligned(p.payload));
+        qp.owner.count(SamplePoint.QP_RX_WRITES, 1);
+        qp.owner.count(SamplePoint.QP_RX_WRITE_BYTES, Long.BYTES);
+        replies.add(Replies.Kind.EMPTY, place, 1, msn, memory, address, rkey, Long.BYTES, 0);
+        return DONE;
+    }
+
+    /** Each packet's bytes are written by this thread: a fence makes them visible to all that read with acquire. */
+    private int flush(long feth, Memory memory, long place, int msn) {
+        long address = Reth.address(feth + Feth.BYTES);
+        int rkey = Reth.rkey(feth + Feth.BYTES);
+        boolean global = (Feth.type(feth) & FlushType.GLOBAL) != 0;
+        boolean persistent = (Feth.type(feth) & FlushType.PERSISTENT) != 0;
+        int level = Feth.level(feth);
+        if (!global && !persistent || level > FlushType.REGION
+                || global && !allows(AccessFlags.FLUSH_GLOBAL) || persistent && !allows(
+                        AccessFlags.FLUSH_PERSISTENT)) {
+            return Aeth.NAK_INVALID_REQUEST;
+        }
+        long length = level == FlushType.REGION ? 0 : Reth.length(feth + Feth.BYTES);
+        if (global && memory.remote(qp.number(), rkey, address, length, AccessFlags.FLUSH_GLOBAL) < 0
+                || persistent && memory.remote(qp.number(), rkey, address, length, AccessFlags.FLUSH_PERSISTENT) < 0) {
+            return Aeth.NAK_REMOTE_ACCESS;
+        }
+        VarHandle.fullFence();
+        replies.add(Replies.Kind.EMPTY, place, 1, msn, memory, address, rkey, length, 0);
+        return DONE;
+    }
+}

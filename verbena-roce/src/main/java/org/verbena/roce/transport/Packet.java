@@ -1,0 +1,82 @@
+package org.verbena.roce.transport;
+
+import org.jspecify.annotations.Nullable;
+
+/** A packet that has been found whole: what its headers say. One object of a {@link Transport}, filled anew. */
+final class Packet {
+    /** What the wire knows of it. */
+    ReceivedPacket raw = new ReceivedPacket();
+    int opcode;
+    /** {@link Opcode#flags}. */
+    int flags;
+    int destination;
+    int psn;
+    boolean acknowledge;
+    boolean solicited;
+    /** Address of the extended headers, the XRCETH not counted. */
+    long extended;
+    /** Address of the payload. */
+    long payload;
+    /** Bytes of payload. */
+    int length;
+
+    /**
+     * Takes the headers apart.
+     *
+     * @return why the packet has to be dropped; null if it is whole
+     */
+    @Nullable
+    Drop parse(ReceivedPacket p) {
+        raw = p;
+        long a = p.address;
+        if (p.length < Bth.BYTES || (p.length & 3) != 0) {
+            return Drop.MALFORMED;
+        }
+        if (Bth.version(a) != 0) {
+            return Drop.VERSION;
+        }
+        opcode = Bth.opcode(a);
+        int headers = Opcode.headers(opcode);
+        if (headers == 0) {
+            return Drop.OPCODE;
+        }
+        flags = Opcode.flags(opcode);
+        length = p.length - headers - Bth.pad(a);
+        if (length < 0 || length > 0 && !has(Opcode.HAS_PAYLOAD)) {
+            return Drop.MALFORMED;
+        }
+        // of two members one has to be full, and we are: the lower 15 bits decide (10.9.1.3)
+        if ((Bth.pkey(a) & 0x7fff) != (Bth.DEFAULT_PKEY & 0x7fff)) {
+            return Drop.PKEY;
+        }
+        destination = Bth.destination(a);
+        psn = Bth.psn(a);
+        acknowledge = Bth.isAcknowledgeRequested(a);
+        solicited = Bth.isSolicited(a);
+        extended = a + Opcode.extended(opcode);
+        payload = a + headers;
+        return null;
+    }
+
+    boolean has(int flag) {
+        return (flags & flag) != 0;
+    }
+
+    int transport() {
+        return opcode & Opcode.TRANSPORT;
+    }
+
+    int operation() {
+        return opcode & Opcode.OPERATION;
+    }
+
+    /** Immediate value or invalidated key: the last header of those that have one. */
+    int immediate() {
+        return BigEndian.getInt(payload - 4);
+    }
+
+    /** Of an XRC request. */
+    int sharedReceiveQueue() {
+        return XrcEth.sharedReceiveQueue(raw.address + Bth.BYTES);
+    }
+}

@@ -1,0 +1,46 @@
+package org.verbena.roce.transport;
+
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.WcStatus;
+
+/** What is done before the first packet of a request leaves: checks, its length, what needs no packet at all. */
+final class Preparation {
+    private Preparation() {}
+
+    /** Sets the transport's fields of a request but for {@code first}; SUCCESS, or the status that it fails with. */
+    static int prepare(TransportQueuePair qp, SendWqe w, int mtu) {
+        w.received = 0;
+        w.packets = 0;
+        w.length = 0;
+        w.answered = false;
+        Memory memory = qp.owner.memory();
+        return switch (w.opcode) {
+            case SendOpcode.LOCAL_INVALIDATE -> memory.invalidate(qp.number(), w.rkey, false) == 0
+                    ? WcStatus.SUCCESS
+                    : WcStatus.LOC_QP_OP_ERR;
+            case SendOpcode.BIND_WINDOW -> memory.bind(qp.number(), w) == 0
+                    ? WcStatus.SUCCESS
+                    : WcStatus.MW_BIND_ERR;
+            default -> message(memory, w, mtu);
+        };
+    }
+
+    private static int message(Memory memory, SendWqe w, int mtu) {
+        boolean inline = (w.flags & SendFlags.INLINE) != 0;
+        long length = inline ? w.inlineLength : Buffers.length(w.sgeCount, w.lengths);
+        boolean atomic = w.opcode == SendOpcode.COMPARE_AND_SWAP || w.opcode == SendOpcode.FETCH_AND_ADD;
+        boolean read = w.opcode == SendOpcode.READ;
+        if (length < 0 || atomic && length != Long.BYTES) {
+            return WcStatus.LOC_LEN_ERR;
+        }
+        int access = atomic || read ? AccessFlags.LOCAL_WRITE : 0;
+        if (!inline && !Buffers.areAllowed(memory, w.sgeCount, w.lkeys, w.addresses, w.lengths, access)) {
+            return WcStatus.LOC_PROT_ERR;
+        }
+        w.answered = atomic || read || w.opcode == SendOpcode.FLUSH || w.opcode == SendOpcode.ATOMIC_WRITE;
+        w.length = w.opcode == SendOpcode.ATOMIC_WRITE ? Long.BYTES : length;
+        w.packets = w.answered && !read ? 1 : (int) Math.max(1, (length + mtu - 1) / mtu);
+        return WcStatus.SUCCESS;
+    }
+}

@@ -1,0 +1,174 @@
+package org.verbena.roce.transport;
+
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
+
+/** A queue pair of type RC, XRC_SEND or XRC_RECV: a requester and a responder, of which XRC uses one each. */
+final class ReliableQueuePair extends TransportQueuePair {
+    /** Bytes of payload of each packet but a message's last. */
+    int mtu = 256;
+    /** The peer's number. */
+    int destination;
+    final int wireTransport;
+    private final Requester requester;
+    private final Completer completer;
+    private final Responder responder;
+    private final CongestionNotice notice;
+    private boolean established;
+    /** The peer's request was refused: what was answered before, and the NAK, still leave. */
+    private boolean refusing;
+
+    ReliableQueuePair(Transport transport, int number, int type, QueuePairOwner owner, SendRing sends) {
+        super(transport, number, type, owner, sends);
+        wireTransport = type == QueuePairType.RC ? Opcode.RC : Opcode.XRC;
+        requester = new Requester(this, wireTransport);
+        completer = new Completer(this, requester);
+        responder = new Responder(this);
+        notice = new CongestionNotice(this);
+    }
+
+    @Override
+    void set(QueuePairState from, QueuePairAttributes a) {
+        if (a.has(QueuePairAttributes.PATH_MTU)) {
+            mtu = a.pathMtu();
+        }
+        if (a.has(QueuePairAttributes.DEST_QPN)) {
+            destination = a.destinationQueuePair();
+        }
+        if (a.has(QueuePairAttributes.TIMEOUT)) {
+            requester.setTimeout(a.timeout());
+        }
+        if (a.has(QueuePairAttributes.RETRY_CNT)) {
+            requester.setRetryCount(a.retryCount());
+        }
+        if (a.has(QueuePairAttributes.RNR_RETRY)) {
+            requester.setRnrRetry(a.rnrRetry());
+        }
+        if (a.has(QueuePairAttributes.MAX_QP_RD_ATOMIC)) {
+            requester.setMaxReadAtomic(a.maxReadAtomic());
+        }
+        if (a.has(QueuePairAttributes.MIN_RNR_TIMER)) {
+            responder.setRnrTimer(a.minRnrTimer());
+        }
+        if (a.has(QueuePairAttributes.MAX_DEST_RD_ATOMIC)) {
+            responder.setDepth(a.maxDestReadAtomic());
+        }
+        if (a.has(QueuePairAttributes.RQ_PSN)) {
+            responder.begin(a.rqPsn());
+            established = false;
+        }
+        if (a.has(QueuePairAttributes.SQ_PSN)) {
+            requester.begin(a.sqPsn());
+        }
+    }
+
+    /** True while requests may be under way. */
+    boolean isSending() {
+        return state == QueuePairState.RTS || state == QueuePairState.SQD;
+    }
+
+    @Override
+    void send() {
+        if (!requester.send()) {
+            transport.schedule(this);
+        }
+    }
+
+    @Override
+    void received(Packet p) {
+        Path from = path;
+        if (from == null || !from.matches(p.raw)) {
+            transport.drop(Drop.ADDRESS);
+            return;
+        }
+        notice.look(p);
+        if (p.opcode == Opcode.CNP) {
+            if (notice.isNew()) {
+                requester.window.shrink();
+            }
+            return;
+        }
+        if (p.has(Opcode.IS_RESPONSE)) {
+            if (type() == QueuePairType.XRC_RECV) {
+                transport.drop(Drop.OPCODE);
+                return;
+            }
+            completer.received(p);
+            transport.schedule(this); // the window may be open again
+            return;
+        }
+        if (type() == QueuePairType.XRC_SEND) {
+            transport.drop(Drop.OPCODE);
+            return;
+        }
+        if (state == QueuePairState.RTR && !established) {
+            established = true;
+            owner.event(AsyncEventType.COMM_EST);
+        }
+        responder.received(p);
+    }
+
+    /** A request of the peer's broke a rule: the NAK leaves, the queue pair fails. */
+    void refuse(String reason, int event) {
+        refusing = true;
+        fail(reason, event);
+        refusing = false;
+        transport.schedule(this);
+    }
+
+    @Override
+    boolean work() {
+        boolean more = !responder.answer();
+        if (isSending() && !requester.send()) {
+            more = true;
+        }
+        return more;
+    }
+
+    /** To the peer, by the path of the queue pair. */
+    void sendToPeer(int length) {
+        Path to = path;
+        if (to != null) {
+            sendPacket(to, Wire.ECN_CAPABLE, length);
+        }
+    }
+
+    @Override
+    long deadline() {
+        return requester.deadline();
+    }
+
+    @Override
+    void expired(long now) {
+        requester.expired(now);
+        if (isSending()) {
+            transport.schedule(this);
+        }
+    }
+
+    @Override
+    void stop() {
+        requester.clear();
+        if (!refusing) {
+            responder.forgetAnswers();
+        }
+    }
+
+    @Override
+    void flushReceiveInUse() {
+        responder.flushReceive();
+    }
+
+    @Override
+    void clear() {
+        requester.clear();
+        responder.clear();
+    }
+
+    @Override
+    boolean isIdle() {
+        return requester.isIdle();
+    }
+}

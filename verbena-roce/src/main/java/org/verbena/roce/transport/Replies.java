@@ -1,0 +1,239 @@
+package org.verbena.roce.transport;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AccessFlags;
+
+/**
+ * Answers of a responder that are more than an ACK: to READs, atomics, flushes and atomic writes. The last ones are kept
+ * to be given again when a request comes twice (IBTA volume 1, 9.7.4.1.3.1), as many as the peer may have outstanding.
+ */
+final class Replies {
+    /** What an answer is. */
+    enum Kind {
+        /** Memory, read again each time it is answered. */
+        READ,
+        /** The value that was there before. */
+        ATOMIC,
+        /** Nothing: a READ answer without payload. */
+        EMPTY
+    }
+
+    private static final class Slot {
+        boolean used;
+        Kind kind = Kind.EMPTY;
+        long first;
+        int packets;
+        int msn;
+        @Nullable Memory memory;
+        long address;
+        int rkey;
+        long length;
+        long value;
+        /** What is to be sent now: the first and the next packet, and the byte behind the last. */
+        int start;
+        int next;
+        long end;
+    }
+
+    private final ReliableQueuePair qp;
+    private Slot[] slots = new Slot[0];
+    private int newest;
+    /** Slots in the order in which they are answered. */
+    private int[] queue = new int[0];
+    private int queued;
+    private long refused;
+
+    Replies(ReliableQueuePair qp) {
+        this.qp = qp;
+    }
+
+    /** How many requests are kept; control path. */
+    void setDepth(int n) {
+        slots = new Slot[n];
+        for (int i = 0; i < n; i++) {
+            slots[i] = new Slot();
+        }
+        queue = new int[n];
+        queued = 0;
+        newest = 0;
+    }
+
+    int depth() {
+        return slots.length;
+    }
+
+    void clear() {
+        queued = 0;
+        for (Slot s : slots) {
+            s.used = false;
+            s.memory = null;
+        }
+    }
+
+    void forgetQueue() {
+        queued = 0;
+    }
+
+    /**
+     * A new request: its answer is kept, and sent behind those that wait.
+     *
+     * @param value of an atomic
+     * @return false if no request of this kind was agreed on
+     */
+    boolean add(Kind kind, long first, int packets, int msn, Memory memory, long address, int rkey, long length,
+            long value) {
+        if (slots.length == 0) {
+            return false;
+        }
+        newest = (newest + 1) % slots.length;
+        Slot s = slots[newest];
+        dequeue(newest); // it came twice, or the peer has more outstanding than was agreed
+        s.used = true;
+        s.kind = kind;
+        s.first = first;
+        s.packets = packets;
+        s.msn = msn;
+        s.memory = memory;
+        s.address = address;
+        s.rkey = rkey;
+        s.length = length;
+        s.value = value;
+        s.start = 0;
+        s.next = 0;
+        s.end = kind == Kind.READ ? length : 0;
+        queue[queued++] = newest;
+        return true;
+    }
+
+    /** A READ has come again, whole or the rest of it; false if that is none of those kept (9.7.4.1.3.1). */
+    boolean repeatRead(long place, long address, int rkey, long length) {
+        for (int i = 0; i < slots.length; i++) {
+            Slot s = slots[i];
+            if (!s.used || s.kind != Kind.READ || place < s.first || place >= s.first + s.packets) {
+                continue;
+            }
+            int start = (int) (place - s.first);
+            long offset = (long) start * qp.mtu;
+            if (rkey != s.rkey || address != s.address + offset || length > s.length - offset) {
+                return false;
+            }
+            s.start = start;
+            s.next = start;
+            s.end = offset + length;
+            enqueue(i);
+            return true;
+        }
+        return false;
+    }
+
+    /** Another request has come again; false if it is none of those kept. */
+    boolean repeat(long place, long address, int rkey) {
+        for (int i = 0; i < slots.length; i++) {
+            Slot s = slots[i];
+            if (s.used && s.kind != Kind.READ && s.first == place) {
+                if (s.address != address || s.rkey != rkey) {
+                    return false;
+                }
+                s.next = 0;
+                enqueue(i);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** To the end: a requester that asks again asks for all that followed as well. */
+    private void enqueue(int slot) {
+        dequeue(slot);
+        queue[queued++] = slot;
+    }
+
+    private void dequeue(int slot) {
+        int kept = 0;
+        for (int i = 0; i < queued; i++) {
+            if (queue[i] != slot) {
+                queue[kept++] = queue[i];
+            }
+        }
+        queued = kept;
+    }
+
+    /** What became of {@link #send}. */
+    enum Outcome {
+        /** Nothing is left to be answered. */
+        DONE,
+        /** The rest has to wait, for the wire or because it is enough for once. */
+        MORE,
+        /** Memory is gone that an answer needs. */
+        REFUSED
+    }
+
+    /** Sends answers, {@code budget} packets at most. */
+    Outcome send(int budget) {
+        int left = budget;
+        while (queued > 0) {
+            Slot s = slots[queue[0]];
+            while (true) {
+                long a = left-- > 0 ? qp.wire.next() : 0;
+                if (a == 0) {
+                    return Outcome.MORE;
+                }
+                int length = write(s, a);
+                if (length < 0) {
+                    refused = s.first + s.next;
+                    dequeue(queue[0]);
+                    return Outcome.REFUSED;
+                }
+                qp.sendToPeer(length);
+                s.next++;
+                if (s.kind != Kind.READ || (long) s.next * qp.mtu >= s.end) {
+                    break;
+                }
+            }
+            dequeue(queue[0]);
+        }
+        return Outcome.DONE;
+    }
+
+    /** The place that was to be answered when memory was gone. */
+    long refused() {
+        return refused;
+    }
+
+    private int write(Slot s, long a) {
+        if (s.kind == Kind.ATOMIC) {
+            Bth.put(a, qp.wireTransport | Opcode.ATOMIC_ACKNOWLEDGE, false, 0, qp.destination, false, (int) s.first);
+            Aeth.put(a + Bth.BYTES, Aeth.ACK, s.msn);
+            BigEndian.putLong(a + Bth.BYTES + Aeth.BYTES, s.value);
+            return Bth.BYTES + Aeth.BYTES + Long.BYTES;
+        }
+        long offset = (long) s.next * qp.mtu;
+        int bytes = (int) Math.min(qp.mtu, s.end - offset);
+        boolean first = s.next == s.start;
+        boolean last = offset + bytes >= s.end;
+        int operation = first
+                ? last ? Opcode.READ_ONLY : Opcode.READ_FIRST
+                : last ? Opcode.READ_LAST : Opcode.READ_MIDDLE;
+        int pad = -bytes & 3;
+        Bth.put(a, qp.wireTransport | operation, false, pad, qp.destination, false, (int) s.first + s.next);
+        long at = a + Bth.BYTES;
+        if (first || last) {
+            Aeth.put(at, Aeth.ACK, s.msn);
+            at += Aeth.BYTES;
+        }
+        Memory memory = s.memory;
+        if (bytes > 0 && memory != null) {
+            long from = memory.remoteAgain(qp.number(), s.rkey, s.address + offset, bytes, AccessFlags.REMOTE_READ);
+            if (from < 0) {
+                return -1;
+            }
+            RawMemory.copy(from, at, bytes);
+        }
+        for (int i = 0; i < pad; i++) {
+            RawMemory.putByte(at + bytes + i, (byte) 0);
+        }
+        return (int) (at - a) + bytes + pad;
+    }
+}

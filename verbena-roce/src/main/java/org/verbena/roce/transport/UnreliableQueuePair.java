@@ -1,0 +1,237 @@
+package org.verbena.roce.transport;
+
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.WcFlags;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * A queue pair of type UC (IBTA volume 1, 9.8.2): a message that lost a packet is lost, and nobody is told. A request is
+ * done when its last packet has left.
+ */
+final class UnreliableQueuePair extends TransportQueuePair {
+    private final RequestWriter writer;
+    private final Incoming incoming;
+    private final IncomingWrite write;
+    private int mtu = 256;
+    private int destination;
+
+    /** Next own PSN. */
+    private int psn;
+    /** The oldest request's next packet. */
+    private int packet;
+
+    private int expected;
+    private boolean established;
+    /** The message that has begun: {@link Opcode#IS_SEND}, {@link Opcode#IS_WRITE} or 0. */
+    private int message;
+
+    UnreliableQueuePair(Transport transport, int number, int type, QueuePairOwner owner, SendRing sends) {
+        super(transport, number, type, owner, sends);
+        writer = new RequestWriter(this, Opcode.UC);
+        incoming = new Incoming(owner);
+        write = new IncomingWrite(this);
+    }
+
+    @Override
+    void set(QueuePairState from, QueuePairAttributes a) {
+        if (a.has(QueuePairAttributes.PATH_MTU)) {
+            mtu = a.pathMtu();
+        }
+        if (a.has(QueuePairAttributes.DEST_QPN)) {
+            destination = a.destinationQueuePair();
+        }
+        if (a.has(QueuePairAttributes.RQ_PSN)) {
+            expected = a.rqPsn();
+            established = false;
+        }
+        if (a.has(QueuePairAttributes.SQ_PSN)) {
+            psn = a.sqPsn();
+        }
+    }
+
+    // ---- sending
+
+    @Override
+    void send() {
+        if (!sendAll()) {
+            transport.schedule(this);
+        }
+    }
+
+    private boolean sendAll() {
+        while (!sends.isEmpty() && (state == QueuePairState.RTS || state == QueuePairState.SQD && packet > 0)) {
+            SendWqe w = sends.at(sends.head);
+            if (packet == 0) {
+                w.first = psn;
+                int status = Preparation.prepare(this, w, mtu);
+                if (status == WcStatus.SUCCESS && w.answered) {
+                    status = WcStatus.LOC_QP_OP_ERR;
+                }
+                if (status != WcStatus.SUCCESS) {
+                    failOldestToSqe(status, "a request names memory that it may not use, or cannot be carried out");
+                    return true;
+                }
+            }
+            if (w.packets > 0 && !sendPacket(w)) {
+                return state != QueuePairState.RTS && state != QueuePairState.SQD;
+            }
+            if (packet == w.packets) {
+                packet = 0;
+                complete(w, WcStatus.SUCCESS);
+                checkDrained();
+            }
+        }
+        return true;
+    }
+
+    private boolean sendPacket(SendWqe w) {
+        Path to = path;
+        long a = wire.next();
+        if (a == 0 || to == null) {
+            return false;
+        }
+        int length = writer.message(a, w, packet, mtu, destination, false);
+        if (length < 0) {
+            failOldestToSqe(WcStatus.LOC_PROT_ERR, "memory that a request names is gone");
+            return false;
+        }
+        sendPacket(to, Wire.ECN_NOT_CAPABLE, length);
+        psn = Psn.add(psn, 1);
+        packet++;
+        return true;
+    }
+
+    // ---- receiving
+
+    @Override
+    void received(Packet p) {
+        Path from = path;
+        if (from == null || !from.matches(p.raw)) {
+            transport.drop(Drop.ADDRESS);
+            return;
+        }
+        if (p.opcode == Opcode.CNP) {
+            return; // nothing is in flight that could be less
+        }
+        if (state == QueuePairState.RTR && !established) {
+            established = true;
+            owner.event(AsyncEventType.COMM_EST);
+        }
+        int kind = p.flags & (Opcode.IS_SEND | Opcode.IS_WRITE);
+        if (p.has(Opcode.IS_FIRST)) {
+            if (message != 0) {
+                lost(); // the one before has no end
+            }
+        } else if (kind != message || p.psn != expected) {
+            if (message != 0) {
+                owner.count(SamplePoint.QP_OUT_OF_SEQUENCE, 1);
+            }
+            lost();
+            return;
+        }
+        expected = Psn.add(p.psn, 1);
+        message = p.has(Opcode.IS_LAST) ? 0 : kind;
+        if (!Responder.hasRightLength(p, mtu) || !take(p)) {
+            lost();
+        }
+    }
+
+    private void lost() {
+        message = 0;
+        incoming.rewind();
+        owner.count(SamplePoint.QP_RX_LOST, 1);
+        transport.drop(Drop.UNRELIABLE);
+    }
+
+    private boolean take(Packet p) {
+        boolean send = p.has(Opcode.IS_SEND);
+        if (send && p.has(Opcode.IS_FIRST) || p.has(Opcode.HAS_IMMEDIATE) && !send) {
+            ReceiveSource source = owner.receives();
+            // a receive of a message that was lost in part is used again
+            if (!incoming.isTaken() && (source == null || !incoming.take(source))) {
+                owner.count(SamplePoint.QP_RX_OUT_OF_BUFFER, 1);
+                return false;
+            }
+            incoming.rewind();
+        }
+        return send ? takeSend(p) : takeWrite(p);
+    }
+
+    private boolean takeSend(Packet p) {
+        int status = incoming.put(p.payload, p.length);
+        if (status != WcStatus.SUCCESS) {
+            incoming.fail(status);
+            fail(status == WcStatus.LOC_LEN_ERR
+                    ? "a message did not fit into its receive"
+                    : "a receive names memory that it may not use", -1);
+            return true;
+        }
+        if (p.has(Opcode.IS_LAST)) {
+            boolean immediate = p.has(Opcode.HAS_IMMEDIATE);
+            incoming.complete(WcOpcode.RECV, incoming.offset(), immediate ? p.immediate() : 0,
+                    immediate ? WcFlags.WITH_IMM : 0, destination, p.solicited);
+        }
+        return true;
+    }
+
+    private boolean takeWrite(Packet p) {
+        if ((accessFlags & AccessFlags.REMOTE_WRITE) == 0 || !write.hasRightLength(p)
+                || !write.put(owner.memory(), p)) {
+            return false;
+        }
+        if (p.has(Opcode.IS_LAST)) {
+            owner.count(SamplePoint.QP_RX_WRITES, 1);
+            owner.count(SamplePoint.QP_RX_WRITE_BYTES, write.length());
+        }
+        if (p.has(Opcode.HAS_IMMEDIATE)) {
+            incoming.complete(WcOpcode.RECV_RDMA_WITH_IMM, write.length(), p.immediate(), WcFlags.WITH_IMM,
+                    destination, p.solicited);
+        }
+        return true;
+    }
+
+    // ---- the rest
+
+    @Override
+    boolean work() {
+        return !sendAll();
+    }
+
+    @Override
+    long deadline() {
+        return Timers.NEVER;
+    }
+
+    @Override
+    void expired(long now) {
+        // it has no timer
+    }
+
+    @Override
+    void stop() {
+        packet = 0;
+    }
+
+    @Override
+    void flushReceiveInUse() {
+        message = 0;
+        incoming.fail(WcStatus.WR_FLUSH_ERR);
+    }
+
+    @Override
+    void clear() {
+        packet = 0;
+        message = 0;
+        incoming.giveBack();
+    }
+
+    @Override
+    boolean isIdle() {
+        return packet == 0;
+    }
+}
