@@ -148,6 +148,7 @@ public final class Transport {
     }
 
     /** Packets dropped silently, by reason. */
+    @SuppressWarnings("EnumOrdinal") // an index of this process only
     public long dropped(Drop reason) {
         return drops[reason.ordinal()];
     }
@@ -158,6 +159,7 @@ public final class Transport {
         return timers;
     }
 
+    @SuppressWarnings("EnumOrdinal") // as above
     void drop(Drop reason) {
         drops[reason.ordinal()]++;
     }

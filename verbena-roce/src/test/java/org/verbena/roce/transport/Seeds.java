@@ -1,0 +1,28 @@
+package org.verbena.roce.transport;
+
+import java.util.Random;
+
+/** Seeds of tests with random input: each failure names its own, {@code -Dverbena.seed=N} repeats it. */
+final class Seeds {
+    private static final long FIRST = Long.getLong("verbena.seed", System.nanoTime());
+
+    private Seeds() {}
+
+    /** A test with random input. */
+    @FunctionalInterface
+    interface Body {
+        void run(Random random) throws Exception;
+    }
+
+    /** Runs with many seeds. */
+    static void each(int count, Body body) {
+        int n = System.getProperty("verbena.seed") == null ? count : 1;
+        for (int i = 0; i < n; i++) {
+            try {
+                body.run(new Random(FIRST + i));
+            } catch (Exception | AssertionError e) {
+                throw new AssertionError("with -Dverbena.seed=" + (FIRST + i), e);
+            }
+        }
+    }
+}
