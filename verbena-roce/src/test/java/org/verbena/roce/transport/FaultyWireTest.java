@@ -104,7 +104,7 @@ class FaultyWireTest {
             w.remoteAddress = p.far.at(j.offset() + HALF);
         } else if (j.opcode == SendOpcode.FETCH_AND_ADD) {
             w.remoteAddress = p.far.at(COUNTER);
-            w.compareOrAdd = 1 + j.index;
+            w.compareOrAdd = 1L + j.index;
         } else {
             from += HALF;
             fill(near, from, j.index, j.length);
@@ -188,7 +188,7 @@ class FaultyWireTest {
                 case SendOpcode.READ -> assertPattern(p.near, j.offset(), j.index, j.length);
                 case SendOpcode.FETCH_AND_ADD -> {
                     assertThat(p.near.memory.segment().get(ValueLayout.JAVA_LONG, j.offset())).isEqualTo(counter);
-                    counter += 1 + j.index;
+                    counter += 1L + j.index;
                 }
                 default -> assertPattern(p.far, j.offset(), j.index, j.length);
             }
@@ -257,7 +257,7 @@ class FaultyWireTest {
             p.network.faults = new VirtualNetwork.Faults(5, 5, 5, 5, 5);
             for (TestEnd end : List.of(p.near, p.far)) {
                 for (int i = 0; i < 30; i++) {
-                    end.receives.post(i, TestEnd.KEY, end.at(i * 5000), 5000);
+                    end.receives.post(i, TestEnd.KEY, end.at(i * 5000L), 5000);
                 }
             }
             for (int i = 0; i < 30; i++) {

@@ -84,6 +84,11 @@ final class VirtualNetwork {
         flights.add(new Flight(now, order++, from, to, bytes, 0));
     }
 
+    /** The same, marked by a router. */
+    void injectMarked(Gid from, Gid to, byte[] bytes) {
+        flights.add(new Flight(now, order++, from, to, bytes, Wire.ECN_CONGESTION));
+    }
+
     Wire wire(Gid own) {
         return new End(own);
     }

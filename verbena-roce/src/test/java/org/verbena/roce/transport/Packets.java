@@ -1,0 +1,58 @@
+package org.verbena.roce.transport;
+
+import java.nio.ByteBuffer;
+
+/** Packets made by hand, byte by byte, without the code under test. */
+final class Packets {
+    private static final int BTH = 12;
+
+    private Packets() {}
+
+    /** Opcode, destination, PSN, acknowledge request; then headers and payload, padded. */
+    static byte[] packet(int opcode, int destination, int psn, boolean acknowledge, byte[]... parts) {
+        int length = 0;
+        for (byte[] part : parts) {
+            length += part.length;
+        }
+        int pad = -length & 3;
+        ByteBuffer b = ByteBuffer.allocate(BTH + length + pad);
+        b.put((byte) opcode).put((byte) (0x40 | pad << 4)).putShort((short) 0xffff).putInt(destination)
+                .putInt((acknowledge ? 1 << 31 : 0) | psn & 0xffffff);
+        for (byte[] part : parts) {
+            b.put(part);
+        }
+        return b.array();
+    }
+
+    static byte[] reth(long address, int rkey, int length) {
+        return ByteBuffer.allocate(16).putLong(address).putInt(rkey).putInt(length).array();
+    }
+
+    static byte[] atomicEth(long address, int rkey, long swapOrAdd, long compare) {
+        return ByteBuffer.allocate(28).putLong(address).putInt(rkey).putLong(swapOrAdd).putLong(compare).array();
+    }
+
+    static byte[] aeth(int syndrome, int msn) {
+        return ByteBuffer.allocate(4).putInt(syndrome << 24 | msn).array();
+    }
+
+    static byte[] word(int v) {
+        return ByteBuffer.allocate(4).putInt(v).array();
+    }
+
+    static byte[] deth(int qkey, int source) {
+        return ByteBuffer.allocate(8).putInt(qkey).putInt(source).array();
+    }
+
+    static byte[] number(long v) {
+        return ByteBuffer.allocate(8).putLong(v).array();
+    }
+
+    static byte[] bytes(int n) {
+        byte[] b = new byte[n];
+        for (int i = 0; i < n; i++) {
+            b[i] = (byte) (i + 1);
+        }
+        return b;
+    }
+}

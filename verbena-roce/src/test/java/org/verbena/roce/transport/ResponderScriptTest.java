@@ -1,0 +1,544 @@
+package org.verbena.roce.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.verbena.roce.transport.Packets.aeth;
+import static org.verbena.roce.transport.Packets.atomicEth;
+import static org.verbena.roce.transport.Packets.bytes;
+import static org.verbena.roce.transport.Packets.number;
+import static org.verbena.roce.transport.Packets.packet;
+import static org.verbena.roce.transport.Packets.reth;
+import static org.verbena.roce.transport.Packets.word;
+import static org.verbena.roce.transport.Script.in;
+
+import java.lang.foreign.ValueLayout;
+import java.util.HexFormat;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.WcFlags;
+import org.verbena.verbs.WcOpcode;
+import org.verbena.verbs.WcStatus;
+
+/** What a responder of type RC answers to which packet, rule by rule (IBTA volume 1, 9.7.4 and 9.7.5.1). */
+class ResponderScriptTest {
+    private static final int ACK = 0x11;
+    private static final int SEND_FIRST = 0x00;
+    private static final int SEND_MIDDLE = 0x01;
+    private static final int SEND_LAST = 0x02;
+    private static final int SEND_ONLY = 0x04;
+    private static final int SEND_ONLY_IMM = 0x05;
+    private static final int WRITE_FIRST = 0x06;
+    private static final int WRITE_MIDDLE = 0x07;
+    private static final int WRITE_LAST = 0x08;
+    private static final int WRITE_LAST_IMM = 0x09;
+    private static final int WRITE_ONLY = 0x0a;
+    private static final int READ = 0x0c;
+    private static final int READ_FIRST = 0x0d;
+    private static final int READ_MIDDLE = 0x0e;
+    private static final int READ_LAST = 0x0f;
+    private static final int READ_ONLY = 0x10;
+    private static final int ATOMIC_ACK = 0x12;
+    private static final int COMPARE_AND_SWAP = 0x13;
+    private static final int FETCH_AND_ADD = 0x14;
+    private static final int SEND_ONLY_INVALIDATE = 0x17;
+    private static final int FLUSH = 0x1c;
+    private static final int ATOMIC_WRITE = 0x1d;
+
+    private Script s;
+
+    @BeforeEach
+    void connect() throws Exception {
+        s = Script.connected(QueuePairType.RC);
+    }
+
+    private void receive(long id, long offset, long length) {
+        s.end.receives.post(id, TestEnd.KEY, s.end.at(offset), length);
+    }
+
+    private long at(long offset) {
+        return s.end.at(offset);
+    }
+
+    private void assertRefused(int nak, int psn, int msn) {
+        s.leaves(ACK, psn, String.format("%02x%06x", nak, msn)).nothingLeaves();
+        assertThat(s.end.qp.state()).isEqualTo(QueuePairState.ERR);
+    }
+
+    // ---- ACK
+
+    @Test
+    void aMessageIsAcknowledgedWithItsPsnAndTheMessageNumber() {
+        receive(7, 0, 100);
+        s.arrives(SEND_ONLY, in(0), true, bytes(10));
+        s.leaves(ACK, in(0), "1f000001").nothingLeaves();
+        assertThat(s.end.received).singleElement().isEqualTo(new TestEnd.Received(7, WcStatus.SUCCESS, WcOpcode.RECV,
+                10, 0, 0, Script.PEER_NUMBER, false));
+        assertThat(s.memory(0, 12)).isEqualTo(java.util.Arrays.copyOf(bytes(10), 12)); // the padding is not written
+    }
+
+    @Test
+    void nothingIsSaidWhereNoAnswerIsWanted() {
+        receive(7, 0, 100);
+        s.arrives(SEND_ONLY, in(0), false, bytes(10));
+        s.nothingLeaves();
+        assertThat(s.end.received).hasSize(1);
+    }
+
+    @Test
+    void oneAcknowledgementIsEnoughForAllThatCameTogether() {
+        receive(1, 0, 100);
+        receive(2, 100, 100);
+        s.arriveTogether(packet(SEND_ONLY, Script.NUMBER, in(0), true, bytes(4)), packet(SEND_ONLY, Script.NUMBER, in(
+                1), true, bytes(8)), packet(WRITE_ONLY, Script.NUMBER, in(2), true, reth(at(500), TestEnd.KEY, 4),
+                        bytes(4)));
+        s.leaves(ACK, in(2), "1f000003").nothingLeaves();
+    }
+
+    @Test
+    void aMessageOfThreePackets() {
+        receive(7, 0, 1000);
+        s.arrives(SEND_FIRST, in(0), false, bytes(256));
+        s.arrives(SEND_MIDDLE, in(1), true, bytes(256));
+        s.leaves(ACK, in(1), "1f000000"); // no message is complete yet
+        s.arrives(SEND_LAST, in(2), true, bytes(1));
+        s.leaves(ACK, in(2), "1f000001").nothingLeaves();
+        assertThat(s.end.received).singleElement().extracting(TestEnd.Received::bytes).isEqualTo(513L);
+        assertThat(s.memory(512, 2)).containsExactly(1, 0);
+    }
+
+    @Test
+    void immediateAndSolicited() {
+        receive(7, 0, 100);
+        byte[] p = packet(SEND_ONLY_IMM, Script.NUMBER, in(0), true, word(0x01020304), bytes(3));
+        p[1] |= (byte) 0x80;
+        s.arriveTogether(p);
+        assertThat(s.end.received).singleElement().isEqualTo(new TestEnd.Received(7, WcStatus.SUCCESS, WcOpcode.RECV, 3,
+                0x01020304, WcFlags.WITH_IMM, Script.PEER_NUMBER, true));
+    }
+
+    @Test
+    void aWriteWithImmediateTakesAReceiveAndLeavesItsBufferAlone() {
+        receive(7, 0, 0);
+        s.arrives(WRITE_FIRST, in(0), false, reth(at(1000), TestEnd.KEY, 300), bytes(256));
+        s.arrives(WRITE_LAST_IMM, in(1), true, word(5), bytes(44));
+        s.leaves(ACK, in(1), "1f000001").nothingLeaves();
+        assertThat(s.end.received).singleElement().isEqualTo(new TestEnd.Received(7, WcStatus.SUCCESS,
+                WcOpcode.RECV_RDMA_WITH_IMM, 300, 5, WcFlags.WITH_IMM, Script.PEER_NUMBER, false));
+        assertThat(s.memory(1000, 256)).isEqualTo(bytes(256));
+        assertThat(s.memory(1256, 44)).isEqualTo(bytes(44));
+    }
+
+    @Test
+    void aWriteOfNothingNeedsNoKey() {
+        s.arrives(WRITE_ONLY, in(0), true, reth(-1, 0x12345678, 0));
+        s.leaves(ACK, in(0), "1f000001").nothingLeaves();
+    }
+
+    // ---- out of sequence, duplicates
+
+    @Test
+    void aGapIsReportedOnceAndWhatFollowsIsDropped() {
+        receive(7, 0, 100);
+        receive(8, 0, 100);
+        s.arrives(SEND_ONLY, in(1), true, bytes(4));
+        s.leaves(ACK, in(0), "60000000");
+        s.arrives(SEND_ONLY, in(2), true, bytes(4));
+        s.nothingLeaves();
+        assertThat(s.end.count(SamplePoint.QP_OUT_OF_SEQUENCE)).isEqualTo(2);
+        assertThat(s.end.received).isEmpty();
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.leaves(ACK, in(0), "1f000001").nothingLeaves();
+        s.arrives(SEND_ONLY, in(2), true, bytes(4)); // another gap is another report
+        s.leaves(ACK, in(1), "60000001").nothingLeaves();
+    }
+
+    @Test
+    void aDuplicateIsAcknowledgedAndNotExecuted() {
+        receive(7, 0, 100);
+        receive(8, 200, 100);
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.arrives(WRITE_ONLY, in(1), true, reth(at(500), TestEnd.KEY, 4), bytes(4));
+        s.leaves(ACK, in(0)).leaves(ACK, in(1));
+        s.end.memory.segment().set(ValueLayout.JAVA_BYTE, 500, (byte) 77);
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.leaves(ACK, in(1), "1f000002").nothingLeaves();
+        s.arrives(WRITE_ONLY, in(1), true, reth(at(500), TestEnd.KEY, 4), bytes(4));
+        s.leaves(ACK, in(1), "1f000002").nothingLeaves();
+        assertThat(s.memory(500, 1)).containsExactly(77);
+        assertThat(s.end.received).hasSize(1);
+        assertThat(s.end.count(SamplePoint.QP_DUPLICATE_REQUESTS)).isEqualTo(2);
+    }
+
+    @Test
+    void halfOfAllNumbersAreOldOnes() {
+        s.arrives(WRITE_ONLY, in(-0x800000), true, reth(0, 0, 0));
+        s.leaves(ACK, in(-1), "1f000000").nothingLeaves();
+        s.arrives(WRITE_ONLY, in(0x7fffff), true, reth(0, 0, 0));
+        s.leaves(ACK, in(0), "60000000").nothingLeaves();
+    }
+
+    // ---- RNR
+
+    @Test
+    void withoutAReceiveTheSenderHasToWait() {
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.leaves(ACK, in(0), "21000000").nothingLeaves(); // the timer's code is 1
+        s.arrives(SEND_ONLY, in(1), true, bytes(4)); // it was sent before the sender heard
+        s.nothingLeaves();
+        receive(7, 0, 100);
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.leaves(ACK, in(0), "1f000001").nothingLeaves();
+        assertThat(s.end.count(SamplePoint.QP_RX_OUT_OF_BUFFER)).isEqualTo(1);
+    }
+
+    @Test
+    void onlyTheLastPacketOfAWriteWithImmediateNeedsAReceive() {
+        s.arrives(WRITE_FIRST, in(0), false, reth(at(1000), TestEnd.KEY, 260), bytes(256));
+        s.arrives(WRITE_LAST_IMM, in(1), true, word(5), bytes(4));
+        s.leaves(ACK, in(1), "21000000").nothingLeaves();
+        assertThat(s.memory(1256, 4)).containsOnly(0);
+        receive(7, 0, 0);
+        s.arrives(WRITE_LAST_IMM, in(1), true, word(5), bytes(4));
+        s.leaves(ACK, in(1), "1f000001").nothingLeaves();
+        assertThat(s.memory(1256, 4)).isEqualTo(bytes(4));
+    }
+
+    // ---- invalid requests
+
+    @ParameterizedTest
+    @ValueSource(ints = {SEND_MIDDLE, SEND_LAST, WRITE_MIDDLE, WRITE_LAST})
+    void whatHasNoBeginningIsInvalid(int opcode) {
+        receive(7, 0, 1000);
+        s.arrives(opcode, in(0), true, bytes(256));
+        assertRefused(0x61, in(0), 0);
+        assertThat(s.end.events).contains(AsyncEventType.QP_REQ_ERR);
+        assertThat(s.end.received).singleElement().extracting(TestEnd.Received::status).isEqualTo(
+                WcStatus.WR_FLUSH_ERR);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {SEND_FIRST, SEND_ONLY, WRITE_MIDDLE, WRITE_LAST, READ})
+    void nothingElseComesBeforeTheEndOfAMessage(int opcode) {
+        receive(7, 0, 1000);
+        s.arrives(SEND_FIRST, in(0), false, bytes(256));
+        byte[] rest = opcode == READ ? reth(at(0), TestEnd.KEY, 8) : bytes(256);
+        s.arrives(opcode, in(1), true, rest);
+        assertRefused(0x61, in(1), 0);
+        assertThat(s.end.received).singleElement().extracting(TestEnd.Received::status).isEqualTo(
+                WcStatus.WR_FLUSH_ERR);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 4, 252, 260})
+    void aFirstPacketIsFull(int length) {
+        receive(7, 0, 1000);
+        s.arrives(SEND_FIRST, in(0), true, bytes(length));
+        assertRefused(0x61, in(0), 0);
+    }
+
+    @Test
+    void aLastPacketIsNotEmptyAndAnOnlyOneNotTooLong() throws Exception {
+        receive(7, 0, 1000);
+        s.arrives(SEND_FIRST, in(0), false, bytes(256));
+        s.arrives(SEND_LAST, in(1), true);
+        assertRefused(0x61, in(1), 0);
+        connect();
+        receive(7, 0, 1000);
+        s.arrives(SEND_ONLY, in(0), true, bytes(257));
+        assertRefused(0x61, in(0), 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {255, 257, 512, 514, Integer.MIN_VALUE, -1})
+    void aWritesLengthIsTheSumOfItsPackets(int length) {
+        s.arrives(WRITE_FIRST, in(0), false, reth(at(1000), TestEnd.KEY, length), bytes(256));
+        s.arrives(WRITE_LAST, in(1), true, bytes(257 - 256));
+        if (length == 257) {
+            s.leaves(ACK, in(1), "1f000001").nothingLeaves();
+        } else {
+            boolean atOnce = length < 256; // as are those beyond 2^31
+            s.leaves(ACK, in(atOnce ? 0 : 1)).nothingLeaves();
+            assertThat(s.end.qp.state()).isEqualTo(QueuePairState.ERR);
+        }
+    }
+
+    @Test
+    void aMessageThatDoesNotFitFailsItsReceiveAndTheRequest() {
+        receive(7, 0, 9);
+        receive(8, 0, 100);
+        s.arrives(SEND_ONLY, in(0), true, bytes(10));
+        assertRefused(0x61, in(0), 0);
+        assertThat(s.end.received).extracting(TestEnd.Received::status).containsExactly(WcStatus.LOC_LEN_ERR,
+                WcStatus.WR_FLUSH_ERR);
+        assertThat(s.memory(0, 10)).containsOnly(0);
+    }
+
+    @Test
+    void aReceiveOfForeignMemoryIsAnOperationalError() {
+        s.end.receives.post(7, 0x4711, at(0), 100);
+        s.arrives(SEND_ONLY, in(0), true, bytes(10));
+        assertRefused(0x63, in(0), 0);
+        assertThat(s.end.received).extracting(TestEnd.Received::status).containsExactly(WcStatus.LOC_PROT_ERR);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {WRITE_ONLY, READ, COMPARE_AND_SWAP, FETCH_AND_ADD, FLUSH, ATOMIC_WRITE})
+    void whatTheQueuePairDoesNotAllowIsInvalid(int opcode) throws Exception {
+        s = new Script(QueuePairType.RC);
+        s.end.access = AccessFlags.LOCAL_WRITE;
+        s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
+        s.arrives(opcode, in(0), true, request(opcode, at(0), TestEnd.KEY));
+        assertRefused(0x61, in(0), 0);
+        assertThat(s.end.events).contains(AsyncEventType.QP_REQ_ERR);
+    }
+
+    private static byte[] request(int opcode, long address, int key) {
+        return switch (opcode) {
+            case COMPARE_AND_SWAP, FETCH_AND_ADD -> atomicEth(address, key, 1, 0);
+            case FLUSH -> concat(word(1), reth(address, key, 8));
+            case READ -> reth(address, key, 8);
+            default -> concat(reth(address, key, 8), bytes(8));
+        };
+    }
+
+    private static byte[] concat(byte[] a, byte[] b) {
+        byte[] c = java.util.Arrays.copyOf(a, a.length + b.length);
+        System.arraycopy(b, 0, c, a.length, b.length);
+        return c;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {WRITE_ONLY, READ, COMPARE_AND_SWAP, FETCH_AND_ADD, FLUSH, ATOMIC_WRITE})
+    void aWrongKeyIsAnAccessError(int opcode) throws Exception {
+        s.arrives(opcode, in(0), true, request(opcode, at(0), 0x4711));
+        assertRefused(0x62, in(0), 0);
+        assertThat(s.end.events).contains(AsyncEventType.QP_ACCESS_ERR);
+        connect();
+        s.arrives(opcode, in(0), true, request(opcode, at(1 << 16), TestEnd.KEY));
+        assertRefused(0x62, in(0), 0);
+        assertThat(s.end.count(SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {COMPARE_AND_SWAP, FETCH_AND_ADD, ATOMIC_WRITE})
+    void anAtomicIsAligned(int opcode) {
+        s.arrives(opcode, in(0), true, request(opcode, at(4), TestEnd.KEY));
+        assertRefused(0x61, in(0), 0);
+    }
+
+    @Test
+    void readsAreInvalidWhereNoneWereAgreed() throws Exception {
+        s = new Script(QueuePairType.RC);
+        s.end.depth = 0;
+        s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
+        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 8));
+        assertRefused(0x61, in(0), 0);
+    }
+
+    @Test
+    void anErrorLeavesNoAnswerToWhatFollows() {
+        s.arrives(SEND_LAST, in(0), true, bytes(4));
+        assertRefused(0x61, in(0), 0);
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.nothingLeaves();
+        assertThat(s.drops(Drop.QUEUE_PAIR)).isEqualTo(1);
+    }
+
+    // ---- READ
+
+    @Test
+    void aReadIsAnsweredByAsManyPacketsAsItNeeds() {
+        s.end.memory.segment().asSlice(100, 600).copyFrom(java.lang.foreign.MemorySegment.ofArray(bytes(600)));
+        s.arrives(READ, in(0), true, reth(at(100), TestEnd.KEY, 515));
+        String hex = HexFormat.of().formatHex(bytes(600));
+        s.leaves(READ_FIRST, in(0), "1f000001" + hex.substring(0, 512))
+                .leaves(READ_MIDDLE, in(1), hex.substring(512, 1024))
+                .leaves(READ_LAST, in(2), "1f000001" + hex.substring(1024, 1030) + "00")
+                .nothingLeaves();
+        s.arrives(WRITE_ONLY, in(3), true, reth(0, 0, 0)); // the answers took three numbers
+        s.leaves(ACK, in(3), "1f000002").nothingLeaves();
+        assertThat(s.end.count(SamplePoint.QP_RX_READ_BYTES)).isEqualTo(515);
+    }
+
+    @Test
+    void aReadOfNothingIsAnsweredByNothing() {
+        s.arrives(READ, in(0), true, reth(-1, 0, 0));
+        s.leaves(READ_ONLY, in(0), "1f000001").nothingLeaves();
+    }
+
+    @Test
+    void anAckStaysBehindTheAnswersBeforeIt() {
+        s.arriveTogether(packet(READ, Script.NUMBER, in(0), true, reth(at(0), TestEnd.KEY, 4)),
+                packet(WRITE_ONLY, Script.NUMBER, in(1), true, reth(0, 0, 0)));
+        s.leaves(READ_ONLY, in(0), "1f00000100000000").leaves(ACK, in(1), "1f000002").nothingLeaves();
+    }
+
+    @Test
+    void aDuplicateReadIsAnsweredAgainFromWhereItIsWanted() {
+        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 600));
+        s.leaves(READ_FIRST, in(0)).leaves(READ_MIDDLE, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
+        s.arrives(READ, in(1), true, reth(at(256), TestEnd.KEY, 344));
+        s.leaves(READ_FIRST, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
+        s.arrives(READ, in(2), true, reth(at(512), TestEnd.KEY, 88));
+        s.leaves(READ_ONLY, in(2)).nothingLeaves();
+        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 256)); // a part of it is wanted
+        s.leaves(READ_ONLY, in(0)).nothingLeaves();
+    }
+
+    @Test
+    void aDuplicateReadOfSomethingElseIsDropped() {
+        s.end.memory.add(5, 0, 4096, AccessFlags.ALL);
+        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 600));
+        s.leaves(READ_FIRST, in(0)).leaves(READ_MIDDLE, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
+        s.arrives(READ, in(1), true, reth(at(0), TestEnd.KEY, 300)); // not where that packet was
+        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 601)); // longer
+        s.arrives(READ, in(0), true, reth(at(0), 5, 600)); // by another key
+        s.arrives(READ, in(-1), true, reth(at(0), TestEnd.KEY, 600)); // nobody knows of it
+        s.nothingLeaves();
+        assertThat(s.drops(Drop.SEQUENCE)).isEqualTo(4);
+        assertThat(s.end.qp.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    void memoryThatGoesAwayWhileItIsReadIsAnAccessError() {
+        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 600));
+        s.leaves(READ_FIRST, in(0)).leaves(READ_MIDDLE, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
+        s.end.memory.remove(TestEnd.KEY);
+        s.arrives(READ, in(1), true, reth(at(256), TestEnd.KEY, 344));
+        assertRefused(0x62, in(1), 1);
+    }
+
+    // ---- atomics
+
+    @Test
+    void atomicsAnswerWhatWasThereAndOnlyOnce() {
+        s.end.memory.segment().set(ValueLayout.JAVA_LONG, 8, 40);
+        s.arrives(FETCH_AND_ADD, in(0), true, atomicEth(at(8), TestEnd.KEY, 2, 0));
+        s.leaves(ATOMIC_ACK, in(0), "1f0000010000000000000028").nothingLeaves();
+        s.arrives(COMPARE_AND_SWAP, in(1), true, atomicEth(at(8), TestEnd.KEY, 7, 42));
+        s.leaves(ATOMIC_ACK, in(1), "1f000002000000000000002a").nothingLeaves();
+        s.arrives(COMPARE_AND_SWAP, in(2), true, atomicEth(at(8), TestEnd.KEY, 9, 42));
+        s.leaves(ATOMIC_ACK, in(2), "1f0000030000000000000007").nothingLeaves();
+        s.arrives(FETCH_AND_ADD, in(0), true, atomicEth(at(8), TestEnd.KEY, 2, 0));
+        s.leaves(ATOMIC_ACK, in(0), "1f0000010000000000000028").nothingLeaves();
+        assertThat(s.end.memory.segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(7);
+    }
+
+    @Test
+    void moreThanWasAgreedIsForgotten() {
+        for (int i = 0; i < 5; i++) { // four are kept
+            s.arrives(FETCH_AND_ADD, in(i), true, atomicEth(at(8), TestEnd.KEY, 1, 0));
+            s.leaves(ATOMIC_ACK, in(i));
+        }
+        s.arrives(FETCH_AND_ADD, in(0), true, atomicEth(at(8), TestEnd.KEY, 1, 0));
+        s.nothingLeaves();
+        s.arrives(FETCH_AND_ADD, in(1), true, atomicEth(at(8), TestEnd.KEY, 1, 0));
+        s.leaves(ATOMIC_ACK, in(1), "1f0000020000000000000001").nothingLeaves();
+        assertThat(s.end.memory.segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(5);
+    }
+
+    @Test
+    void flushAndAtomicWriteAreAnsweredByAnEmptyRead() {
+        byte[] value = new byte[] {1, 2, 3, 4, 5, 6, 7, 8};
+        s.arrives(ATOMIC_WRITE, in(0), true, reth(at(8), TestEnd.KEY, 8), value);
+        s.leaves(READ_ONLY, in(0), "1f000001").nothingLeaves();
+        assertThat(s.memory(8, 8)).isEqualTo(value);
+        s.arrives(FLUSH, in(1), true, word(0x01), reth(at(0), TestEnd.KEY, 100));
+        s.leaves(READ_ONLY, in(1), "1f000002").nothingLeaves();
+        s.arrives(FLUSH, in(2), true, word(0x11), reth(0, TestEnd.KEY, 100)); // the region: the range does not matter
+        s.leaves(READ_ONLY, in(2), "1f000003").nothingLeaves();
+        s.end.memory.segment().set(ValueLayout.JAVA_LONG, 8, 0);
+        s.arrives(ATOMIC_WRITE, in(0), true, reth(at(8), TestEnd.KEY, 8), value);
+        s.leaves(READ_ONLY, in(0), "1f000001").nothingLeaves();
+        assertThat(s.memory(8, 8)).containsOnly(0);
+    }
+
+    // ---- invalidation
+
+    @Test
+    void aSendTakesAWindowAway() {
+        s.end.memory.addWindow(0x55, 0, 100, AccessFlags.REMOTE_WRITE, Script.NUMBER);
+        receive(7, 0, 100);
+        s.arrives(SEND_ONLY_INVALIDATE, in(0), true, word(0x55), bytes(4));
+        s.leaves(ACK, in(0), "1f000001").nothingLeaves();
+        assertThat(s.end.memory.has(0x55)).isFalse();
+        assertThat(s.end.received).singleElement().isEqualTo(new TestEnd.Received(7, WcStatus.SUCCESS, WcOpcode.RECV, 4,
+                0x55, WcFlags.WITH_INV, Script.PEER_NUMBER, false));
+    }
+
+    @Test
+    void aKeyThatIsNoWindowsIsAnAccessErrorAndNothingIsWritten() {
+        receive(7, 0, 100);
+        s.arrives(SEND_ONLY_INVALIDATE, in(0), true, word(TestEnd.KEY), bytes(4));
+        assertRefused(0x62, in(0), 0);
+        assertThat(s.end.received).singleElement().extracting(TestEnd.Received::status).isEqualTo(
+                WcStatus.REM_INV_REQ_ERR);
+        assertThat(s.memory(0, 4)).containsOnly(0);
+    }
+
+    // ---- packets that no queue pair answers
+
+    @Test
+    void whatIsNotForUsIsDroppedAndCounted() {
+        receive(7, 0, 100);
+        byte[] good = packet(SEND_ONLY, Script.NUMBER, in(0), true, bytes(4));
+        byte[] version = good.clone();
+        version[1] |= 1;
+        byte[] pkey = good.clone();
+        pkey[3] = 1;
+        byte[] opcode = good.clone();
+        opcode[0] = 0x15;
+        byte[] unreliable = good.clone();
+        unreliable[0] = 0x24;
+        byte[] padding = packet(SEND_ONLY, Script.NUMBER, in(0), true);
+        padding[1] |= 0x30;
+        byte[] ackWithPayload = packet(ACK, Script.NUMBER, in(0), false, aeth(0x1f, 0), number(0));
+        s.arriveTogether(version, pkey, opcode, unreliable, padding, ackWithPayload, new byte[11], new byte[0],
+                new byte[13], packet(SEND_ONLY, 0x99, in(0), true), packet(WRITE_ONLY, Script.NUMBER, in(0), true,
+                        word(1)));
+        s.network.inject(org.verbena.verbs.Gid.parse("::ffff:10.0.0.3"), Script.OWN, good);
+        s.progress();
+        s.nothingLeaves();
+        assertThat(s.drops(Drop.VERSION)).isEqualTo(1);
+        assertThat(s.drops(Drop.PKEY)).isEqualTo(1);
+        assertThat(s.drops(Drop.OPCODE)).isEqualTo(2);
+        assertThat(s.drops(Drop.MALFORMED)).isEqualTo(6);
+        assertThat(s.drops(Drop.QUEUE_PAIR)).isEqualTo(1);
+        assertThat(s.drops(Drop.ADDRESS)).isEqualTo(1);
+        s.arriveTogether(good);
+        s.leaves(ACK, in(0), "1f000001").nothingLeaves();
+    }
+
+    @Test
+    void theFirstRequestIsAnEventBeforeTheQueuePairCanSend() throws Exception {
+        s = new Script(QueuePairType.RC);
+        s.end.toInit();
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.nothingLeaves();
+        s.end.toReceive(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN);
+        receive(7, 0, 100);
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.leaves(ACK, in(0), "1f000001").nothingLeaves();
+        s.arrives(WRITE_ONLY, in(1), true, reth(0, 0, 0));
+        assertThat(s.end.events).containsExactly(AsyncEventType.COMM_EST);
+    }
+
+    @Test
+    void aMarkedPacketIsAnsweredByACongestionNotification() {
+        byte[] p = packet(WRITE_ONLY, Script.NUMBER, in(0), false, reth(0, 0, 0));
+        s.network.injectMarked(Script.PEER, Script.OWN, p);
+        s.progress();
+        s.leaves(0x81, 0, "00".repeat(16)).nothingLeaves();
+        s.network.injectMarked(Script.PEER, Script.OWN, packet(WRITE_ONLY, Script.NUMBER, in(1), false, reth(0, 0, 0)));
+        s.progress();
+        s.nothingLeaves(); // not again so soon
+    }
+}

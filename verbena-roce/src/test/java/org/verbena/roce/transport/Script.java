@@ -1,0 +1,111 @@
+package org.verbena.roce.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+
+import org.verbena.verbs.Gid;
+
+/** One end, whose peer is the test: it makes packets by hand and looks at those that come back. */
+final class Script {
+    static final Gid OWN = Gid.parse("::ffff:10.0.0.1");
+    static final Gid PEER = Gid.parse("::ffff:10.0.0.2");
+    static final int NUMBER = 0x11;
+    static final int PEER_NUMBER = 0xabcdef;
+    /** Both close to the end of the numbers, so that each test passes it. */
+    static final int OWN_PSN = 0xfffffe;
+    static final int PEER_PSN = 0xffffff;
+
+    final VirtualNetwork network = new VirtualNetwork(new Random(0));
+    final TestEnd end;
+    private final List<byte[]> out = new ArrayList<>();
+
+    Script(int type) {
+        end = new TestEnd(network, OWN, NUMBER, type, 1 << 16, false);
+        end.mtu = 256;
+        end.timeout = 14;
+        network.faults = new VirtualNetwork.Faults(100, 0, 0, 0, 0); // what leaves is looked at, and goes nowhere
+        network.tap = seen -> out.add(seen.bytes());
+    }
+
+    static Script connected(int type) throws Exception {
+        Script s = new Script(type);
+        s.end.connect(PEER, PEER_NUMBER, PEER_PSN, OWN_PSN);
+        return s;
+    }
+
+    /** The peer's n-th PSN. */
+    static int in(int n) {
+        return PEER_PSN + n & 0xffffff;
+    }
+
+    /** The own n-th PSN. */
+    static int own(int n) {
+        return OWN_PSN + n & 0xffffff;
+    }
+
+    /** A packet of the peer's arrives. */
+    void arrives(int opcode, int psn, boolean acknowledge, byte[]... parts) {
+        network.inject(PEER, OWN, Packets.packet(opcode, NUMBER, psn, acknowledge, parts));
+        progress();
+    }
+
+    /** Several packets arrive before anything is answered. */
+    void arriveTogether(byte[]... packets) {
+        for (byte[] p : packets) {
+            network.inject(PEER, OWN, p);
+        }
+        progress();
+    }
+
+    void progress() {
+        while (end.transport.progress(64) > 0 || end.transport.nextDeadline() <= network.now()) {
+            // until it rests
+        }
+    }
+
+    /** Time passes, and what is due is done. */
+    void pass(long nanos) {
+        network.advanceTo(network.now() + nanos);
+        progress();
+    }
+
+    /** The next packet that left; opcode, destination, PSN, then headers and payload as a hexadecimal number. */
+    Script leaves(int opcode, int psn, String rest) {
+        assertThat(out).as("packets that left").isNotEmpty();
+        ByteBuffer b = ByteBuffer.wrap(out.removeFirst());
+        assertThat(b.get() & 0xff).as("opcode").isEqualTo(opcode);
+        int second = b.get();
+        assertThat(second & 0x0f).as("version").isZero();
+        assertThat(b.getShort()).as("partition key").isEqualTo((short) 0xffff);
+        assertThat(b.getInt() & 0xffffff).as("destination").isEqualTo(PEER_NUMBER);
+        assertThat(b.getInt() & 0xffffff).as("PSN").isEqualTo(psn);
+        String got = HexFormat.of().formatHex(b.array(), b.position(), b.limit());
+        assertThat(got).as("what follows the BTH").isEqualTo(rest);
+        return this;
+    }
+
+    /** The next packet that left, whatever follows its BTH. */
+    Script leaves(int opcode, int psn) {
+        assertThat(out).as("packets that left").isNotEmpty();
+        byte[] p = out.getFirst();
+        return leaves(opcode, psn, HexFormat.of().formatHex(p, 12, p.length));
+    }
+
+    void nothingLeaves() {
+        assertThat(out.stream().map(HexFormat.of()::formatHex)).as("packets that left").isEmpty();
+    }
+
+    /** Bytes of the own memory. */
+    byte[] memory(long offset, int length) {
+        return end.memory.segment().asSlice(offset, length).toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
+    }
+
+    long drops(Drop reason) {
+        return end.transport.dropped(reason);
+    }
+}
