@@ -1,13 +1,12 @@
 package org.verbena.shm;
 
-import java.util.BitSet;
-
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.Slots;
 
 /**
  * A context's own adapter: the memory file of {@link AdapterLayout}, and who has which entry of it. Allocation is safe
@@ -126,35 +125,5 @@ final class Adapter {
 
     void close() {
         file.close();
-    }
-
-    /** Numbers from 0 on that are taken and given back. */
-    static final class Slots {
-        private final BitSet taken = new BitSet();
-        private final int count;
-        private int next;
-
-        Slots(int count) {
-            this.count = count;
-        }
-
-        /** Takes a number, the one that was free longest first as far as that is cheap. */
-        synchronized int take(String verb, String what) throws VerbsException {
-            int i = taken.nextClearBit(next);
-            if (i >= count) {
-                i = taken.nextClearBit(0);
-            }
-            if (i >= count) {
-                throw new VerbsException(verb, Errno.ENOMEM, "there are " + count + " " + what
-                        + " already, the most there can be");
-            }
-            taken.set(i);
-            next = i + 1;
-            return i;
-        }
-
-        synchronized void give(int i) {
-            taken.clear(i);
-        }
     }
 }

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.KeepAlive;
 
 /**
  * The receive side of a connected queue pair on a shared receive queue: what its peer committed into the lane, for

@@ -11,12 +11,13 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.Slots;
 
 /** A context's own commons: the memory file of {@link CommonsLayout}, and the pools that have a part of it. */
 final class Commons {
     private final SharedFile file;
     private final Extents heap = new Extents(CommonsLayout.HEAP, CommonsLayout.SIZE);
-    private final Adapter.Slots indexes = new Adapter.Slots(CommonsLayout.MAX_POOLS);
+    private final Slots indexes = new Slots(CommonsLayout.MAX_POOLS);
     private final int[] generations = new int[CommonsLayout.MAX_POOLS];
     private final AtomicReferenceArray<@Nullable OwnPool> pools = new AtomicReferenceArray<>(CommonsLayout.MAX_POOLS);
 

@@ -4,6 +4,8 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.verbs.spi.KeepAlive;
+
 /**
  * What a completion queue asks of a queue pair when it does not poll: how much there is, and who brings it. Any thread
  * may ask.

@@ -5,6 +5,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.Opcode;
 
 /**
  * Carries out the sends of a queue pair of type UD: puts each datagram into the ring to its destination, or into those to

@@ -8,6 +8,7 @@ import java.util.List;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.Gid;
+import org.verbena.verbs.spi.KeepAlive;
 
 /**
  * The receive side of a queue pair of type UD: takes datagrams from the rings of all who send to it, in turn, and brings

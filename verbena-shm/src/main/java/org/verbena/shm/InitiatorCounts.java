@@ -3,6 +3,7 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.spi.Opcode;
 
 /**
  * Counts what a queue pair does to memory of one peer, where the peer can read it: see {@link CountsLayout}. Used by one

@@ -8,6 +8,7 @@ import java.lang.invoke.VarHandle;
 import org.verbena.linux.Membarrier;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.KeepAlive;
 
 /**
  * The completions of a shared receive queue of type XRC, for its completion queue: what initiators committed into the

@@ -3,6 +3,7 @@ package org.verbena.shm;
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.spi.KeepAlive;
 
 /** Posts receives into a pool of this context. Used by one thread at a time. */
 final class PoolReceiveQueue extends ReceiveQueue {

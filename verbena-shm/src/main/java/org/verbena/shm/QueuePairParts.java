@@ -9,6 +9,7 @@ import org.verbena.verbs.QueuePairCreateFlags;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.Opcode;
 
 /**
  * What a new queue pair is made of: its number and directory entry, the ring of its receives, the memory of its requests,

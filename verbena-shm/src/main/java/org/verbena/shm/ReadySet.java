@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.spi.KeepAlive;
 
 /**
  * Which queue pairs of a completion queue have something, where looking at each would take too long. Members are known

@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.Opcode;
 
 /**
  * The one-sided operations: WRITE, READ and atomics on the memory of a {@link Target}. Used by one thread at a time,

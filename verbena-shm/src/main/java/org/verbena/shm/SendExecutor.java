@@ -13,6 +13,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.Opcode;
 
 /**
  * Carries out send work requests: the initiator's side of the transport. Used by one thread at a time, see

@@ -7,6 +7,7 @@ import java.util.Arrays;
 
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.spi.KeepAlive;
 
 /**
  * What the two ends of a session count for each other, see {@link CountsLayout}: how often we touched what is the peer's,

@@ -21,7 +21,9 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.BellChannel;
 import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.WallClock;
 
 /**
  * A completion queue: a cursor over the lanes and send completions of its queue pairs. It holds no entries itself, so it
@@ -31,7 +33,7 @@ import org.verbena.verbs.spi.CounterEntry;
  * With few queue pairs, a poll looks at each; with many it goes by the marks in a {@link ReadySet}, and if there are none,
  * or now and then, it looks at one in turn.
  */
-final class ShmCompletionQueue extends CompletionQueue {
+final class ShmCompletionQueue extends CompletionQueue implements BellChannel.Source {
     /** With many queue pairs, one poll in so many looks at one in turn first; one less than a power of two. */
     private static final int IN_TURN = 15;
     private static final VarHandle ARMED;
@@ -543,8 +545,14 @@ final class ShmCompletionQueue extends CompletionQueue {
         }
     }
 
+    @Override
+    public CompletionQueue queue() {
+        return this;
+    }
+
     /** True if an event waits; then, if {@code take}, disarms. */
-    synchronized boolean event(boolean take) {
+    @Override
+    public synchronized boolean event(boolean take) {
         long word = armed;
         if (!ArmWord.isArmed(word)
                 || !(ArmWord.isModerated(word) ? ArmWord.isSame(raised, word) : wasNotified(word))) {

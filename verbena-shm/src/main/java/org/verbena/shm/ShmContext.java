@@ -36,6 +36,8 @@ import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.CounterFile;
+import org.verbena.verbs.spi.PlainThreadDomain;
+import org.verbena.verbs.spi.Slots;
 
 /** An open {@code shm0}: the adapter, its engine thread, and the tables of what was made from it. */
 final class ShmContext extends Context {
@@ -59,8 +61,8 @@ final class ShmContext extends Context {
     private final Multicast multicast = new Multicast(this);
     private final XrcDomains domains = new XrcDomains(this);
     private final XrcDirectory xrc = new XrcDirectory(this);
-    private final Adapter.Slots pds = new Adapter.Slots(AdapterLayout.MAX_PD);
-    private final Adapter.Slots queuePairNumbers = new Adapter.Slots(AdapterLayout.MAX_QP);
+    private final Slots pds = new Slots(AdapterLayout.MAX_PD);
+    private final Slots queuePairNumbers = new Slots(AdapterLayout.MAX_QP);
     private final int[] queuePairGenerations = new int[AdapterLayout.MAX_QP];
     private final ShownObjects shown;
     private final Set<RegionCounts> regionCounts = ConcurrentHashMap.newKeySet();
@@ -323,7 +325,7 @@ final class ShmContext extends Context {
 
     @Override
     protected ThreadDomain implAllocateThreadDomain() throws VerbsException {
-        ShmThreadDomain td = new ShmThreadDomain(this, nextThreadDomain.incrementAndGet());
+        PlainThreadDomain td = new PlainThreadDomain(this, nextThreadDomain.incrementAndGet());
         adopt(td);
         return td;
     }

@@ -26,6 +26,7 @@ import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.Opcode;
 
 /** A protection domain: a number that keys and queue pairs carry. */
 final class ShmProtectionDomain extends ProtectionDomain {

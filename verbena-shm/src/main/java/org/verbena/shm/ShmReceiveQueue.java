@@ -13,6 +13,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.KeepAlive;
 
 /**
  * The receive side: posts into the ring that the peer reads, and turns what the peer committed into the lane into

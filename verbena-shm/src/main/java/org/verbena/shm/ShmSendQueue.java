@@ -15,6 +15,8 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
+import org.verbena.verbs.spi.KeepAlive;
+import org.verbena.verbs.spi.Opcode;
 
 /**
  * The send side: stages work requests and has them executed, as a rule at once and by the caller's own thread.

@@ -9,6 +9,7 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.Opcode;
 
 /**
  * The work requests that bind memory windows and take their keys away. They concern this process alone, and need no

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.spi.Opcode;
 
 /**
  * A send work request: one slot of a send queue, filled by {@link ShmSendQueue} and carried out by {@link SendExecutor}.

@@ -13,6 +13,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.Slots;
 
 /**
  * Numbers that say which context of this user they belong to: those of shared receive queues of type XRC, and of queue
@@ -25,7 +26,7 @@ final class XrcDirectory {
     private static final int NUMBERS = 1 << 12;
 
     private final ShmContext context;
-    private final Adapter.Slots numbers = new Adapter.Slots(NUMBERS);
+    private final Slots numbers = new Slots(NUMBERS);
     private final Map<Integer, ShmSharedReceiveQueue> queues = new ConcurrentHashMap<>();
     private final Map<Integer, OwnXrcReceiver> receivers = new ConcurrentHashMap<>();
     /** Questions on their way, by the part of the number that names the context. */

@@ -14,6 +14,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.Slots;
 
 /** The words that ends tell each other, and the numbers that are given out. */
 class WordsTest {
@@ -95,7 +96,7 @@ class WordsTest {
 
     private static void takeAndGive(Random random) throws VerbsException {
         int count = 1 + random.nextInt(70);
-        Adapter.Slots slots = new Adapter.Slots(count);
+        Slots slots = new Slots(count);
         BitSet taken = new BitSet();
         for (int i = 0; i < 1000; i++) {
             if (taken.cardinality() == count) {

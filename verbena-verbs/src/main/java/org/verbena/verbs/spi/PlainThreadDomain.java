@@ -1,14 +1,16 @@
-package org.verbena.shm;
+package org.verbena.verbs.spi;
 
+import org.verbena.verbs.Context;
 import org.verbena.verbs.ThreadDomain;
 import org.verbena.verbs.VerbsException;
 
-/** A thread domain: nothing but the promise, for the data path of shm0 has no locks to leave out. */
-final class ShmThreadDomain extends ThreadDomain {
-    private final ShmContext context;
+/** A thread domain of a provider whose data path has no locks to leave out: nothing but the promise. */
+public final class PlainThreadDomain extends ThreadDomain {
+    private final Context context;
     private final int number;
 
-    ShmThreadDomain(ShmContext context, int number) throws VerbsException {
+    /** Makes one; the number is for messages. */
+    public PlainThreadDomain(Context context, int number) throws VerbsException {
         super(context);
         this.context = context;
         this.number = number;

@@ -1,4 +1,4 @@
-package org.verbena.shm;
+package org.verbena.verbs.spi;
 
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * unless the system clock is set back by more than a second. Used by one thread at a time; allocates only when the clocks
  * have moved apart.
  */
-final class WallClock {
+public final class WallClock {
     private static final long LOOK_AFTER = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long TOLERANCE = TimeUnit.MILLISECONDS.toNanos(2);
     /** So long after one clock the other may be read, or both are read again, up to so many times. */
@@ -22,14 +22,15 @@ final class WallClock {
     private long lastTicks;
     private long lastNanos;
 
-    WallClock() {
+    /** Compares the clocks. */
+    public WallClock() {
         compare(System.nanoTime());
         lastTicks = looked;
         lastNanos = looked + offset;
     }
 
     /** The time at which {@code System.nanoTime()} was {@code ticks}. */
-    long nanosAt(long ticks) {
+    public long nanosAt(long ticks) {
         long now = System.nanoTime();
         if (now - looked > LOOK_AFTER) {
             looked = now;

@@ -1,4 +1,4 @@
-package org.verbena.shm;
+package org.verbena.verbs.spi;
 
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
@@ -6,19 +6,31 @@ import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.WcOpcode;
 
 /** Send operations, numbered as {@code enum ibv_wr_opcode}. */
-final class Opcode {
-    static final int WRITE = 0;
-    static final int WRITE_IMM = 1;
-    static final int SEND = 2;
-    static final int SEND_IMM = 3;
-    static final int READ = 4;
-    static final int CMP_SWP = 5;
-    static final int FETCH_ADD = 6;
-    static final int LOCAL_INV = 7;
-    static final int BIND_MW = 8;
-    static final int SEND_INV = 9;
-    static final int FLUSH = 14;
-    static final int ATOMIC_WRITE = 15;
+public final class Opcode {
+    /** {@code IBV_WR_RDMA_WRITE}. */
+    public static final int WRITE = 0;
+    /** {@code IBV_WR_RDMA_WRITE_WITH_IMM}. */
+    public static final int WRITE_IMM = 1;
+    /** {@code IBV_WR_SEND}. */
+    public static final int SEND = 2;
+    /** {@code IBV_WR_SEND_WITH_IMM}. */
+    public static final int SEND_IMM = 3;
+    /** {@code IBV_WR_RDMA_READ}. */
+    public static final int READ = 4;
+    /** {@code IBV_WR_ATOMIC_CMP_AND_SWP}. */
+    public static final int CMP_SWP = 5;
+    /** {@code IBV_WR_ATOMIC_FETCH_AND_ADD}. */
+    public static final int FETCH_ADD = 6;
+    /** {@code IBV_WR_LOCAL_INV}. */
+    public static final int LOCAL_INV = 7;
+    /** {@code IBV_WR_BIND_MW}. */
+    public static final int BIND_MW = 8;
+    /** {@code IBV_WR_SEND_INV}. */
+    public static final int SEND_INV = 9;
+    /** {@code IBV_WR_FLUSH}. */
+    public static final int FLUSH = 14;
+    /** {@code IBV_WR_ATOMIC_WRITE}. */
+    public static final int ATOMIC_WRITE = 15;
 
     /** Numbers here, and bits there. */
     private static final int[][] OPERATIONS = {{WRITE, SendOperations.WRITE},
@@ -32,7 +44,7 @@ final class Opcode {
     private Opcode() {}
 
     /** The operations that queue pairs of a type have, as {@link SendOperations}. */
-    static int operations(int type) {
+    public static int operations(int type) {
         int messages = SendOperations.SEND | SendOperations.SEND_IMMEDIATE;
         int writes = SendOperations.WRITE | SendOperations.WRITE_IMMEDIATE;
         int keys = SendOperations.LOCAL_INVALIDATE | SendOperations.BIND_WINDOW | SendOperations.SEND_INVALIDATE;
@@ -45,7 +57,7 @@ final class Opcode {
     }
 
     /** A bit for each operation, by its number here, that a queue pair may be given. */
-    static int allowed(QueuePairInitAttributes init) {
+    public static int allowed(QueuePairInitAttributes init) {
         int wanted = init.has(QueuePairInitAttributes.SEND_OPS_FLAGS)
                 ? init.sendOperations()
                 : operations(init.type());
@@ -56,7 +68,8 @@ final class Opcode {
         return bits;
     }
 
-    static int completion(int opcode) {
+    /** What such a request completes as, see {@link WcOpcode}. */
+    public static int completion(int opcode) {
         return switch (opcode) {
             case WRITE, WRITE_IMM -> WcOpcode.RDMA_WRITE;
             case READ -> WcOpcode.RDMA_READ;
@@ -71,17 +84,17 @@ final class Opcode {
     }
 
     /** True for what moves data out of buffers, which may then be inline. */
-    static boolean takesInline(int opcode) {
+    public static boolean takesInline(int opcode) {
         return opcode <= SEND_IMM || opcode == SEND_INV;
     }
 
     /** True for what fills a receive of the peer. */
-    static boolean isSend(int opcode) {
+    public static boolean isSend(int opcode) {
         return opcode == SEND || opcode == SEND_IMM || opcode == SEND_INV;
     }
 
     /** True for what reads or writes memory of the peer that the request names. */
-    static boolean isOneSided(int opcode) {
+    public static boolean isOneSided(int opcode) {
         return switch (opcode) {
             case WRITE, WRITE_IMM, READ, CMP_SWP, FETCH_ADD, ATOMIC_WRITE -> true;
             default -> false;
@@ -89,7 +102,7 @@ final class Opcode {
     }
 
     /** True for what concerns this process alone. */
-    static boolean isLocal(int opcode) {
+    public static boolean isLocal(int opcode) {
         return opcode == LOCAL_INV || opcode == BIND_MW;
     }
 }

@@ -1,4 +1,4 @@
-package org.verbena.shm;
+package org.verbena.verbs.spi;
 
 import java.lang.foreign.MemorySegment;
 
@@ -6,7 +6,7 @@ import org.verbena.linux.Errno;
 import org.verbena.verbs.SendQueue;
 
 /** The send side of queue pairs that have none: what is posted is refused. */
-final class NoSends extends SendQueue {
+public final class NoSends extends SendQueue {
     @Override
     public SendQueue start() {
         return this;

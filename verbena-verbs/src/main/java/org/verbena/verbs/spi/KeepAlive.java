@@ -1,4 +1,4 @@
-package org.verbena.shm;
+package org.verbena.verbs.spi;
 
 import java.lang.ref.Reference;
 
@@ -9,11 +9,12 @@ import org.jspecify.annotations.Nullable;
  * address. A call that throws touches nothing any more, so this stands at the end and not in a {@code finally} block,
  * which the hot path would pay for.
  */
-final class KeepAlive {
+public final class KeepAlive {
     private KeepAlive() {}
 
     @SuppressWarnings("ReachabilityFenceUsage")
-    static void until(@Nullable Object o) {
+    /** Keeps {@code o} reachable up to here. */
+    public static void until(@Nullable Object o) {
         Reference.reachabilityFence(o);
     }
 }
