@@ -17,6 +17,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.Poll;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.spi.Engine;
 
 /**
  * The starving word. A send waits for a receive, for ever, and its engine goes to sleep: either whoever posts the

@@ -6,6 +6,7 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.UnixSocket;
+import org.verbena.verbs.spi.Engine;
 
 /**
  * Accepts connections on the engine's thread. When the process has no descriptors left, one is turned away: it could not be

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.spi.Engine;
 
 /** What the {@link Engine} does for a queue pair whose sends wait, as long as the application does not do it. */
 final class Attendance implements Engine.Waiting {

@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * Counts what a queue pair does to memory of one peer, where the peer can read it: see {@link CountsLayout}. Used by one

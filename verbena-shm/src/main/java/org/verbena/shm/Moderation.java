@@ -2,6 +2,8 @@ package org.verbena.shm;
 
 import java.util.concurrent.TimeUnit;
 
+import org.verbena.verbs.spi.Engine;
+
 /**
  * Moderated events of a completion queue: whoever completes something for an armed queue rings the engine of the queue's
  * owner, once, and the engine watches until enough completions are there or time is over. So unmoderated queues know

@@ -7,6 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Membarrier;
+import org.verbena.verbs.spi.Engine;
 
 /**
  * What the engine does for a pool: says that its limit is reached, wakes those who wait for receives, and brings back

@@ -9,6 +9,7 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * What has come to a queue pair: completed receives, which the poller counts, and what its peer did to memory here, which

@@ -6,6 +6,7 @@ import java.util.WeakHashMap;
 
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.ShownObjects;
 
 /** What peers did to a region of memory, which only they know and which is asked for now and then. Thread-safe. */
 final class RegionCounts {

@@ -6,6 +6,7 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.FlightEvents;
 import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * What the send side of a queue pair has done: each number is kept here and stored into its cell, where others read it.

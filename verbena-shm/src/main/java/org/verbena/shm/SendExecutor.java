@@ -14,6 +14,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * Carries out send work requests: the initiator's side of the transport. Used by one thread at a time, see

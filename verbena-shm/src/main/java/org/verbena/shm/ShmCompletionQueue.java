@@ -23,6 +23,7 @@ import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.BellChannel;
 import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.ShownObjects;
 import org.verbena.verbs.spi.WallClock;
 
 /**

@@ -36,7 +36,9 @@ import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.CounterFile;
+import org.verbena.verbs.spi.Engine;
 import org.verbena.verbs.spi.PlainThreadDomain;
+import org.verbena.verbs.spi.ShownObjects;
 import org.verbena.verbs.spi.Slots;
 
 /** An open {@code shm0}: the adapter, its engine thread, and the tables of what was made from it. */
@@ -99,11 +101,11 @@ final class ShmContext extends Context {
         Adapter adapter = new Adapter(instance);
         Commons commons = null;
         Engine engine = null;
-        ShownObjects shown = new ShownObjects();
+        ShownObjects shown = new ShownObjects(ShmDevice.NAME, ShmCounted.ALL);
         try {
             commons = new Commons(instance);
-            engine = new Engine("verbena-shm0-engine-" + CONTEXTS.incrementAndGet(),
-                    ShmCompletionChannel.name(instance, 0), shown.device());
+            engine = new Engine("verbena-shm0-engine-" + CONTEXTS.incrementAndGet(), ShmDevice.NAME,
+                    ShmCompletionChannel.name(instance, 0), shown.device(), EngineLog::log);
             ShmContext c = new ShmContext(device, instance, adapter, commons, engine, shown);
             engine.start();
             c.opened();
@@ -283,7 +285,7 @@ final class ShmContext extends Context {
 
     @Override
     protected long implSamplePoints(int objectType) {
-        return ShownObjects.counted(objectType);
+        return ShmCounted.ALL.of(objectType);
     }
 
     @Override

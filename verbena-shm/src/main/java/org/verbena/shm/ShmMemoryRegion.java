@@ -24,7 +24,7 @@ final class ShmMemoryRegion extends MemoryRegion {
         this.context = context;
         this.region = region;
         fixed = region.nothing;
-        CounterEntry e = context.shown().memoryRegion(region, shown(pd));
+        CounterEntry e = context.shown().memoryRegion(region.key, shown(pd), region.iova, region.length, region.access);
         show(e);
         counts = context.counts(region.key, e);
         opened();
@@ -37,7 +37,7 @@ final class ShmMemoryRegion extends MemoryRegion {
         this.context = context;
         this.region = region;
         fixed = true;
-        CounterEntry e = context.shown().memoryRegion(region, shown(pd));
+        CounterEntry e = context.shown().memoryRegion(region.key, shown(pd), region.iova, region.length, region.access);
         show(e);
         counts = context.counts(region.key, e);
         opened();

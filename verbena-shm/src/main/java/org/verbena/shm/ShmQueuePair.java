@@ -22,6 +22,7 @@ import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.verbs.spi.ShownObjects;
 
 /** A queue pair: its state, its directory entry, and the life of its connection. */
 final class ShmQueuePair extends QueuePair implements Connected {

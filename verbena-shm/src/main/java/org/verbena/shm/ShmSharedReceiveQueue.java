@@ -11,6 +11,7 @@ import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * A shared receive queue: a pool that the peers of all queue pairs on it take receives from or, of type XRC, all who are

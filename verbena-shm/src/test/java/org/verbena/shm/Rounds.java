@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.verbena.verbs.spi.Engine;
+
 /** Counts what an engine does. */
 final class Rounds implements Engine.Waiting {
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);

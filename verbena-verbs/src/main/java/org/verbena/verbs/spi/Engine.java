@@ -1,4 +1,4 @@
-package org.verbena.shm;
+package org.verbena.verbs.spi;
 
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -9,30 +9,36 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Doorbell;
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.CounterEntry;
-import org.verbena.verbs.spi.FlightEvents;
 
 /**
- * The context's own thread: control sockets, deaths of peers, and work that waits while the application's threads are
- * elsewhere. It sleeps in {@code epoll_wait}; it ticks only for a while after something had to wait.
+ * A context's own thread: descriptors that it watches, and work that waits while the application's threads are elsewhere.
+ * It sleeps in {@code epoll_wait}; it ticks only for a while after something had to wait, and wakes for deadlines. Safe
+ * for use by several threads.
  */
-final class Engine implements Runnable {
+public final class Engine implements Runnable {
     private static final int TICK_MILLIS = 1;
+    private static final long NANOS_PER_MILLI = 1_000_000;
     /** So many ticks without work, and the engine sleeps. */
     private static final int IDLE_TICKS = 10;
     private static final long WAKE = 0;
     private static final long PEERS_WAKE = 1;
+    /** The point's cell: its low six bits. */
+    private static final int WAKE_UPS = SamplePoint.DEVICE_WAKE_UPS & CounterLayout.LARGE_CELLS - 1;
 
     private final Epoll epoll;
     private final Fd wake;
-    /** What peers ring when there is something for work that waits here. */
-    private final Doorbell bell;
+    /** What peers ring when there is something for work that waits here; null if they do not. */
+    private final @Nullable Doorbell bell;
+    private final String deviceName;
+    private final Log log;
     private final Thread thread;
     private final CounterEntry device;
     private final AtomicLong tokens = new AtomicLong(PEERS_WAKE);
@@ -47,34 +53,51 @@ final class Engine implements Runnable {
     private volatile boolean stopped;
 
     /** Called when a descriptor is ready. */
-    interface Watch {
+    public interface Watch {
+        /** On the engine's thread; {@code events} are those of {@link Epoll}. */
         void ready(int events);
     }
 
+    /** Where failures are noted; never throws. */
+    public interface Log {
+        /** Notes one. */
+        void log(Level level, String message, Throwable cause);
+    }
+
     /** Something that has to be looked after until it is done. */
-    interface Waiting {
+    public interface Waiting {
         /** Answers false when it needs no tick any more: it is done, or somebody will wake the engine for it. */
         boolean tick();
 
         /** Called in every round of the engine; answers true if it is over. */
         boolean wake();
+
+        /** Called before the engine sleeps: the time of {@link System#nanoTime()} for the next round, {@link Long#MAX_VALUE} for none. */
+        default long deadline() {
+            return Long.MAX_VALUE;
+        }
     }
 
     /**
      * Makes one.
      *
-     * @param bellName what peers know its doorbell by
+     * @param name of the thread
+     * @param deviceName in messages and events
+     * @param bellName what peers know its doorbell by; null if they need none
      * @param device where it is counted how often it was woken
      */
-    Engine(String name, String bellName, CounterEntry device) throws LinuxException {
+    public Engine(String name, String deviceName, @Nullable String bellName, CounterEntry device, Log log)
+            throws LinuxException {
         epoll = Epoll.create();
         Fd eventfd = null;
         Doorbell doorbell = null;
         try {
             eventfd = Eventfd.create();
-            doorbell = Doorbell.bind(bellName);
             epoll.add(eventfd, Epoll.IN, WAKE);
-            epoll.add(doorbell.fd(), Epoll.IN, PEERS_WAKE);
+            if (bellName != null) {
+                doorbell = Doorbell.bind(bellName);
+                epoll.add(doorbell.fd(), Epoll.IN, PEERS_WAKE);
+            }
         } catch (LinuxException e) {
             epoll.close();
             if (eventfd != null) {
@@ -85,29 +108,35 @@ final class Engine implements Runnable {
             }
             throw e;
         }
+        this.deviceName = deviceName;
         this.device = device;
+        this.log = log;
         wake = eventfd;
         bell = doorbell;
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this);
     }
 
-    void start() {
+    /** Starts the thread. */
+    public void start() {
         thread.start();
     }
 
     /** Gives the descriptors back; the thread has ended or was never started. */
-    void discard() {
+    public void discard() {
         epoll.close();
         wake.close();
-        bell.close();
+        if (bell != null) {
+            bell.close();
+        }
     }
 
-    boolean isCurrentThread() {
+    /** True on the engine's thread. */
+    public boolean isCurrentThread() {
         return Thread.currentThread() == thread;
     }
 
     /** Runs a task on the engine's thread, soon. */
-    void submit(Runnable task) {
+    public void submit(Runnable task) {
         tasks.add(task);
         wakeUp();
     }
@@ -123,7 +152,7 @@ final class Engine implements Runnable {
     }
 
     /** Watches a descriptor until {@link #forget}. */
-    void watch(Fd fd, int events, Watch w) throws LinuxException {
+    public void watch(Fd fd, int events, Watch w) throws LinuxException {
         long token = tokens.incrementAndGet();
         watches.put(token, w);
         tokenOf.put(fd, token);
@@ -131,7 +160,7 @@ final class Engine implements Runnable {
     }
 
     /** Changes what is watched for. */
-    void rewatch(Fd fd, int events) throws LinuxException {
+    public void rewatch(Fd fd, int events) throws LinuxException {
         Long token = tokenOf.get(fd);
         if (token != null) {
             epoll.modify(fd, events, token);
@@ -139,7 +168,7 @@ final class Engine implements Runnable {
     }
 
     /** Runs {@code action} when the descriptor is readable next; {@code first} at the first call for a descriptor. */
-    void watchOnce(Fd fd, boolean first, Runnable action) throws LinuxException {
+    public void watchOnce(Fd fd, boolean first, Runnable action) throws LinuxException {
         if (first) {
             watch(fd, Epoll.IN | Epoll.ONESHOT, events -> action.run());
         } else {
@@ -147,20 +176,21 @@ final class Engine implements Runnable {
         }
     }
 
-    void forget(Fd fd) {
+    /** Watches a descriptor no more. */
+    public void forget(Fd fd) {
         Long token = tokenOf.remove(fd);
         if (token != null) {
             watches.remove(token);
             try {
                 epoll.remove(fd);
             } catch (LinuxException | IllegalStateException e) {
-                EngineLog.log(Level.DEBUG, "descriptor was closed already", e);
+                log.log(Level.DEBUG, "descriptor was closed already", e);
             }
         }
     }
 
     /** Looks after {@code w} from now on. */
-    void lookAfter(Waiting w) {
+    public void lookAfter(Waiting w) {
         newlyWaiting.add(w);
         if (!ticking) {
             wakeUp();
@@ -168,7 +198,7 @@ final class Engine implements Runnable {
     }
 
     /** Looks again at what it looks after, though it may have found before that somebody would wake it. */
-    void lookAgain() {
+    public void lookAgain() {
         if (!changed) {
             changed = true;
         }
@@ -184,10 +214,10 @@ final class Engine implements Runnable {
             try {
                 ticking = idle < IDLE_TICKS;
                 boolean sleep = !ticking && tasks.isEmpty() && newlyWaiting.isEmpty() && !changed;
-                FlightEvents.Sleep slept = sleep ? FlightEvents.sleeps(ShmDevice.NAME) : null;
-                int n = epoll.await(sleep ? -1 : tasks.isEmpty() ? TICK_MILLIS : 0);
+                FlightEvents.Sleep slept = sleep ? FlightEvents.sleeps(deviceName) : null;
+                int n = epoll.await(sleep ? untilDeadline() : tasks.isEmpty() ? TICK_MILLIS : 0);
                 if (sleep && n > 0) {
-                    device.add(ShownObjects.cell(SamplePoint.DEVICE_WAKE_UPS), 1);
+                    device.add(WAKE_UPS, 1);
                     if (slept != null) {
                         slept.wokenBy("the device's own thread");
                     }
@@ -202,7 +232,7 @@ final class Engine implements Runnable {
                 idle = look(woken) ? 0 : Math.min(idle + 1, IDLE_TICKS);
             } catch (Throwable t) {
                 // without the engine nobody would notice the death of a peer, so it goes on whatever happens
-                EngineLog.log(Level.ERROR, "the engine of shm0 goes on after", t);
+                log.log(Level.ERROR, "the engine of " + deviceName + " goes on after", t);
             }
         }
         discard();
@@ -212,13 +242,30 @@ final class Engine implements Runnable {
         watches.clear();
     }
 
+    /** Milliseconds, rounded up; -1 for ever. */
+    private int untilDeadline() {
+        long next = Long.MAX_VALUE;
+        long now = System.nanoTime();
+        for (int i = 0; i < waiting.size(); i++) {
+            long deadline = waiting.get(i).deadline();
+            if (deadline != Long.MAX_VALUE) {
+                next = Math.min(next, Math.max(0, deadline - now));
+            }
+        }
+        return next == Long.MAX_VALUE
+                ? -1
+                : (int) Math.min(Integer.MAX_VALUE, (next + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
+    }
+
     private boolean dispatch(long token, int events) throws LinuxException {
         if (token == WAKE) {
             Eventfd.drain(wake);
             return true;
         }
         if (token == PEERS_WAKE) {
-            bell.silence();
+            if (bell != null) {
+                bell.silence();
+            }
             return true;
         }
         Watch w = watches.get(token);
@@ -246,23 +293,23 @@ final class Engine implements Runnable {
                     busy |= w.tick();
                 }
             } catch (RuntimeException e) {
-                EngineLog.log(Level.ERROR, "waiting work of shm0 failed", e);
+                log.log(Level.ERROR, "waiting work of " + deviceName + " failed", e);
                 it.remove();
             }
         }
         return busy;
     }
 
-    private static void guarded(Runnable r) {
+    private void guarded(Runnable r) {
         try {
             r.run();
         } catch (Throwable t) {
-            EngineLog.log(Level.ERROR, "a task of shm0's engine failed", t);
+            log.log(Level.ERROR, "a task of the engine of " + deviceName + " failed", t);
         }
     }
 
     /** Ends the thread and waits for it. */
-    void stop() {
+    public void stop() {
         stopped = true;
         wakeUp(); // unless it has looked meanwhile and ended
         if (isCurrentThread()) {
