@@ -10,6 +10,7 @@ import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.QueuePairValues;
 
 /**
  * A queue pair of type XRC_RECV of this context: a state and a directory entry. It moves no data: initiators read from it
@@ -111,7 +112,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
         QueuePairState to = wanted == null ? from : wanted;
         // outside the lock, which the engine may need before it can make the session
         Session s = from == QueuePairState.INIT && to == QueuePairState.RTR
-                ? context.session(verb, QueuePairValues.destination(describe(), a).low())
+                ? context.session(verb, ShmContext.destination(describe(), a).low())
                 : null;
         synchronized (modifyLock) {
             if (closed || state != from || to.receives() && s == null && !from.receives()) {
@@ -119,7 +120,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
                         ? "it has just been destroyed"
                         : "it is in " + state + " by now" + (errorReason.isEmpty() ? "" : ": " + errorReason));
             }
-            QueuePairValues.check(describe(), a);
+            QueuePairValues.check(describe(), ShmDevice.NAME, a, ShmDevice.MAX_READS);
             switch (to) {
                 case RESET -> reset();
                 case ERR -> enterError("moved to ERR by an application", -1);

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
+import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
@@ -26,6 +27,7 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.ThreadDomain;
@@ -125,6 +127,15 @@ final class ShmContext extends Context {
 
     static Gid gid(long instance) {
         return new Gid(GID_PREFIX, instance);
+    }
+
+    /** Where the peer is that the address vector names. */
+    static Gid destination(String queuePair, QueuePairAttributes a) throws VerbsException {
+        AddressVector av = a.addressVector();
+        if (av == null || av.port() != 1 || av.sourceGidIndex() != 0) {
+            throw new VerbsException("modify " + queuePair, Errno.EINVAL, "AV must be from port 1, GID index 0");
+        }
+        return av.destination();
     }
 
     long instance() {

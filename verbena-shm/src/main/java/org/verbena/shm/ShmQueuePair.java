@@ -22,6 +22,7 @@ import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.verbs.spi.QueuePairValues;
 import org.verbena.verbs.spi.ShownObjects;
 
 /** A queue pair: its state, its directory entry, and the life of its connection. */
@@ -143,7 +144,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         QueuePairState wanted = a.state();
         QueuePairState from = state;
         QueuePairState to = wanted == null ? from : wanted;
-        QueuePairValues.check(describe(), a);
+        QueuePairValues.check(describe(), ShmDevice.NAME, a, ShmDevice.MAX_READS);
         if (from == QueuePairState.SQD && drain.isGoingOn() && to.acceptsSends() && to != QueuePairState.ERR) {
             throw new VerbsException("modify " + describe(), Errno.EINVAL,
                     "a request that was started before SQD is not done yet: wait for SQ_DRAINED");
@@ -220,7 +221,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
     }
 
     private void connect(QueuePairAttributes a) throws VerbsException {
-        Session s = context.session("connect " + describe(), QueuePairValues.destination(describe(), a).low());
+        Session s = context.session("connect " + describe(), ShmContext.destination(describe(), a).low());
         s.bells().reach("connect " + describe(), 0);
         session = s;
         peerNumber = a.destinationQueuePair();

@@ -14,6 +14,7 @@ import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.NoSends;
+import org.verbena.verbs.spi.QueuePairValues;
 
 /** A handle of a queue pair of type XRC_RECV: what {@link XrcReceiver} is, as an object of this context. */
 final class ShmXrcReceiveQueuePair extends QueuePair implements XrcReceiver.Observer {

@@ -53,6 +53,7 @@ public abstract class BellChannel extends CompletionChannel {
      * @param id number of the channel in messages
      * @param name what the bell is known by in this network namespace
      */
+    @SuppressWarnings("this-escape") // to what is final here
     protected BellChannel(Context context, int id, String name) throws VerbsException {
         super(context);
         this.context = context;

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 public final class KeepAlive {
     private KeepAlive() {}
 
-    @SuppressWarnings("ReachabilityFenceUsage")
     /** Keeps {@code o} reachable up to here. */
+    @SuppressWarnings("ReachabilityFenceUsage")
     public static void until(@Nullable Object o) {
         Reference.reachabilityFence(o);
     }

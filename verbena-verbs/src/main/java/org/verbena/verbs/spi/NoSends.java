@@ -7,6 +7,9 @@ import org.verbena.verbs.SendQueue;
 
 /** The send side of queue pairs that have none: what is posted is refused. */
 public final class NoSends extends SendQueue {
+    /** For providers. */
+    public NoSends() {}
+
     @Override
     public SendQueue start() {
         return this;
