@@ -3,4 +3,6 @@
     requires static org.jspecify;
     requires transitive org.verbena.verbs;
     requires org.verbena.linux;
+
+    provides org.verbena.verbs.spi.VerbsProvider with org.verbena.roce.RoceProvider;
 }

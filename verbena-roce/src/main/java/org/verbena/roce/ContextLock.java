@@ -1,0 +1,48 @@
+package org.verbena.roce;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The one lock of a context: whoever holds it may call the transport. It is held for microseconds, so those who want it
+ * spin, then yield, then sleep a little; nothing is allocated. It is not reentrant.
+ */
+final class ContextLock {
+    private static final VarHandle HELD;
+
+    static {
+        try {
+            HELD = MethodHandles.lookup().findVarHandle(ContextLock.class, "held", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static final int SPINS = 64;
+    private static final int YIELDS = 64;
+    private static final long SLEEP_NANOS = 20_000;
+
+    @SuppressWarnings("unused") // HELD
+    private int held;
+
+    boolean tryLock() {
+        return (int) HELD.getOpaque(this) == 0 && HELD.compareAndSet(this, 0, 1);
+    }
+
+    void lock() {
+        for (int round = 0; !tryLock(); round++) {
+            if (round < SPINS) {
+                Thread.onSpinWait();
+            } else if (round < SPINS + YIELDS) {
+                Thread.yield();
+            } else {
+                LockSupport.parkNanos(SLEEP_NANOS);
+            }
+        }
+    }
+
+    void unlock() {
+        HELD.setRelease(this, 0);
+    }
+}

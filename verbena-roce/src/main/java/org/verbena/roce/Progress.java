@@ -1,0 +1,188 @@
+package org.verbena.roce;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.roce.transport.Transport;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.Engine;
+
+/**
+ * Who makes the transport go on. With {@code verbena.roce.progress=application}, which is the default, polls do while the
+ * application polls often, and the engine's thread stays away and only looks once a millisecond whether that is still so;
+ * else the engine sleeps until a packet comes or a timer is due. With {@code engine} it is the engine always.
+ */
+final class Progress implements Engine.Waiting {
+    /** Packets that are taken at a time. */
+    private static final int BATCH = 64;
+    /** An application that polls so often in a millisecond needs no help. */
+    private static final int OFTEN = 16;
+
+    private final RoceContext context;
+    private final ContextLock lock;
+    private final Transport transport;
+    private final Engine engine;
+    private final Fd descriptor;
+    private final boolean byApplication;
+    private final List<RoceCompletionQueue> moderated = new ArrayList<>();
+    /** Polls that found nothing, counted without care. */
+    private int polls;
+    private int pollsSeen;
+    private boolean attended;
+    private volatile boolean watching = true;
+    private boolean again;
+    /** When the engine will look by itself. */
+    private volatile long engineDeadline = Long.MAX_VALUE;
+    private volatile boolean stopped;
+
+    Progress(RoceContext context, Transport transport, Engine engine, int descriptor, boolean byApplication) {
+        this.context = context;
+        lock = context.lock();
+        this.transport = transport;
+        this.engine = engine;
+        this.descriptor = Fd.of(descriptor); // the wire closes it
+        this.byApplication = byApplication;
+    }
+
+    /** Before the engine starts. */
+    void start() throws VerbsException {
+        try {
+            engine.watch(descriptor, Epoll.IN, events -> {}); // each round of the engine looks
+        } catch (LinuxException e) {
+            throw new VerbsException("watch the wire", e);
+        }
+        engine.lookAfter(this);
+    }
+
+    /** The wire is about to be closed; from here on nobody makes progress. */
+    void stop() {
+        lock.lock();
+        stopped = true;
+        lock.unlock();
+        engine.forget(descriptor);
+    }
+
+    /** A poll has found nothing. */
+    void fromPoll() {
+        if (!byApplication) {
+            return;
+        }
+        polls++;
+        if (lock.tryLock()) {
+            try {
+                run();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Under the lock, after something was posted: sends it, and has the engine look if it would come too late. */
+    void posted() {
+        context.failOverrun();
+        transport.flush();
+        long deadline = transport.nextDeadline();
+        if (deadline < engineDeadline) {
+            engineDeadline = deadline;
+            engine.lookAgain();
+        }
+    }
+
+    /** The application is about to sleep: packets are the engine's. */
+    void applicationSleeps() {
+        if (!watching) {
+            watch(true);
+        }
+    }
+
+    /** Under the lock: looks at a queue's moderated events. */
+    void watch(RoceCompletionQueue cq) {
+        if (!moderated.contains(cq)) {
+            moderated.add(cq);
+        }
+        if (cq.deadline() < engineDeadline) {
+            engineDeadline = cq.deadline();
+            engine.lookAgain();
+        }
+    }
+
+    /** Under the lock. */
+    void forget(RoceCompletionQueue cq) {
+        moderated.remove(cq);
+    }
+
+    private int run() {
+        if (stopped) {
+            return 0;
+        }
+        int n = transport.progress(BATCH);
+        context.failOverrun();
+        if (!moderated.isEmpty()) {
+            long now = System.nanoTime();
+            for (int i = 0; i < moderated.size(); i++) {
+                moderated.get(i).expired(now);
+            }
+        }
+        return n;
+    }
+
+    // ---- on the engine's thread
+
+    @Override
+    public boolean wake() {
+        int now = polls;
+        attended = now - pollsSeen >= OFTEN;
+        pollsSeen = now;
+        if (stopped) {
+            return true;
+        }
+        if (attended) {
+            again = true;
+            if (watching) {
+                watch(false);
+            }
+            return false;
+        }
+        if (!watching) {
+            watch(true);
+        }
+        lock.lock();
+        try {
+            again = run() >= BATCH;
+            engineDeadline = nextDeadline();
+        } finally {
+            lock.unlock();
+        }
+        return false;
+    }
+
+    private long nextDeadline() {
+        long next = transport.nextDeadline();
+        for (int i = 0; i < moderated.size(); i++) {
+            next = Math.min(next, moderated.get(i).deadline());
+        }
+        return next;
+    }
+
+    @Override
+    public boolean tick() {
+        return again;
+    }
+
+    @Override
+    public long deadline() {
+        return engineDeadline;
+    }
+
+    private synchronized void watch(boolean on) {
+        try {
+            engine.rewatch(descriptor, on ? Epoll.IN : 0);
+            watching = on;
+        } catch (LinuxException | IllegalStateException e) {
+            RoceLog.log(System.Logger.Level.DEBUG, "cannot watch the wire", e); // it is being closed
+        }
+    }
+}

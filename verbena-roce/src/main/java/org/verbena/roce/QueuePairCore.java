@@ -1,0 +1,226 @@
+package org.verbena.roce;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.roce.transport.Memory;
+import org.verbena.roce.transport.QueuePairOwner;
+import org.verbena.roce.transport.ReceiveSource;
+import org.verbena.roce.transport.ReceiveWqe;
+import org.verbena.roce.transport.SendRing;
+import org.verbena.roce.transport.SendWqe;
+import org.verbena.roce.transport.TransportQueuePair;
+import org.verbena.verbs.AsyncEvent;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.verbs.spi.Opcode;
+
+/**
+ * What the transport knows of a queue pair's owner. It outlives a {@link RoceQueuePair} that the application has dropped,
+ * which it therefore does not hold. Callbacks come under the context's lock.
+ */
+final class QueuePairCore implements QueuePairOwner {
+    final RoceContext context;
+    final int number;
+    final int type;
+    final TransportQueuePair transport;
+    final SendRing sends;
+    /** Null for types that have none of their own. */
+    final @Nullable ReceivePool receives;
+    private final @Nullable DomainMemory memory;
+    private final @Nullable RoceCompletionQueue sendCq;
+    private final @Nullable RoceCompletionQueue receiveCq;
+    private final @Nullable RoceXrcDomain domain;
+    private final CounterEntry counters;
+    /** Inline data; the ring knows it by address. */
+    private final MemorySegment inline;
+    private WeakReference<@Nullable QueuePair> api = new WeakReference<>(null);
+    private volatile QueuePairState state = QueuePairState.RESET;
+    private volatile String errorReason = "";
+    private boolean closed;
+
+    QueuePairCore(RoceContext context, int number, QueuePairInitAttributes init, @Nullable RoceProtectionDomain pd,
+            @Nullable RoceXrcDomain domain, CounterEntry counters) {
+        this.context = context;
+        this.number = number;
+        this.type = init.type();
+        this.domain = domain;
+        this.counters = counters;
+        memory = pd == null ? null : pd.memory();
+        boolean target = type == QueuePairType.XRC_RECV;
+        sendCq = target ? null : (RoceCompletionQueue) init.sendCq();
+        receiveCq = target || type == QueuePairType.XRC_SEND ? null : (RoceCompletionQueue) init.receiveCq();
+        receives = makeReceives(init);
+        int entries = Math.max(1, init.maxSendWr());
+        int stride = init.maxInlineData() + 7 & -8;
+        inline = Arena.ofAuto().allocate(Math.max(8, (long) SendRing.slots(entries) * stride), 64);
+        sends = new SendRing(entries, init.maxSendSge(), inline.address(), stride);
+        ContextLock lock = context.lock();
+        lock.lock();
+        try {
+            transport = context.transport().create(number, type, this, sends);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private @Nullable ReceivePool makeReceives(QueuePairInitAttributes init) {
+        if (type == QueuePairType.XRC_RECV || type == QueuePairType.XRC_SEND || memory == null) {
+            return null;
+        }
+        if (init.sharedReceiveQueue() instanceof RoceSharedReceiveQueue srq) {
+            return srq.pool();
+        }
+        return new ReceivePool(memory, false, init.maxReceiveWr(), init.maxReceiveWr(), init.maxReceiveSge());
+    }
+
+    /** Events are told of this queue pair from now on. */
+    void belongsTo(QueuePair qp) {
+        api = new WeakReference<>(qp);
+    }
+
+    QueuePairState state() {
+        return state;
+    }
+
+    String errorReason() {
+        return errorReason;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    @SuppressWarnings("EnumOrdinal") // the C value
+    void setState(QueuePairState to) {
+        state = to;
+        counters.setState(to.ordinal());
+    }
+
+    void clearError() {
+        errorReason = "";
+    }
+
+    void setErrorReason(String reason) {
+        errorReason = reason;
+    }
+
+    /** Under the lock: forgets what has completed and, of its own queue, what is posted. */
+    void reset() {
+        discardCompletions();
+        ReceivePool r = receives;
+        if (r != null && !r.isShared()) {
+            r.reset();
+        }
+        errorReason = "";
+    }
+
+    private void discardCompletions() {
+        if (sendCq != null) {
+            sendCq.discard(number);
+        }
+        if (receiveCq != null) {
+            receiveCq.discard(number);
+        }
+    }
+
+    /** Under the lock. */
+    void close() {
+        closed = true;
+        transport.close();
+        discardCompletions();
+    }
+
+    // ---- the transport's
+
+    @Override
+    public Memory memory() {
+        if (memory == null) {
+            throw new IllegalStateException("a queue pair of type XRC_RECV has no memory");
+        }
+        return memory;
+    }
+
+    @Override
+    public @Nullable ReceiveSource receives() {
+        return receives;
+    }
+
+    @Override
+    public @Nullable ReceiveSource sharedReceiveQueue(int srq) {
+        return domain == null ? null : domain.sharedReceiveQueue(srq);
+    }
+
+    @Override
+    public void sent(SendWqe w) {
+        RoceCompletionQueue cq = sendCq;
+        if (cq != null) {
+            long word = CompletionRing.word(w.status, Opcode.completion(w.opcode), 0, number);
+            if (!cq.put(w.wrId, word, w.byteLength, 0, 0, 0, false)) {
+                overrun();
+            }
+        }
+    }
+
+    @Override
+    public void received(ReceiveSource source, ReceiveWqe w) {
+        ReceivePool from = (ReceivePool) source;
+        RoceCompletionQueue cq = from.completionQueue();
+        if (cq == null) {
+            cq = receiveCq;
+        }
+        from.release(w);
+        if (w.status == WcStatus.SUCCESS) {
+            from.countReceive();
+        }
+        long word = CompletionRing.word(w.status, w.opcode, w.wcFlags, number);
+        if (cq != null && !cq.put(w.wrId, word, w.byteLength, w.immediate, w.sourceQueuePair, 0, w.solicited)) {
+            overrun();
+        }
+    }
+
+    private void overrun() {
+        context.failLater(this, "a completion queue has overrun");
+    }
+
+    @Override
+    public void stateChanged(QueuePairState to, String reason, int event) {
+        errorReason = reason; // first: who sees the state finds the reason
+        setState(to);
+        if (to == QueuePairState.ERR) {
+            context.count(SamplePoint.DEVICE_QP_ERRORS);
+            FlightEvents.broken(context.describe(), number, reason);
+        }
+        if (event >= 0) {
+            raise(event, reason);
+        }
+    }
+
+    @Override
+    public void event(int event) {
+        raise(event, "");
+    }
+
+    private void raise(int event, String detail) {
+        QueuePair qp = api.get();
+        if (qp != null) {
+            context.raise(AsyncEvent.builder(event, qp).detail(detail).build());
+        }
+    }
+
+    @Override
+    public void count(int samplePoint, long n) {
+        if (!closed) {
+            RoceCounted.add(counters, samplePoint, n);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package org.verbena.roce;
+
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.BellChannel;
+
+/** A completion channel. */
+final class RoceCompletionChannel extends BellChannel {
+    private final RoceContext context;
+
+    RoceCompletionChannel(RoceContext context, int id) throws VerbsException {
+        super(context, id, "verbena-bell/" + Long.toHexString(context.instance()) + "/" + id);
+        this.context = context;
+    }
+
+    @Override
+    protected void watchOnce(Fd descriptor, boolean first, Runnable action) throws LinuxException {
+        context.engine().watchOnce(descriptor, first, action);
+    }
+
+    @Override
+    protected void forget(Fd descriptor) {
+        context.engine().forget(descriptor);
+    }
+}

@@ -1,0 +1,26 @@
+package org.verbena.roce;
+
+/** The limits of a device. */
+final class RoceLimits {
+    static final int MAX_QP = 1 << 12;
+    static final int MAX_WR = 1 << 14;
+    static final int MAX_SGE = 16;
+    static final int MAX_INLINE = 1024;
+    static final int MAX_CQ = 1 << 12;
+    static final int MAX_CQE = 1 << 20;
+    static final int MAX_PD = 1 << 12;
+    static final int MAX_SRQ = 1024;
+    static final int MAX_SRQ_WR = 1 << 14;
+    static final int MAX_SRQ_SGE = 16;
+    static final int MAX_XRCD = 1024;
+    /** Reads and atomics outstanding, either way. */
+    static final int MAX_READS = 128;
+    static final long MAX_MESSAGE = 1L << 31;
+    static final long MAX_REGION = 1L << 40;
+    static final long MAX_DEVICE_MEMORY = 64L << 20;
+    /** Groups, and queue pairs in all of them. */
+    static final int MAX_GROUPS = 256;
+    static final int MAX_ATTACHED = 1024;
+
+    private RoceLimits() {}
+}

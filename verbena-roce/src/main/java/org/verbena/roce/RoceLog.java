@@ -1,0 +1,21 @@
+package org.verbena.roce;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/** The log of the context's own thread, which must survive that logging itself fails. */
+final class RoceLog {
+    private static final Logger LOG = System.getLogger("org.verbena.roce");
+
+    private RoceLog() {}
+
+    /** Logs, or does nothing if that cannot be done. */
+    static void log(Level level, String message, Throwable cause) {
+        try {
+            LOG.log(level, message, cause);
+        } catch (Throwable t) {
+            // there is nobody left to tell
+            assert t != null;
+        }
+    }
+}

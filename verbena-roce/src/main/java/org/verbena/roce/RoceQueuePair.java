@@ -1,0 +1,207 @@
+package org.verbena.roce;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.roce.transport.Path;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.MemoryWindow;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.SendQueue;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.NoSends;
+import org.verbena.verbs.spi.QueuePairValues;
+
+/** A queue pair as the application sees it: its state and attributes, and its queues. */
+final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
+    private final RoceContext context;
+    private final QueuePairCore core;
+    private final SendQueue sendQueue;
+    private final ReceiveQueue receiveQueue;
+    private volatile QueuePairAttributes attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
+
+    RoceQueuePair(RoceContext context, RoceProtectionDomain pd, QueuePairInitAttributes init, int number)
+            throws VerbsException {
+        super(pd, init);
+        this.context = context;
+        CounterEntry shown = shown(init, number);
+        core = new QueuePairCore(context, number, init, pd, null, shown);
+        sendQueue = new RoceSendQueue(this, context, core, pd.index(), init);
+        ReceivePool own = core.receives;
+        receiveQueue = own == null || own.isShared() ? new NoReceives() : new RoceReceiveQueue(this, own);
+        show(shown);
+        core.belongsTo(this);
+        opened();
+    }
+
+    /** One of type XRC_RECV. */
+    RoceQueuePair(RoceContext context, RoceXrcDomain domain, QueuePairInitAttributes init, int number)
+            throws VerbsException {
+        super(domain, init);
+        this.context = context;
+        CounterEntry shown = shown(init, number);
+        core = new QueuePairCore(context, number, init, null, domain, shown);
+        sendQueue = new NoSends();
+        receiveQueue = new NoReceives();
+        show(shown);
+        core.belongsTo(this);
+        opened();
+    }
+
+    private CounterEntry shown(QueuePairInitAttributes init, int number) {
+        boolean target = init.type() == QueuePairType.XRC_RECV;
+        long send = target ? 0 : ((RoceCompletionQueue) init.sendCq()).shownAs();
+        long receive = target || init.type() == QueuePairType.XRC_SEND
+                ? send
+                : ((RoceCompletionQueue) init.receiveCq()).shownAs();
+        long srq = init.sharedReceiveQueue() instanceof RoceSharedReceiveQueue s ? s.shownAs() : 0;
+        return context.shown().queuePair(number, init, send, receive, srq);
+    }
+
+    QueuePairCore core() {
+        return core;
+    }
+
+    @Override
+    public int number() {
+        return core.number;
+    }
+
+    @Override
+    public QueuePairState state() {
+        return core.state();
+    }
+
+    @Override
+    public String errorReason() {
+        return core.errorReason();
+    }
+
+    @Override
+    public SendQueue sendQueue() {
+        return sendQueue;
+    }
+
+    @Override
+    public ReceiveQueue receiveQueue() {
+        return receiveQueue;
+    }
+
+    @Override
+    public QueuePairAttributes query() throws VerbsException {
+        checkOpen("query " + describe());
+        return attributes.toBuilder().state(state()).capabilities(QueuePairValues.capabilities(initAttributes()))
+                .build();
+    }
+
+    @Override
+    public String describe() {
+        return "QP 0x" + Integer.toHexString(core.number) + " of " + context.describe();
+    }
+
+    @Override
+    protected void implModify(QueuePairAttributes a) throws VerbsException {
+        String verb = "modify " + describe();
+        QueuePairValues.check(describe(), context.describe(), a, RoceLimits.MAX_READS);
+        if (a.has(QueuePairAttributes.PATH_MTU) && a.pathMtu() > context.wire().mtu()) {
+            throw new VerbsException(verb, Errno.EINVAL, "PATH_MTU is " + a.pathMtu() + ", the port's is "
+                    + context.wire().mtu());
+        }
+        QueuePairState from = state();
+        QueuePairState wanted = a.state();
+        QueuePairState to = wanted == null ? from : wanted;
+        AddressVector av = a.has(QueuePairAttributes.AV) ? a.addressVector() : null;
+        Path path = av == null ? null : context.path(verb, av);
+        ContextLock lock = context.lock();
+        lock.lock();
+        try {
+            if (core.state() != from && to != QueuePairState.ERR && to != QueuePairState.RESET) {
+                throw new VerbsException(verb, Errno.EINVAL, "it has failed meanwhile: " + core.errorReason());
+            }
+            change(to, a, path);
+            path = null; // it is the queue pair's
+        } finally {
+            if (path != null) {
+                path.close();
+            }
+            lock.unlock();
+        }
+    }
+
+    private void change(QueuePairState to, QueuePairAttributes a, @Nullable Path path) {
+        if (to == QueuePairState.ERR && state() != QueuePairState.ERR) {
+            core.setErrorReason("moved to ERR by the application");
+        }
+        core.transport.modify(to, a, path);
+        if (to == QueuePairState.RESET) {
+            core.reset();
+            attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
+        } else if (to != QueuePairState.ERR) {
+            attributes = attributes.with(a);
+        }
+        core.setState(core.transport.state());
+        context.posted();
+    }
+
+    @Override
+    protected int implBindMemoryWindow(MemoryWindow window, long wrId, int flags, @Nullable MemoryRegion region,
+            long address, long length, int access) {
+        return sendQueue instanceof RoceSendQueue q
+                ? q.bindWindow(wrId, flags, ((RoceMemoryWindow) window).window(), region, address, length, access)
+                : Errno.EINVAL;
+    }
+
+    @Override
+    protected void implAttachMulticast(Gid group, int lid) throws VerbsException {
+        context.multicast().attach("attach " + describe() + " to " + group, this, group);
+    }
+
+    @Override
+    protected void implDetachMulticast(Gid group, int lid) throws VerbsException {
+        context.multicast().detach("detach " + describe() + " from " + group, this, group);
+    }
+
+    // ---- its own receives
+
+    @Override
+    public int mayPost() {
+        return state() == QueuePairState.RESET || isClosed() ? Errno.EINVAL : 0;
+    }
+
+    @Override
+    public void posted(int n) {
+        if (state() == QueuePairState.ERR) {
+            ContextLock lock = context.lock();
+            lock.lock();
+            try {
+                if (!core.isClosed()) {
+                    core.transport.receivePosted(); // flushes it
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    @Override
+    protected void implClose() throws VerbsException {
+        context.multicast().detachAll(this);
+        ContextLock lock = context.lock();
+        lock.lock();
+        try {
+            core.close();
+            context.posted();
+        } finally {
+            lock.unlock();
+        }
+        context.giveQueuePairNumber(core.number);
+    }
+}
