@@ -1,0 +1,255 @@
+package org.verbena.linux;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+
+import org.verbena.linux.spi.Native;
+import org.verbena.linux.spi.SyscallNumber;
+
+/**
+ * A UDP socket, udp(7), of IPv4 or of IPv6 only, which never blocks and is not connected. {@link UdpSendBatch} and
+ * {@link UdpReceiveBatch} move its datagrams, many in a call.
+ *
+ * <p>Datagrams are never fragmented ({@code IP_PMTUDISC_PROBE}): one that is longer than the interface allows is refused
+ * with {@code EMSGSIZE}. On a socket that is not connected, Linux then sends IPv4 with an identification of 0. What arrives
+ * tells its destination, class and hop limit.
+ *
+ * <p>Any thread may call the methods here; one at a time sends, one receives.
+ */
+public final class UdpSocket implements AutoCloseable {
+    static final int SOCK_DGRAM = 2;
+    static final int SO_REUSEADDR = 2;
+    static final int SO_SNDBUF = 7;
+    static final int SO_RCVBUF = 8;
+    static final int SO_ATTACH_FILTER = 26;
+    static final int SO_SNDBUFFORCE = 32;
+    static final int SO_RCVBUFFORCE = 33;
+    static final int IP_MTU_DISCOVER = 10;
+    static final int IP_PMTUDISC_PROBE = 3;
+    static final int IP_RECVTTL = 12;
+    static final int IP_RECVTOS = 13;
+    static final int IP_MULTICAST_LOOP = 34;
+    static final int IP_ADD_MEMBERSHIP = 35;
+    static final int IP_DROP_MEMBERSHIP = 36;
+    static final int IP_MULTICAST_ALL = 49;
+    static final int IPV6_MULTICAST_LOOP = 19;
+    static final int IPV6_ADD_MEMBERSHIP = 20;
+    static final int IPV6_DROP_MEMBERSHIP = 21;
+    static final int IPV6_MTU_DISCOVER = 23;
+    static final int IPV6_PMTUDISC_PROBE = 3;
+    static final int IPV6_V6ONLY = 26;
+    static final int IPV6_MULTICAST_ALL = 29;
+    static final int IPV6_RECVPKTINFO = 49;
+    static final int IPV6_RECVHOPLIMIT = 51;
+    static final int IPV6_RECVTCLASS = 66;
+
+    private final Fd fd;
+    private final boolean ip4;
+    private final int level;
+
+    private UdpSocket(Fd fd, boolean ip4) {
+        this.fd = fd;
+        this.ip4 = ip4;
+        level = ip4 ? UdpHeaders.IPPROTO_IP : UdpHeaders.IPPROTO_IPV6;
+    }
+
+    /**
+     * Opens a socket at an address.
+     *
+     * @param address one of the machine's, a multicast group's, or the one that stands for all; decides the family
+     * @param interfaceIndex the interface that a link-local address belongs to, else 0
+     * @param port 0 to 65535; the system chooses for 0
+     * @return the socket
+     * @throws LinuxException {@code EADDRINUSE} (another socket is there), {@code EADDRNOTAVAIL} (not an address of this
+     *     machine), {@code EAFNOSUPPORT} (the kernel has no IPv6), {@code EACCES}, {@code EMFILE}, {@code ENFILE}
+     */
+    public static UdpSocket bind(InetAddress address, int interfaceIndex, int port) throws LinuxException {
+        boolean ip4 = address instanceof Inet4Address;
+        Args.requireBetween(interfaceIndex, 0, Integer.MAX_VALUE, "the index of an interface, or 0,");
+        Args.requireBetween(port, 0, 0xFFFF, "a port");
+        UdpSocket socket = new UdpSocket(Fd.ofResult(Native.call(SyscallNumber.SOCKET, ip4
+                ? UdpHeaders.AF_INET
+                : UdpHeaders.AF_INET6, SOCK_DGRAM | UnixSocket.SOCK_CLOEXEC | UnixSocket.SOCK_NONBLOCK, 0),
+                "socket(" + (ip4 ? "AF_INET" : "AF_INET6") + ", SOCK_DGRAM)"), ip4);
+        try {
+            socket.prepare();
+            if (address.isMulticastAddress()) {
+                socket.set(UnixSocket.SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR"); // others may be in the group, too
+            }
+            Native.Scratch scratch = Native.scratch();
+            int length = UdpHeaders.putName(scratch.address(), address, interfaceIndex, port);
+            Args.check(Native.call(SyscallNumber.BIND, socket.fd.value(), scratch.address(), length), "bind(udp "
+                    + address.getHostAddress() + ", port " + port + ")");
+            return socket;
+        } catch (LinuxException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private void prepare() throws LinuxException {
+        if (ip4) {
+            set(level, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE, "IP_MTU_DISCOVER");
+            set(level, IP_RECVTOS, 1, "IP_RECVTOS");
+            set(level, IP_RECVTTL, 1, "IP_RECVTTL");
+            set(level, UdpHeaders.IP_PKTINFO, 1, "IP_PKTINFO");
+            set(level, IP_MULTICAST_ALL, 0, "IP_MULTICAST_ALL"); // groups that this socket has not joined are not its own
+        } else {
+            set(level, IPV6_V6ONLY, 1, "IPV6_V6ONLY");
+            set(level, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE, "IPV6_MTU_DISCOVER");
+            set(level, IPV6_RECVTCLASS, 1, "IPV6_RECVTCLASS");
+            set(level, IPV6_RECVHOPLIMIT, 1, "IPV6_RECVHOPLIMIT");
+            set(level, IPV6_RECVPKTINFO, 1, "IPV6_RECVPKTINFO");
+            set(level, IPV6_MULTICAST_ALL, 0, "IPV6_MULTICAST_ALL");
+        }
+    }
+
+    private void set(int level, int option, int value, String name) throws LinuxException {
+        Args.check(trySet(level, option, value), "setsockopt(" + name + ", " + value + ")");
+    }
+
+    private long trySet(int level, int option, int value) {
+        Native.Scratch scratch = Native.scratch();
+        scratch.memory().set(ValueLayout.JAVA_INT, 0, value);
+        return Native.call(SyscallNumber.SETSOCKOPT, fd.value(), level, option, scratch.address(), Integer.BYTES, 0);
+    }
+
+    private int get(int level, int option, String name) throws LinuxException {
+        Native.Scratch scratch = Native.scratch(); // the value at 0, its length behind it
+        scratch.memory().set(ValueLayout.JAVA_INT, Integer.BYTES, Integer.BYTES);
+        Args.check(Native.call(SyscallNumber.GETSOCKOPT, fd.value(), level, option, scratch.address(), scratch.address()
+                + Integer.BYTES, 0), "getsockopt(" + name + ")");
+        return scratch.memory().get(ValueLayout.JAVA_INT, 0);
+    }
+
+    /** Whether it sends and receives IPv4, and not IPv6. */
+    public boolean isIp4() {
+        return ip4;
+    }
+
+    /**
+     * The port that the socket is bound to: getsockname(2).
+     *
+     * @return 1 to 65535
+     * @throws LinuxException {@code ENOBUFS}
+     */
+    public int port() throws LinuxException {
+        Native.Scratch scratch = Native.scratch(); // the address at 0, its length behind it
+        scratch.memory().set(ValueLayout.JAVA_INT, UdpHeaders.NAME_BYTES, UdpHeaders.NAME_BYTES);
+        Args.check(Native.call(SyscallNumber.GETSOCKNAME, fd.value(), scratch.address(), scratch.address()
+                + UdpHeaders.NAME_BYTES), "getsockname(udp)");
+        return UdpHeaders.port(scratch.address());
+    }
+
+    /**
+     * Asks for room in the kernel: {@code SO_SNDBUF} and {@code SO_RCVBUF}, beyond the system's limit (sysctl
+     * {@code net.core.rmem_max}, {@code wmem_max}) if the process has CAP_NET_ADMIN.
+     *
+     * @param sendBytes 1 or more
+     * @param receiveBytes 1 or more
+     * @return what the kernel gave for receiving; it counts its own overhead, too
+     * @throws LinuxException {@code EBADF}
+     */
+    public int setBuffers(int sendBytes, int receiveBytes) throws LinuxException {
+        Args.requireBetween(sendBytes, 1, 1 << 30, "a buffer's size");
+        Args.requireBetween(receiveBytes, 1, 1 << 30, "a buffer's size");
+        if (trySet(UnixSocket.SOL_SOCKET, SO_SNDBUFFORCE, sendBytes) < 0) {
+            set(UnixSocket.SOL_SOCKET, SO_SNDBUF, sendBytes, "SO_SNDBUF");
+        }
+        if (trySet(UnixSocket.SOL_SOCKET, SO_RCVBUFFORCE, receiveBytes) < 0) {
+            set(UnixSocket.SOL_SOCKET, SO_RCVBUF, receiveBytes, "SO_RCVBUF");
+        }
+        return get(UnixSocket.SOL_SOCKET, SO_RCVBUF, "SO_RCVBUF");
+    }
+
+    /**
+     * Lets the kernel hand over several datagrams of one sender and one length as one: {@code UDP_GRO}. A
+     * {@link UdpReceiveBatch} then needs 64 KiB for each, and tells the length.
+     *
+     * @return false if the kernel cannot: before Linux 5.0
+     */
+    public boolean coalesce() {
+        return trySet(UdpHeaders.SOL_UDP, UdpHeaders.UDP_GRO, 1) == 0;
+    }
+
+    /**
+     * Lets nothing in any more, so that a socket that only sends takes no memory: a filter that accepts no packet,
+     * {@code SO_ATTACH_FILTER}.
+     *
+     * @throws LinuxException {@code ENOMEM}
+     */
+    public void refuseAll() throws LinuxException {
+        Native.Scratch scratch = Native.scratch(); // struct sock_fprog {short length, instructions at 8}, BPF_RET 0
+        MemorySegment memory = scratch.memory();
+        memory.set(ValueLayout.JAVA_LONG, 0, 1);
+        memory.set(ValueLayout.JAVA_LONG, 8, scratch.address() + 16);
+        memory.set(ValueLayout.JAVA_LONG, 16, 0x06); // struct sock_filter {short code = BPF_RET | BPF_K, …, int k = 0}
+        Args.check(Native.call(SyscallNumber.SETSOCKOPT, fd.value(), UnixSocket.SOL_SOCKET, SO_ATTACH_FILTER, scratch
+                .address(), 16, 0), "setsockopt(SO_ATTACH_FILTER)");
+    }
+
+    /**
+     * Joins a multicast group: what is sent to it arrives here if the socket is bound to it, or to all addresses.
+     *
+     * @param group of the socket's family
+     * @param interfaceIndex where to join
+     * @throws LinuxException {@code EADDRINUSE} (joined already), {@code ENODEV}, {@code ENOBUFS} (too many groups)
+     */
+    public void join(InetAddress group, int interfaceIndex) throws LinuxException {
+        membership(group, interfaceIndex, ip4 ? IP_ADD_MEMBERSHIP : IPV6_ADD_MEMBERSHIP, "join");
+    }
+
+    /**
+     * Leaves a multicast group.
+     *
+     * @param group as it was joined
+     * @param interfaceIndex where it was joined
+     * @throws LinuxException {@code EADDRNOTAVAIL} (not joined)
+     */
+    public void leave(InetAddress group, int interfaceIndex) throws LinuxException {
+        membership(group, interfaceIndex, ip4 ? IP_DROP_MEMBERSHIP : IPV6_DROP_MEMBERSHIP, "leave");
+    }
+
+    private void membership(InetAddress group, int interfaceIndex, int option, String verb) throws LinuxException {
+        if (!group.isMulticastAddress() || group instanceof Inet4Address != ip4) {
+            throw new IllegalArgumentException("not an " + (ip4 ? "IPv4" : "IPv6") + " multicast group: " + group
+                    .getHostAddress());
+        }
+        Args.requireBetween(interfaceIndex, 1, Integer.MAX_VALUE, "the index of an interface");
+        Native.Scratch scratch = Native.scratch();
+        UdpHeaders.putBytes(scratch.address(), group.getAddress());
+        int length;
+        if (ip4) { // struct ip_mreqn {group, address, interface}
+            scratch.memory().set(ValueLayout.JAVA_INT, 4, 0);
+            scratch.memory().set(ValueLayout.JAVA_INT, 8, interfaceIndex);
+            length = 12;
+        } else { // struct ipv6_mreq {group, interface}
+            scratch.memory().set(ValueLayout.JAVA_INT, 16, interfaceIndex);
+            length = 20;
+        }
+        Args.check(Native.call(SyscallNumber.SETSOCKOPT, fd.value(), level, option, scratch.address(), length, 0),
+                verb + "(multicast group " + group.getHostAddress() + ", interface " + interfaceIndex + ")");
+    }
+
+    /**
+     * Whether own multicast datagrams come back to sockets of this machine; they do unless told otherwise.
+     *
+     * @throws LinuxException {@code EBADF}
+     */
+    public void setMulticastLoop(boolean on) throws LinuxException {
+        set(level, ip4 ? IP_MULTICAST_LOOP : IPV6_MULTICAST_LOOP, on ? 1 : 0, "IP_MULTICAST_LOOP");
+    }
+
+    /** The descriptor, to wait for with {@link Poll} or {@link Epoll}; owned by this object. */
+    public Fd fd() {
+        return fd;
+    }
+
+    /** Closes the socket. Idempotent. */
+    @Override
+    public void close() {
+        fd.close();
+    }
+}
