@@ -88,6 +88,10 @@ public final class UdpDestination {
         return ip4;
     }
 
+    MemorySegment memory() {
+        return memory;
+    }
+
     long name() {
         return name;
     }

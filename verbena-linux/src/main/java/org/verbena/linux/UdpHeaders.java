@@ -106,7 +106,9 @@ final class UdpHeaders {
 
     /** The first word of a socket address's address. */
     static long high(long name) {
-        return RawMemory.getShort(name) == AF_INET6 ? bigEndian(RawMemory.getLongUnaligned(name + SOCKADDR6_ADDRESS)) : 0;
+        return RawMemory.getShort(name) == AF_INET6
+                ? bigEndian(RawMemory.getLongUnaligned(name + SOCKADDR6_ADDRESS))
+                : 0;
     }
 
     /** The second word of a socket address's address. */

@@ -124,6 +124,22 @@ public final class UdpSocket implements AutoCloseable {
         return scratch.memory().get(ValueLayout.JAVA_INT, 0);
     }
 
+    /**
+     * Asks whether there is a route: connect(2), on a socket of its own that sends nothing.
+     *
+     * @param from address of this machine that datagrams come from
+     * @param interfaceIndex the interface that {@code from} belongs to if it is link-local, else 0
+     * @param to where they go
+     * @throws LinuxException {@code ENETUNREACH}, {@code EHOSTUNREACH}, {@code EADDRNOTAVAIL} (not an address of this
+     *     machine), {@code EACCES} (a broadcast address), {@code EINVAL} (no interface for a link-local address)
+     */
+    public static void checkRoute(InetAddress from, int interfaceIndex, UdpDestination to) throws LinuxException {
+        try (UdpSocket socket = bind(from, interfaceIndex, 0)) {
+            Args.check(Native.call(to.memory(), SyscallNumber.CONNECT, socket.fd.value(), to.name(), to.nameBytes(), 0,
+                    0, 0), "connect(udp " + from.getHostAddress() + " to " + to + ")");
+        }
+    }
+
     /** Whether it sends and receives IPv4, and not IPv6. */
     public boolean isIp4() {
         return ip4;

@@ -27,6 +27,7 @@ class LayoutProbeTest {
         layouts();
         constants();
         network();
+        datagrams();
         programs();
         for (Field field : SyscallNumber.class.getDeclaredFields()) {
             if (field.getType() == int.class && Modifier.isPublic(field.getModifiers())) {
@@ -54,6 +55,8 @@ class LayoutProbeTest {
                 #include <linux/veth.h>
                 #include <net/if.h>
                 #include <netinet/in.h>
+                #include <netinet/udp.h>
+                #include <linux/filter.h>
                 #include <poll.h>
                 #include <sched.h>
                 #include <stddef.h>
@@ -258,6 +261,44 @@ class LayoutProbeTest {
         expect("offsetof(struct sockaddr_xdp, sxdp_flags)", 2);
         expect("offsetof(struct sockaddr_xdp, sxdp_ifindex)", Xsk.SOCKADDR_IFINDEX);
         expect("offsetof(struct sockaddr_xdp, sxdp_queue_id)", Xsk.SOCKADDR_QUEUE);
+    }
+
+    private void datagrams() throws IllegalAccessException {
+        constantsOf(UdpSocket.class, "", "SOCK_DGRAM", "SO_REUSEADDR", "SO_SNDBUF", "SO_RCVBUF", "SO_ATTACH_FILTER",
+                "SO_SNDBUFFORCE", "SO_RCVBUFFORCE", "IP_MTU_DISCOVER", "IP_PMTUDISC_PROBE", "IP_RECVTTL", "IP_RECVTOS",
+                "IP_MULTICAST_LOOP", "IP_ADD_MEMBERSHIP", "IP_DROP_MEMBERSHIP", "IP_MULTICAST_ALL",
+                "IPV6_MULTICAST_LOOP", "IPV6_ADD_MEMBERSHIP", "IPV6_DROP_MEMBERSHIP", "IPV6_MTU_DISCOVER",
+                "IPV6_PMTUDISC_PROBE", "IPV6_V6ONLY", "IPV6_MULTICAST_ALL", "IPV6_RECVPKTINFO", "IPV6_RECVHOPLIMIT",
+                "IPV6_RECVTCLASS");
+        constantsOf(UdpHeaders.class, "", "AF_INET", "AF_INET6", "IPPROTO_IP", "IPPROTO_IPV6", "SOL_UDP", "IP_TOS",
+                "IP_TTL", "IP_PKTINFO", "IPV6_PKTINFO", "IPV6_HOPLIMIT", "IPV6_TCLASS", "UDP_SEGMENT", "UDP_GRO");
+        expect("sizeof(struct mmsghdr)", UdpHeaders.MMSGHDR_BYTES);
+        expect("offsetof(struct mmsghdr, msg_hdr)", 0);
+        expect("offsetof(struct mmsghdr, msg_len)", UdpHeaders.MMSGHDR_LEN);
+        expect("sizeof(struct sockaddr_in)", UdpHeaders.SOCKADDR_IN_BYTES);
+        expect("offsetof(struct sockaddr_in, sin_port)", UdpHeaders.SOCKADDR_PORT);
+        expect("offsetof(struct sockaddr_in, sin_addr)", UdpHeaders.SOCKADDR_ADDRESS);
+        expect("sizeof(struct sockaddr_in6)", UdpHeaders.SOCKADDR_IN6_BYTES);
+        expect("offsetof(struct sockaddr_in6, sin6_port)", UdpHeaders.SOCKADDR_PORT);
+        expect("offsetof(struct sockaddr_in6, sin6_addr)", UdpHeaders.SOCKADDR6_ADDRESS);
+        expect("offsetof(struct sockaddr_in6, sin6_scope_id)", UdpHeaders.SOCKADDR6_SCOPE);
+        expect("sizeof(struct in_pktinfo)", UdpHeaders.PKTINFO_BYTES);
+        expect("offsetof(struct in_pktinfo, ipi_ifindex)", 0);
+        expect("offsetof(struct in_pktinfo, ipi_spec_dst)", UdpHeaders.PKTINFO_SOURCE);
+        expect("offsetof(struct in_pktinfo, ipi_addr)", UdpHeaders.PKTINFO_DESTINATION);
+        expect("sizeof(struct in6_pktinfo)", UdpHeaders.PKTINFO6_BYTES);
+        expect("offsetof(struct in6_pktinfo, ipi6_addr)", 0);
+        expect("offsetof(struct in6_pktinfo, ipi6_ifindex)", UdpHeaders.PKTINFO6_INTERFACE);
+        expect("CMSG_SPACE(sizeof(struct in6_pktinfo))", UdpHeaders.space(UdpHeaders.PKTINFO6_BYTES));
+        expect("CMSG_SPACE(2)", UdpHeaders.space(Short.BYTES));
+        expect("sizeof(struct ip_mreqn)", 12);
+        expect("offsetof(struct ip_mreqn, imr_multiaddr)", 0);
+        expect("offsetof(struct ip_mreqn, imr_ifindex)", 8);
+        expect("sizeof(struct ipv6_mreq)", 20);
+        expect("offsetof(struct ipv6_mreq, ipv6mr_interface)", 16);
+        expect("sizeof(struct sock_fprog)", 16);
+        expect("offsetof(struct sock_fprog, filter)", 8);
+        expect("*(long long *) &(struct sock_filter) {BPF_RET | BPF_K, 0, 0, 0}", 0x06);
     }
 
     private void programs() throws IllegalAccessException {

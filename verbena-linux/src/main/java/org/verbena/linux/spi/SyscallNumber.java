@@ -29,6 +29,7 @@ public final class SyscallNumber {
     public static final int SHUTDOWN = pick(48, 210);
     public static final int BIND = pick(49, 200);
     public static final int LISTEN = pick(50, 201);
+    public static final int GETSOCKNAME = pick(51, 204);
     public static final int SOCKETPAIR = pick(53, 199);
     public static final int SETSOCKOPT = pick(54, 208);
     public static final int GETSOCKOPT = pick(55, 209);
@@ -52,6 +53,8 @@ public final class SyscallNumber {
     public static final int ACCEPT4 = pick(288, 242);
     public static final int EVENTFD2 = pick(290, 19);
     public static final int EPOLL_CREATE1 = pick(291, 20);
+    public static final int RECVMMSG = pick(299, 243);
+    public static final int SENDMMSG = pick(307, 269);
     public static final int PROCESS_VM_READV = pick(310, 270);
     public static final int PROCESS_VM_WRITEV = pick(311, 271);
     public static final int MEMFD_CREATE = pick(319, 279);
