@@ -2,6 +2,7 @@ package org.verbena.linux;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -12,12 +13,16 @@ public final class NetworkLinks {
     static final int RTM_NEWLINK = 16;
     static final int RTM_DELLINK = 17;
     static final int RTM_GETLINK = 18;
+    static final int IFLA_ADDRESS = 1;
     static final int IFLA_IFNAME = 3;
+    static final int IFLA_MTU = 4;
     static final int IFLA_LINKINFO = 18;
     static final int IFLA_INFO_KIND = 1;
     static final int IFLA_INFO_DATA = 2;
     static final int VETH_INFO_PEER = 1;
     static final int IFF_UP = 1;
+    static final int IFF_LOOPBACK = 8;
+    static final int IFF_RUNNING = 0x40;
     static final int IFINFOMSG_BYTES = 16;
     static final int IFINFOMSG_INDEX = 4;
     static final int IFINFOMSG_FLAGS = 8;
@@ -25,6 +30,57 @@ public final class NetworkLinks {
     private static final int MAX_NAME = 15;
 
     private NetworkLinks() {}
+
+    /**
+     * An interface.
+     *
+     * @param index 1 or more
+     * @param name at most 15 bytes
+     * @param mtu bytes of the longest IP packet
+     * @param up whether it is switched on, and its link is there
+     * @param loopback whether it is the one that leads back to this machine
+     * @param hardwareAddress of Ethernet: 6 bytes; may be empty
+     */
+    public record Link(int index, String name, int mtu, boolean up, boolean loopback, List<Byte> hardwareAddress) {}
+
+    /**
+     * All interfaces.
+     *
+     * @param netlink the namespace
+     * @return in the kernel's order
+     * @throws LinuxException {@code EBADMSG}, {@code ETIMEDOUT}
+     */
+    public static List<Link> list(Netlink netlink) throws LinuxException {
+        String call = "netlink RTM_GETLINK";
+        List<Link> all = new ArrayList<>();
+        for (NetlinkReply reply : netlink.request(new NetlinkRequest(RTM_GETLINK, NetlinkRequest.NLM_F_DUMP).append(
+                header(0, 0, 0)), call)) {
+            ByteBuffer fixed = reply.payload();
+            if (reply.type() != RTM_NEWLINK || fixed.remaining() < IFINFOMSG_BYTES) {
+                throw new LinuxException(call, Errno.EBADMSG);
+            }
+            int flags = fixed.getInt(IFINFOMSG_FLAGS);
+            String name = "";
+            int mtu = 0;
+            List<Byte> address = new ArrayList<>();
+            for (NetlinkReply.Attribute a : reply.attributes(IFINFOMSG_BYTES)) {
+                switch (a.type()) {
+                    case IFLA_IFNAME -> name = a.text();
+                    case IFLA_MTU -> mtu = a.integer();
+                    case IFLA_ADDRESS -> {
+                        for (ByteBuffer b = a.value().duplicate(); b.hasRemaining();) {
+                            address.add(b.get());
+                        }
+                    }
+                    default -> { // not asked for
+                    }
+                }
+            }
+            all.add(new Link(fixed.getInt(IFINFOMSG_INDEX), name, mtu, (flags & IFF_UP) != 0 && (flags
+                    & IFF_RUNNING) != 0, (flags & IFF_LOOPBACK) != 0, List.copyOf(address)));
+        }
+        return all;
+    }
 
     /**
      * Makes two interfaces, each of which receives what the other one sends: veth(4).

@@ -215,7 +215,14 @@ class LayoutProbeTest {
                 "CTRL_ATTR_OP_ID");
         expect("GENL_NAMSIZ", 16);
         constantsOf(NetworkLinks.class, "", "RTM_NEWLINK", "RTM_DELLINK", "RTM_GETLINK", "IFLA_IFNAME", "IFLA_LINKINFO",
-                "IFLA_INFO_KIND", "IFLA_INFO_DATA", "VETH_INFO_PEER", "IFF_UP");
+                "IFLA_INFO_KIND", "IFLA_INFO_DATA", "VETH_INFO_PEER", "IFF_UP", "IFLA_ADDRESS", "IFLA_MTU",
+                "IFF_LOOPBACK",
+                "IFF_RUNNING");
+        constantsOf(NetworkAddresses.class, "", "RTM_NEWADDR", "RTM_GETADDR", "IFA_ADDRESS", "IFA_LOCAL", "IFA_FLAGS",
+                "IFA_F_NODAD", "IFA_F_DADFAILED", "IFA_F_TENTATIVE");
+        expect("sizeof(struct ifaddrmsg)", NetworkAddresses.IFADDRMSG_BYTES);
+        expect("offsetof(struct ifaddrmsg, ifa_prefixlen)", NetworkAddresses.IFADDRMSG_PREFIX);
+        expect("offsetof(struct ifaddrmsg, ifa_index)", NetworkAddresses.IFADDRMSG_INDEX);
         expect("sizeof(struct ifinfomsg)", NetworkLinks.IFINFOMSG_BYTES);
         expect("offsetof(struct ifinfomsg, ifi_index)", NetworkLinks.IFINFOMSG_INDEX);
         expect("offsetof(struct ifinfomsg, ifi_flags)", NetworkLinks.IFINFOMSG_FLAGS);

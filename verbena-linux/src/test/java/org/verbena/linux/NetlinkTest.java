@@ -168,4 +168,34 @@ class NetlinkTest {
                     IllegalArgumentException.class);
         }
     }
+
+    @Test
+    void interfacesAndTheirAddresses() throws Exception {
+        NetworkNamespace.callInNew(() -> {
+            try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
+                NetworkLinks.createVeth(netlink, "one", "other");
+                int one = NetworkLinks.index(netlink, "one");
+                NetworkLinks.setUp(netlink, one);
+                NetworkAddresses.add(netlink, one, InetAddress.getByName("10.9.8.7"), 24);
+                NetworkAddresses.add(netlink, one, InetAddress.getByName("fd00::9"), 64);
+                assertErrno(Errno.EEXIST, () -> NetworkAddresses.add(netlink, one, InetAddress.getByName("10.9.8.7"),
+                        24));
+                List<NetworkLinks.Link> links = NetworkLinks.list(netlink);
+                assertThat(links).extracting(NetworkLinks.Link::name).containsExactlyInAnyOrder("lo", "one", "other");
+                for (NetworkLinks.Link link : links) {
+                    assertThat(link.up()).as(link + ": a veth has a link when both ends are up").isFalse();
+                    assertThat(link.loopback()).isEqualTo(link.name().equals("lo"));
+                    assertThat(link.mtu()).isEqualTo(link.loopback() ? 65536 : 1500);
+                    assertThat(link.hardwareAddress()).hasSize(6);
+                }
+                NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, "other"));
+                assertThat(NetworkLinks.list(netlink)).filteredOn(NetworkLinks.Link::up).extracting(
+                        NetworkLinks.Link::name).containsExactlyInAnyOrder("one", "other");
+                assertThat(NetworkAddresses.list(netlink)).contains(
+                        new NetworkAddresses.Entry(one, InetAddress.getByName("10.9.8.7"), 24),
+                        new NetworkAddresses.Entry(one, InetAddress.getByName("fd00::9"), 64));
+            }
+            return 0;
+        });
+    }
 }
