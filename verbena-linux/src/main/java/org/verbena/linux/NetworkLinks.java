@@ -17,6 +17,7 @@ public final class NetworkLinks {
     static final int IFLA_IFNAME = 3;
     static final int IFLA_MTU = 4;
     static final int IFLA_LINKINFO = 18;
+    static final int IFLA_NET_NS_FD = 28;
     static final int IFLA_INFO_KIND = 1;
     static final int IFLA_INFO_DATA = 2;
     static final int VETH_INFO_PEER = 1;
@@ -127,6 +128,19 @@ public final class NetworkLinks {
     public static void setUp(Netlink netlink, int index) throws LinuxException {
         netlink.request(new NetlinkRequest(RTM_NEWLINK, 0).append(header(index(index), IFF_UP, IFF_UP)),
                 "netlink RTM_NEWLINK(index " + index + ", up)");
+    }
+
+    /**
+     * Moves an interface, which is switched off by that and loses its addresses.
+     *
+     * @param netlink the namespace that it is in
+     * @param index the interface
+     * @param namespace where it goes: see {@link NetworkNamespace#open}
+     * @throws LinuxException {@code EPERM}, {@code ENODEV}, {@code EINVAL} (not one that can be moved)
+     */
+    public static void move(Netlink netlink, int index, Fd namespace) throws LinuxException {
+        netlink.request(new NetlinkRequest(RTM_NEWLINK, 0).append(header(index(index), 0, 0)).attribute(IFLA_NET_NS_FD,
+                namespace.value()), "netlink RTM_NEWLINK(index " + index + ", to another namespace)");
     }
 
     /**

@@ -1,5 +1,6 @@
 package org.verbena.linux;
 
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -15,6 +16,16 @@ public final class NetworkNamespace {
     static final int CLONE_NEWNET = 0x40000000;
 
     private NetworkNamespace() {}
+
+    /**
+     * The namespace of the calling thread, which lasts at least as long as the descriptor is open.
+     *
+     * @return a descriptor that stands for it
+     * @throws LinuxException {@code EMFILE}, {@code ENFILE}, {@code ENOENT} (no proc(5))
+     */
+    public static Fd open() throws LinuxException {
+        return PosixFile.open(Path.of("/proc/thread-self/ns/net"), PosixFile.O_RDONLY, 0);
+    }
 
     /**
      * Runs an action on a new platform thread in a new namespace. The thread ends afterwards, so that nothing else ever

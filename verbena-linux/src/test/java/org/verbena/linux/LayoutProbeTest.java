@@ -215,7 +215,8 @@ class LayoutProbeTest {
                 "CTRL_ATTR_OP_ID");
         expect("GENL_NAMSIZ", 16);
         constantsOf(NetworkLinks.class, "", "RTM_NEWLINK", "RTM_DELLINK", "RTM_GETLINK", "IFLA_IFNAME", "IFLA_LINKINFO",
-                "IFLA_INFO_KIND", "IFLA_INFO_DATA", "VETH_INFO_PEER", "IFF_UP", "IFLA_ADDRESS", "IFLA_MTU",
+                "IFLA_INFO_KIND", "IFLA_INFO_DATA", "VETH_INFO_PEER", "IFF_UP", "IFLA_ADDRESS", "IFLA_NET_NS_FD",
+                "IFLA_MTU",
                 "IFF_LOOPBACK",
                 "IFF_RUNNING");
         constantsOf(NetworkAddresses.class, "", "RTM_NEWADDR", "RTM_GETADDR", "IFA_ADDRESS", "IFA_LOCAL", "IFA_FLAGS",
