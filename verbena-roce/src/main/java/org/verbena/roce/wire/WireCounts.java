@@ -1,0 +1,23 @@
+package org.verbena.roce.wire;
+
+/** What a wire has counted; written under the context's lock, read by anyone, who may see a value that is a little old. */
+public final class WireCounts {
+    /** Packets that arrived and had a right CRC. */
+    public long received;
+    /** Packets that arrived with a wrong CRC, or were damaged otherwise: {@code rx_icrc_encapsulated}. */
+    public long icrcErrors;
+    /** Datagrams that are too short or too long to be a packet: {@code rcvd_pkts_malformed}. */
+    public long malformed;
+    /** Packets of IPv4 whose identification was not 0, and was found by the CRC. */
+    public long identified;
+    /** Receive calls that failed. */
+    public long receiveErrors;
+    /** Packets given to the kernel. */
+    public long sent;
+    /** Packets that the kernel refused, or for which there was no room. */
+    public long sendErrors;
+    /** The last errno of those; 0 if there was none. */
+    public int lastSendError;
+
+    WireCounts() {}
+}
