@@ -4,7 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
 
-import org.verbena.linux.DmaBuf;
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
@@ -12,6 +13,7 @@ import org.verbena.linux.Mapping;
 import org.verbena.linux.Memfd;
 import org.verbena.linux.Sys;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.SharedBuffer;
 
 /**
  * Memory that peers of its protection domains map: a memory file of Verbena's own, or a buffer that another driver shares
@@ -28,7 +30,8 @@ final class Allocation {
     final long fileOffset;
     /** Where in the mapping the memory begins. */
     private final long start;
-    private final boolean foreign;
+    /** Another driver's buffer; null for a file of Verbena's own. */
+    private final @Nullable SharedBuffer foreign;
     /** It stays without regions, see {@link ShmDeviceMemory}. */
     private boolean held;
     /** Nobody uses it, and nobody will. */
@@ -36,7 +39,8 @@ final class Allocation {
     /** How many regions of each protection domain lie in it. */
     private final Map<Integer, Integer> users = new HashMap<>();
 
-    private Allocation(long id, long bytes, Fd fd, Mapping mapping, long fileOffset, long start, boolean foreign) {
+    private Allocation(long id, long bytes, Fd fd, Mapping mapping, long fileOffset, long start,
+            @Nullable SharedBuffer foreign) {
         this.id = id;
         this.bytes = bytes;
         this.fd = fd;
@@ -58,7 +62,7 @@ final class Allocation {
             fd = Memfd.create("verbena-memory", size);
             Memfd.allocate(fd, 0, size);
             Memfd.addSeals(fd, Memfd.SEAL_SEAL | Memfd.SEAL_SHRINK | Memfd.SEAL_GROW);
-            return new Allocation(id, bytes, fd, Mapping.map(fd, 0, size, true), 0, 0, false);
+            return new Allocation(id, bytes, fd, Mapping.map(fd, 0, size, true), 0, 0, null);
         } catch (LinuxException e) {
             if (fd != null) {
                 fd.close();
@@ -69,27 +73,8 @@ final class Allocation {
 
     /** Maps a part of a shared buffer; the descriptor stays the caller's. */
     static Allocation ofDmaBuf(String verb, long id, int descriptor, long offset, long bytes) throws VerbsException {
-        Fd fd = null;
-        try {
-            fd = Fd.duplicate(descriptor);
-            if (!DmaBuf.isDmaBuf(fd)) {
-                throw new LinuxException("map fd " + descriptor, Errno.EINVAL, "it is no shared buffer (dma-buf)");
-            }
-            long size = DmaBuf.size(fd);
-            if (offset > size || bytes > size - offset) {
-                throw new LinuxException("map fd " + descriptor, Errno.EINVAL, "the buffer has " + size + " bytes");
-            }
-            long page = Sys.pageSize();
-            long from = offset & -page;
-            Mapping m = Mapping.map(fd, from, Extents.pages(offset + bytes - from), true);
-            DmaBuf.beginAccess(fd);
-            return new Allocation(id, bytes, fd, m, from, offset - from, true);
-        } catch (LinuxException e) {
-            if (fd != null) {
-                fd.close();
-            }
-            throw new VerbsException(verb, e);
-        }
+        SharedBuffer b = SharedBuffer.map(verb, descriptor, offset, bytes);
+        return new Allocation(id, bytes, b.fd(), b.mapping(), b.fileOffset(), b.start(), b);
     }
 
     MemorySegment segment() {
@@ -98,7 +83,7 @@ final class Allocation {
 
     /** True if the pages are another driver's and stay when the mapping goes. */
     boolean isForeign() {
-        return foreign;
+        return foreign != null;
     }
 
     /** Counts a region of a protection domain; answers false if the memory is given back already. */
@@ -132,7 +117,7 @@ final class Allocation {
 
     /** True if the pages go when one region of the protection domain does. */
     synchronized boolean vanishesWithout(int pd) {
-        return !foreign && !held && users.size() == 1 && Integer.valueOf(1).equals(users.get(pd));
+        return foreign == null && !held && users.size() == 1 && Integer.valueOf(1).equals(users.get(pd));
     }
 
     /** True if the segment's memory belongs to this allocation. */
@@ -153,13 +138,10 @@ final class Allocation {
 
     /** The context closes: gives the descriptor back and leaves the pages to whoever still holds the segment. */
     void abandon() {
-        if (foreign) {
-            try {
-                DmaBuf.endAccess(fd);
-            } catch (LinuxException e) {
-                EngineLog.log(System.Logger.Level.DEBUG, "cannot end the access to a shared buffer", e);
-            }
+        if (foreign != null) {
+            foreign.close();
+        } else {
+            fd.close();
         }
-        fd.close();
     }
 }
