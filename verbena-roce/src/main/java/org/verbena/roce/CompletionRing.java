@@ -10,13 +10,14 @@ import org.jspecify.annotations.Nullable;
  * resized goes on with another ring, which the reader finds when this one is empty.
  */
 final class CompletionRing {
-    /** Longs an entry: number of the request, word, bytes, immediate and source, time, vendor's error. */
-    private static final int STRIDE = 6;
+    /**
+     * Longs an entry: number of the request, word, bytes, immediate and source (of a send: how far its queue is free), time.
+     */
+    private static final int STRIDE = 5;
     private static final int WORD = 1;
     private static final int BYTES = 2;
     private static final int MORE = 3;
     private static final int TIME = 4;
-    private static final int VENDOR = 5;
     /** A word: its queue pair is gone, and the entry with it. */
     static final long VOID = -1;
 
@@ -37,6 +38,8 @@ final class CompletionRing {
     private final int capacity;
     private final int mask;
     private final long[] entries;
+    /** Of sends: whose room they take. */
+    private final @Nullable SendRoom[] rooms;
     private long tail;
     private long head;
     /** How far the reader has seen the tail. */
@@ -49,6 +52,7 @@ final class CompletionRing {
         int slots = Integer.highestOneBit(Math.max(1, 2 * capacity - 1));
         mask = slots - 1;
         entries = new long[slots * STRIDE];
+        rooms = new @Nullable SendRoom[slots];
     }
 
     int capacity() {
@@ -87,15 +91,25 @@ final class CompletionRing {
         return waiting() >= capacity;
     }
 
-    /** Adds an entry; there is room. */
-    void put(long wrId, long word, long bytes, int immediate, int source, long time, int vendor) {
-        int at = ((int) tail & mask) * STRIDE;
+    /** Adds the entry of a receive; there is room. */
+    void put(long wrId, long word, long bytes, int immediate, int source, long time) {
+        put(wrId, word, bytes, (long) source << 32 | immediate & 0xffff_ffffL, time, null);
+    }
+
+    /** Adds the entry of a send, after which so many of its queue are free; there is room. */
+    void put(long wrId, long word, long bytes, long time, SendRoom room, long freed) {
+        put(wrId, word, bytes, freed, time, room);
+    }
+
+    private void put(long wrId, long word, long bytes, long more, long time, @Nullable SendRoom room) {
+        int slot = (int) tail & mask;
+        int at = slot * STRIDE;
+        rooms[slot] = room;
         entries[at] = wrId;
         entries[at + WORD] = word;
         entries[at + BYTES] = bytes;
-        entries[at + MORE] = (long) source << 32 | immediate & 0xffff_ffffL;
+        entries[at + MORE] = more;
         entries[at + TIME] = time;
-        entries[at + VENDOR] = vendor;
         TAIL.setRelease(this, tail + 1);
     }
 
@@ -126,16 +140,25 @@ final class CompletionRing {
 
     /** Moves the oldest entry into a cursor, and answers whether it was one at all. */
     boolean take(Cursor c) {
-        int at = ((int) head & mask) * STRIDE;
+        int slot = (int) head & mask;
+        int at = slot * STRIDE;
         long word = (long) ENTRY.getOpaque(entries, at + WORD);
         c.wrId = entries[at];
         c.word = word;
         c.byteLength = entries[at + BYTES];
         long more = entries[at + MORE];
-        c.immediate = (int) more;
-        c.source = (int) (more >>> 32);
         c.time = entries[at + TIME];
-        c.vendorError = (int) entries[at + VENDOR];
+        SendRoom room = rooms[slot];
+        if (room == null) {
+            c.immediate = (int) more;
+            c.source = (int) (more >>> 32);
+        } else {
+            rooms[slot] = null;
+            c.source = 0;
+            if (word != VOID) {
+                room.free(more);
+            }
+        }
         HEAD.setRelease(this, head + 1);
         return word != VOID;
     }
@@ -148,6 +171,5 @@ final class CompletionRing {
         int immediate;
         int source;
         long time;
-        int vendorError;
     }
 }

@@ -1,10 +1,7 @@
 package org.verbena.roce;
 
-import java.lang.foreign.MemorySegment;
-
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Mapping;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Slots;
 
@@ -33,11 +30,6 @@ final class KeyTable {
     /** Undoes {@link #takeKey} for a key that nothing is found by any more. */
     void giveKey(int key) {
         slots.give(key >>> 8);
-    }
-
-    static Region region(int key, int pd, int access, MemorySegment segment, long iova, boolean own,
-            @Nullable Mapping mapping) {
-        return new Region(key, pd, access, segment, iova, own, mapping);
     }
 
     /** Lets a region be found, in place of another one of its key. */

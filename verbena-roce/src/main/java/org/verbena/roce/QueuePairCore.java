@@ -3,6 +3,8 @@ package org.verbena.roce;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +17,7 @@ import org.verbena.roce.transport.SendWqe;
 import org.verbena.roce.transport.TransportQueuePair;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
@@ -29,6 +32,8 @@ import org.verbena.verbs.spi.Opcode;
  * which it therefore does not hold. Callbacks come under the context's lock.
  */
 final class QueuePairCore implements QueuePairOwner {
+    private static final QueuePairAttributes UNSET = QueuePairAttributes.to(QueuePairState.RESET).build();
+
     final RoceContext context;
     final int number;
     final int type;
@@ -36,20 +41,26 @@ final class QueuePairCore implements QueuePairOwner {
     final SendRing sends;
     /** Null for types that have none of their own. */
     final @Nullable ReceivePool receives;
+    final SendRoom room = new SendRoom();
     private final @Nullable DomainMemory memory;
     private final @Nullable RoceCompletionQueue sendCq;
     private final @Nullable RoceCompletionQueue receiveCq;
-    private final @Nullable RoceXrcDomain domain;
+    private final XrcDomains.@Nullable Domain domain;
     private final CounterEntry counters;
     /** Inline data; the ring knows it by address. */
     private final MemorySegment inline;
-    private WeakReference<@Nullable QueuePair> api = new WeakReference<>(null);
+    /** Those that show it, of type XRC_RECV perhaps several; guarded by itself. */
+    private final List<WeakReference<QueuePair>> api = new ArrayList<>();
+    /** How many there are, of type XRC_RECV; guarded by the domain. */
+    int handles = 1;
+    /** What has been set; changed under the lock. */
+    private volatile QueuePairAttributes attributes = UNSET;
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile String errorReason = "";
     private boolean closed;
 
     QueuePairCore(RoceContext context, int number, QueuePairInitAttributes init, @Nullable RoceProtectionDomain pd,
-            @Nullable RoceXrcDomain domain, CounterEntry counters) {
+            XrcDomains.@Nullable Domain domain, CounterEntry counters) {
         this.context = context;
         this.number = number;
         this.type = init.type();
@@ -85,7 +96,24 @@ final class QueuePairCore implements QueuePairOwner {
 
     /** Events are told of this queue pair from now on. */
     void belongsTo(QueuePair qp) {
-        api = new WeakReference<>(qp);
+        synchronized (api) {
+            api.add(new WeakReference<>(qp));
+        }
+    }
+
+    /** Events are told of it no more. */
+    void belongsNoMoreTo(QueuePair qp) {
+        synchronized (api) {
+            api.removeIf(r -> r.refersTo(qp) || r.refersTo(null));
+        }
+    }
+
+    QueuePairAttributes attributes() {
+        return attributes;
+    }
+
+    void setAttributes(QueuePairAttributes all) {
+        attributes = all;
     }
 
     QueuePairState state() {
@@ -117,11 +145,13 @@ final class QueuePairCore implements QueuePairOwner {
     /** Under the lock: forgets what has completed and, of its own queue, what is posted. */
     void reset() {
         discardCompletions();
+        room.free(sends.posted());
         ReceivePool r = receives;
         if (r != null && !r.isShared()) {
             r.reset();
         }
         errorReason = "";
+        attributes = UNSET;
     }
 
     private void discardCompletions() {
@@ -165,7 +195,7 @@ final class QueuePairCore implements QueuePairOwner {
         RoceCompletionQueue cq = sendCq;
         if (cq != null) {
             long word = CompletionRing.word(w.status, Opcode.completion(w.opcode), 0, number);
-            if (!cq.put(w.wrId, word, w.byteLength, 0, 0, 0, false)) {
+            if (!cq.put(w.wrId, word, w.byteLength, room, sends.completed() + 1)) {
                 overrun();
             }
         }
@@ -183,7 +213,7 @@ final class QueuePairCore implements QueuePairOwner {
             from.countReceive();
         }
         long word = CompletionRing.word(w.status, w.opcode, w.wcFlags, number);
-        if (cq != null && !cq.put(w.wrId, word, w.byteLength, w.immediate, w.sourceQueuePair, 0, w.solicited)) {
+        if (cq != null && !cq.put(w.wrId, word, w.byteLength, w.immediate, w.sourceQueuePair, w.solicited)) {
             overrun();
         }
     }
@@ -211,9 +241,13 @@ final class QueuePairCore implements QueuePairOwner {
     }
 
     private void raise(int event, String detail) {
-        QueuePair qp = api.get();
-        if (qp != null) {
-            context.raise(AsyncEvent.builder(event, qp).detail(detail).build());
+        synchronized (api) {
+            for (WeakReference<QueuePair> r : api) {
+                QueuePair qp = r.get();
+                if (qp != null) {
+                    context.raise(AsyncEvent.builder(event, qp).detail(detail).build());
+                }
+            }
         }
     }
 

@@ -4,12 +4,17 @@ import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Mapping;
+import org.verbena.linux.LinuxException;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
 
 /** What the transport's memory knows of a region: bounds, rights, and where it lies. Used under the context's lock. */
 final class Region {
+    /** What is given back with a region. */
+    interface Given {
+        void giveBack() throws LinuxException;
+    }
+
     final int key;
     final int pd;
     final int access;
@@ -20,14 +25,14 @@ final class Region {
     final long length;
     final MemorySegment segment;
     /** What is given back with the region; null for memory that is the application's or the device's. */
-    final @Nullable Mapping mapping;
+    final @Nullable Given given;
     /** Memory that nobody takes away while the region exists: it has not to be asked whether it lives. */
     private final boolean own;
     /** How many memory windows are bound to it. */
     int windows;
     private @Nullable CounterEntry counters;
 
-    Region(int key, int pd, int access, MemorySegment segment, long iova, boolean own, @Nullable Mapping mapping) {
+    Region(int key, int pd, int access, MemorySegment segment, long iova, boolean own, @Nullable Given given) {
         this.key = key;
         this.pd = pd;
         this.access = access;
@@ -36,12 +41,12 @@ final class Region {
         this.iova = iova;
         this.length = segment.byteSize();
         this.own = own;
-        this.mapping = mapping;
+        this.given = given;
     }
 
     /** The same region with another place, domain or rights, under the same key. */
     Region changed(int newPd, int newAccess, MemorySegment newSegment, long newIova, boolean newOwn) {
-        Region r = new Region(key, newPd, newAccess, newSegment, newIova, newOwn, mapping);
+        Region r = new Region(key, newPd, newAccess, newSegment, newIova, newOwn, given);
         r.counters = counters;
         return r;
     }

@@ -71,22 +71,41 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
     // ---- under the lock
 
     /**
-     * Adds a completion.
+     * Adds the completion of a receive.
      *
      * @param solicited counts for those who wait for solicited ones only
      * @return false if the queue has overrun: the completion is lost, and its queue pair has to fail
      */
-    boolean put(long wrId, long word, long bytes, int immediate, int source, int vendor, boolean solicited) {
-        if (failed) {
-            return false;
+    boolean put(long wrId, long word, long bytes, int immediate, int source, boolean solicited) {
+        if (failed || writing.isFull()) {
+            return lost();
         }
-        if (writing.isFull()) {
-            return !overruns || overrun();
+        long now = now();
+        writing.put(wrId, word, bytes, immediate, source, now);
+        added(word, solicited, now);
+        return true;
+    }
+
+    /** As the other, of a send, after which so many of its queue are free. */
+    boolean put(long wrId, long word, long bytes, SendRoom room, long freed) {
+        if (failed || writing.isFull()) {
+            return lost();
         }
-        long now = timestamps || notification.deadline() != Long.MAX_VALUE || channel() != null
-                ? System.nanoTime()
-                : 0;
-        writing.put(wrId, word, bytes, immediate, source, now, vendor);
+        long now = now();
+        writing.put(wrId, word, bytes, now, room, freed);
+        added(word, false, now);
+        return true;
+    }
+
+    private boolean lost() {
+        return !overruns || !failed && overrun();
+    }
+
+    private long now() {
+        return timestamps || channel() != null ? System.nanoTime() : 0;
+    }
+
+    private void added(long word, boolean solicited, long now) {
         RoceCounted.add(counters, SamplePoint.CQ_COMPLETIONS, 1);
         if (channel() != null) {
             boolean counts = solicited || CompletionRing.status(word) != WcStatus.SUCCESS;
@@ -97,7 +116,6 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
                 context.progress().watch(this);
             }
         }
-        return true;
     }
 
     private boolean overrun() {
@@ -194,7 +212,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
 
     @Override
     public int vendorError() {
-        return cursor.vendorError;
+        return 0; // the status says all
     }
 
     @Override

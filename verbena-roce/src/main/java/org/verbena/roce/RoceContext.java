@@ -61,7 +61,7 @@ final class RoceContext extends Context {
     private final Slots pds = new Slots(RoceLimits.MAX_PD);
     private final Slots completionQueues = new Slots(RoceLimits.MAX_CQ);
     private final Slots sharedReceiveQueues = new Slots(RoceLimits.MAX_SRQ);
-    private final Slots xrcDomains = new Slots(RoceLimits.MAX_XRCD);
+    private final XrcDomains xrcDomains = new XrcDomains();
     private final QueuePairNumbers numbers;
     private final AtomicInteger nextChannel = new AtomicInteger();
     private final AtomicInteger nextThreadDomain = new AtomicInteger();
@@ -183,6 +183,11 @@ final class RoceContext extends Context {
 
     /** How a destination is reached; the caller closes it, or gives it to the transport. */
     Path path(String verb, AddressVector v) throws VerbsException {
+        int length = port.attributes().gidTableLength();
+        if (v.port() != 1 || v.sourceGidIndex() < 0 || v.sourceGidIndex() >= length) {
+            throw new VerbsException(verb, Errno.EINVAL, "AV is from port " + v.port() + ", GID index "
+                    + v.sourceGidIndex() + ": there is port 1 only, with " + length + " GIDs");
+        }
         Gid source = port.gid(v.sourceGidIndex()).gid();
         if (source.high() == 0 && source.low() == 0) {
             throw new VerbsException(verb, Errno.EINVAL, "there is no GID at index " + v.sourceGidIndex());
@@ -265,7 +270,7 @@ final class RoceContext extends Context {
             case Feature.RC, Feature.UC, Feature.UD, Feature.MULTICAST, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP,
                     Feature.QUERY_VALUES, Feature.ALLOCATE, Feature.COMPLETION_TIMESTAMP_WALLCLOCK,
                     Feature.CQ_RESIZE, Feature.CQ_MODERATION, Feature.THREAD_DOMAIN, Feature.PARENT_DOMAIN,
-                    Feature.IOVA, Feature.ZERO_BASED, Feature.REREGISTER, Feature.MEMORY_WINDOW_TYPE_1,
+                    Feature.IOVA, Feature.ZERO_BASED, Feature.DMABUF, Feature.REREGISTER, Feature.MEMORY_WINDOW_TYPE_1,
                     Feature.MEMORY_WINDOW_TYPE_2, Feature.SEND_INVALIDATE, Feature.DEVICE_MEMORY, Feature.FLUSH,
                     Feature.ATOMIC_WRITE, Feature.XRC, Feature.SHARED_RECEIVE_QUEUE,
                     Feature.SHARED_RECEIVE_QUEUE_RESIZE ->
@@ -323,21 +328,13 @@ final class RoceContext extends Context {
 
     @Override
     protected XrcDomain implOpenXrcDomain(XrcDomainAttributes attributes) throws VerbsException {
-        String verb = "open XRC domain on " + describe();
-        if (attributes.fd() != -1) {
-            throw new VerbsException(verb, Errno.EOPNOTSUPP,
-                    "domains of " + device.name() + " are private: processes cannot share one by a file");
-        }
-        if ((attributes.openFlags() & XrcDomainAttributes.CREATE) == 0) {
-            throw new VerbsException(verb, Errno.EINVAL, "a private domain is not there before: CREATE is needed");
-        }
-        int index = xrcDomains.take(verb, "XRC domains");
+        XrcDomains.Domain domain = xrcDomains.open("open XRC domain on " + describe(), attributes);
         try {
-            RoceXrcDomain d = new RoceXrcDomain(this, index);
+            RoceXrcDomain d = new RoceXrcDomain(this, domain);
             adopt(d);
             return d;
-        } catch (VerbsException e) {
-            xrcDomains.give(index);
+        } catch (VerbsException e) { // the context was closed meanwhile
+            xrcDomains.release(domain);
             throw e;
         }
     }
@@ -347,8 +344,8 @@ final class RoceContext extends Context {
         return XrcDomainAttributes.FD | XrcDomainAttributes.OFLAGS;
     }
 
-    void giveXrcDomain(int index) {
-        xrcDomains.give(index);
+    XrcDomains xrcDomains() {
+        return xrcDomains;
     }
 
     @Override
@@ -414,8 +411,23 @@ final class RoceContext extends Context {
         }
     }
 
-    void giveQueuePairNumber(int number) {
-        numbers.give(number);
+    /** A queue pair is closed. */
+    void close(QueuePairCore qp) {
+        lock.lock();
+        try {
+            qp.close();
+            posted();
+        } finally {
+            lock.unlock();
+        }
+        numbers.give(qp.number);
+    }
+
+    /** A handle of a queue pair of type XRC_RECV is closed. */
+    void release(XrcDomains.Domain domain, QueuePairCore target) {
+        if (domain.release(target)) {
+            close(target);
+        }
     }
 
     SharedReceiveQueue createSharedReceiveQueue(RoceProtectionDomain pd, SharedReceiveQueueAttributes attributes)

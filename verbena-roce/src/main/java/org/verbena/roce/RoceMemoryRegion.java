@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
-import org.verbena.linux.Mapping;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.MemoryRegion;
@@ -83,10 +82,10 @@ final class RoceMemoryRegion extends MemoryRegion {
             lock.unlock();
         }
         context.keys().giveKey(r.key);
-        Mapping m = r.mapping;
-        if (m != null) {
+        Region.Given given = r.given;
+        if (given != null) {
             try {
-                m.discard();
+                given.giveBack();
             } catch (LinuxException e) {
                 throw new VerbsException("free the memory of " + describe(), e);
             }

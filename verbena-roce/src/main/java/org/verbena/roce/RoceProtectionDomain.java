@@ -29,6 +29,7 @@ import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SharedBuffer;
 
 /** A protection domain: a number that keys and queue pairs carry. */
 final class RoceProtectionDomain extends ProtectionDomain {
@@ -80,7 +81,8 @@ final class RoceProtectionDomain extends ProtectionDomain {
 
     @Override
     protected int supportedMemoryRegionMask() {
-        return MemoryRegionAttributes.IOVA | MemoryRegionAttributes.ADDR;
+        return MemoryRegionAttributes.IOVA | MemoryRegionAttributes.ADDR | MemoryRegionAttributes.FD
+                | MemoryRegionAttributes.FD_OFFSET;
     }
 
     @Override
@@ -95,7 +97,7 @@ final class RoceProtectionDomain extends ProtectionDomain {
             if ((access & AccessFlags.HUGETLB) != 0) {
                 Madvise.preferHugePages(m.segment());
             }
-            return region(m.segment(), access, base(m.segment(), access), m);
+            return region(m.segment(), access, base(m.segment(), access), true, m::discard);
         } catch (LinuxException e) {
             throw new VerbsException(verb, e);
         }
@@ -103,18 +105,22 @@ final class RoceProtectionDomain extends ProtectionDomain {
 
     @Override
     protected MemoryRegion implRegister(MemorySegment memory, int access) throws VerbsException {
-        return region(memory, access, base(memory, access), null);
+        return region(memory, access, base(memory, access), false, null);
     }
 
     @Override
     protected MemoryRegion implRegisterExtended(MemoryRegionAttributes a) throws VerbsException {
         MemorySegment m = a.memory();
         if (m == null) {
-            throw new VerbsException("register on " + describe(), Errno.EOPNOTSUPP,
-                    "shared buffers (dma-buf) are not supported");
+            SharedBuffer b = SharedBuffer.map("register " + a.length() + " bytes on " + describe(), a.descriptor(), a
+                    .descriptorOffset(), a.length());
+            return region(b.segment(), a.access(), a.iova(), true, () -> {
+                b.mapping().discard();
+                b.close();
+            });
         }
         return a.has(MemoryRegionAttributes.IOVA)
-                ? region(m, a.access(), a.iova(), null)
+                ? region(m, a.access(), a.iova(), false, null)
                 : implRegister(m, a.access());
     }
 
@@ -122,12 +128,12 @@ final class RoceProtectionDomain extends ProtectionDomain {
         return (access & AccessFlags.ZERO_BASED) != 0 ? 0 : memory.address();
     }
 
-    private MemoryRegion region(MemorySegment segment, int access, long iova, @Nullable Mapping mapping)
-            throws VerbsException {
+    private MemoryRegion region(MemorySegment segment, int access, long iova, boolean own,
+            Region.@Nullable Given given) throws VerbsException {
         int key = context.keys().takeKey();
         try {
             RoceMemoryRegion mr = new RoceMemoryRegion(context, this,
-                    new Region(key, index, access, segment, iova, mapping != null, mapping));
+                    new Region(key, index, access, segment, iova, own, given));
             context.adopt(mr);
             return mr;
         } catch (VerbsException e) { // the domain was closed meanwhile

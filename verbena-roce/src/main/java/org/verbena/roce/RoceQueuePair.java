@@ -26,12 +26,14 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
     private final QueuePairCore core;
     private final SendQueue sendQueue;
     private final ReceiveQueue receiveQueue;
-    private volatile QueuePairAttributes attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
+    /** Of type XRC_RECV; else null. */
+    private final XrcDomains.@Nullable Domain domain;
 
     RoceQueuePair(RoceContext context, RoceProtectionDomain pd, QueuePairInitAttributes init, int number)
             throws VerbsException {
         super(pd, init);
         this.context = context;
+        domain = null;
         CounterEntry shown = shown(init, number);
         core = new QueuePairCore(context, number, init, pd, null, shown);
         sendQueue = new RoceSendQueue(this, context, core, pd.index(), init);
@@ -47,11 +49,26 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
             throws VerbsException {
         super(domain, init);
         this.context = context;
+        this.domain = domain.domain();
         CounterEntry shown = shown(init, number);
-        core = new QueuePairCore(context, number, init, null, domain, shown);
+        core = new QueuePairCore(context, number, init, null, this.domain, shown);
         sendQueue = new NoSends();
         receiveQueue = new NoReceives();
         show(shown);
+        core.belongsTo(this);
+        this.domain.add(core);
+        opened();
+    }
+
+    /** One more handle of one of type XRC_RECV. */
+    RoceQueuePair(RoceContext context, RoceXrcDomain domain, QueuePairInitAttributes init, QueuePairCore target)
+            throws VerbsException {
+        super(domain, init);
+        this.context = context;
+        this.domain = domain.domain();
+        core = target;
+        sendQueue = new NoSends();
+        receiveQueue = new NoReceives();
         core.belongsTo(this);
         opened();
     }
@@ -98,7 +115,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
     @Override
     public QueuePairAttributes query() throws VerbsException {
         checkOpen("query " + describe());
-        return attributes.toBuilder().state(state()).capabilities(QueuePairValues.capabilities(initAttributes()))
+        return core.attributes().toBuilder().state(state()).capabilities(QueuePairValues.capabilities(initAttributes()))
                 .build();
     }
 
@@ -143,9 +160,8 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         core.transport.modify(to, a, path);
         if (to == QueuePairState.RESET) {
             core.reset();
-            attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
         } else if (to != QueuePairState.ERR) {
-            attributes = attributes.with(a);
+            core.setAttributes(core.attributes().with(a));
         }
         core.setState(core.transport.state());
         context.posted();
@@ -194,14 +210,11 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
     @Override
     protected void implClose() throws VerbsException {
         context.multicast().detachAll(this);
-        ContextLock lock = context.lock();
-        lock.lock();
-        try {
-            core.close();
-            context.posted();
-        } finally {
-            lock.unlock();
+        core.belongsNoMoreTo(this);
+        if (domain == null) {
+            context.close(core);
+        } else {
+            context.release(domain, core);
         }
-        context.giveQueuePairNumber(core.number);
     }
 }

@@ -48,7 +48,7 @@ final class RoceSendQueue extends SendQueue {
     private boolean open;
     private int error;
     private int staged;
-    /** Entries known to be free; asked for anew when used up. */
+    /** Entries known to be free behind those posted; asked for anew when used up. */
     private int room;
     private @Nullable SendWqe current;
     /** The request that was staged last has not been given its destination. */
@@ -241,10 +241,7 @@ final class RoceSendQueue extends SendQueue {
     }
 
     private boolean hasRoom() {
-        ContextLock lock = context.lock();
-        lock.lock();
-        room = depth == 0 ? 0 : ring.room();
-        lock.unlock();
+        room = depth - (int) (ring.posted() - core.room.freed());
         if (staged >= room) {
             error = Errno.ENOMEM;
         }
@@ -381,7 +378,7 @@ final class RoceSendQueue extends SendQueue {
                 return Errno.EINVAL;
             }
             core.transport.post(n);
-            room = ring.room();
+            room -= n;
             context.posted();
         } finally {
             lock.unlock();

@@ -19,7 +19,7 @@ final class RoceSharedReceiveQueue extends SharedReceiveQueue implements RoceRec
     private final int number;
     private final ReceivePool pool;
     private final RoceReceiveQueue receives;
-    private final @Nullable RoceXrcDomain domain;
+    private final XrcDomains.@Nullable Domain domain;
     private final CounterEntry counters;
 
     RoceSharedReceiveQueue(RoceContext context, RoceProtectionDomain pd, SharedReceiveQueueAttributes a, int number)
@@ -28,17 +28,16 @@ final class RoceSharedReceiveQueue extends SharedReceiveQueue implements RoceRec
         this.context = context;
         this.number = number;
         boolean xrc = a.type() == SharedReceiveQueueType.XRC;
-        domain = xrc ? (RoceXrcDomain) a.xrcDomain() : null;
+        domain = xrc && a.xrcDomain() instanceof RoceXrcDomain d ? d.domain() : null;
         pool = new ReceivePool(pd.memory(), true, a.maxWr(), RoceLimits.MAX_SRQ_WR, a.maxSge());
         receives = new RoceReceiveQueue(this, pool);
         counters = context.shown().sharedReceiveQueue(number, a);
         show(counters);
         pool.share(counters, xrc ? (RoceCompletionQueue) a.completionQueue() : null, this::limitReached);
-        RoceXrcDomain d = domain;
-        if (d != null) {
+        if (domain != null) {
             ContextLock lock = context.lock();
             lock.lock();
-            d.put(number, pool);
+            domain.put(number, pool);
             lock.unlock();
         }
         opened();
@@ -112,11 +111,10 @@ final class RoceSharedReceiveQueue extends SharedReceiveQueue implements RoceRec
 
     @Override
     protected void implClose() {
-        RoceXrcDomain d = domain;
-        if (d != null) {
+        if (domain != null) {
             ContextLock lock = context.lock();
             lock.lock();
-            d.remove(number);
+            domain.remove(number);
             lock.unlock();
         }
         context.giveSharedReceiveQueue(number);

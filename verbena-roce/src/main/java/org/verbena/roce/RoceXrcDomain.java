@@ -1,51 +1,65 @@
 package org.verbena.roce;
 
-import org.jspecify.annotations.Nullable;
-
+import org.verbena.linux.Errno;
 import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairCreateFlags;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairOpenAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.XrcDomain;
 
-/** An XRC domain, of this context alone. */
+/** A handle of an XRC domain. */
 final class RoceXrcDomain extends XrcDomain {
     private final RoceContext context;
-    private final int index;
-    /** By number; under the context's lock. */
-    private final @Nullable ReceivePool[] queues = new @Nullable ReceivePool[RoceLimits.MAX_SRQ + 1];
+    private final XrcDomains.Domain domain;
 
-    RoceXrcDomain(RoceContext context, int index) throws VerbsException {
+    RoceXrcDomain(RoceContext context, XrcDomains.Domain domain) throws VerbsException {
         super(context);
         this.context = context;
-        this.index = index;
+        this.domain = domain;
         opened();
     }
 
-    @Nullable
-    ReceivePool sharedReceiveQueue(int number) {
-        return number < queues.length ? queues[number] : null;
-    }
-
-    void put(int number, ReceivePool pool) {
-        queues[number] = pool;
-    }
-
-    void remove(int number) {
-        queues[number] = null;
+    XrcDomains.Domain domain() {
+        return domain;
     }
 
     @Override
     protected QueuePair implCreateQueuePair(QueuePairInitAttributes attributes) throws VerbsException {
+        if (attributes.createFlags() != 0) {
+            throw new VerbsException("create QP on " + describe(), Errno.EOPNOTSUPP, "type XRC_RECV of "
+                    + context.describe() + " has no " + QueuePairCreateFlags.toString(attributes.createFlags()));
+        }
         return context.createQueuePair(attributes, (init, number) -> new RoceQueuePair(context, this, init, number));
     }
 
     @Override
+    protected QueuePair implOpenQueuePair(QueuePairOpenAttributes a) throws VerbsException {
+        QueuePairCore target = domain.share(a.number());
+        if (target == null) {
+            throw new VerbsException("open QP 0x" + Integer.toHexString(a.number()) + " of " + describe(),
+                    Errno.EINVAL, "the domain has no queue pair of that number");
+        }
+        QueuePairInitAttributes.Builder b = QueuePairInitAttributes.builderXrcReceive();
+        Object user = a.userContext();
+        try {
+            RoceQueuePair qp = new RoceQueuePair(context, this, (user == null ? b : b.userContext(user)).build(),
+                    target);
+            context.adopt(qp);
+            return qp;
+        } catch (VerbsException e) { // the domain was closed meanwhile
+            context.release(domain, target);
+            throw e;
+        }
+    }
+
+    @Override
     public String describe() {
-        return "XRC domain " + index + " of " + context.describe();
+        return "XRC domain " + domain.index + " of " + context.describe();
     }
 
     @Override
     protected void implClose() {
-        context.giveXrcDomain(index);
+        context.xrcDomains().release(domain);
     }
 }

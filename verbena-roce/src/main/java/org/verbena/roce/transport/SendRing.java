@@ -46,6 +46,16 @@ public final class SendRing {
         return entries[(int) (tail + n) & mask];
     }
 
+    /** How many have been posted since the ring was made. */
+    public long posted() {
+        return tail;
+    }
+
+    /** How many were posted before the one that completes now, or is the oldest. */
+    public long completed() {
+        return head;
+    }
+
     SendWqe at(long index) {
         return entries[(int) index & mask];
     }

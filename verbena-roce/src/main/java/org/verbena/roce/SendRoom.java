@@ -1,0 +1,32 @@
+package org.verbena.roce;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * How far the application has polled the completions of a send queue: a request takes room until then, not only until it
+ * is carried out. Written by who polls, read by who posts.
+ */
+final class SendRoom {
+    private static final VarHandle FREED;
+
+    static {
+        try {
+            FREED = MethodHandles.lookup().findVarHandle(SendRoom.class, "freed", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    @SuppressWarnings("unused") // FREED
+    private long freed;
+
+    /** So many of the requests that were ever posted take no room any more. */
+    void free(long requests) {
+        FREED.setRelease(this, requests);
+    }
+
+    long freed() {
+        return (long) FREED.getAcquire(this);
+    }
+}
