@@ -65,7 +65,7 @@ final class DomainMemory implements Memory {
         if (r.pd != pd || !r.isThere()) {
             return BAD_KEY;
         }
-        if (!r.covers(address, length)) {
+        if (length > 0 && !r.covers(address, length)) {
             return BAD_RANGE;
         }
         return (r.access & access) == access ? r.local(address) : BAD_ACCESS;
@@ -77,7 +77,7 @@ final class DomainMemory implements Memory {
                 || w.type == MemoryWindow.TYPE_2 && w.owner != queuePair) {
             return BAD_KEY;
         }
-        if (!w.covers(address, length)) {
+        if (length > 0 && !w.covers(address, length)) {
             return BAD_RANGE;
         }
         return (w.access & access) == access ? w.address + (address - w.start) : BAD_ACCESS;

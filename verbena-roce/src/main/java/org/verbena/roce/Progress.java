@@ -18,6 +18,8 @@ import org.verbena.verbs.spi.Engine;
 final class Progress implements Engine.Waiting {
     /** Packets that are taken at a time. */
     private static final int BATCH = 64;
+    /** Batches that are taken at most before a connection begins. */
+    private static final int DRAIN = 64;
     /** An application that polls so often in a millisecond needs no help. */
     private static final int OFTEN = 16;
 
@@ -112,6 +114,13 @@ final class Progress implements Engine.Waiting {
     /** Under the lock. */
     void forget(RoceCompletionQueue cq) {
         moderated.remove(cq);
+    }
+
+    /** Under the lock: takes all packets that have arrived, but no more than can be on their way for long. */
+    void drain() {
+        for (int i = 0; i < DRAIN && run() >= BATCH; i++) {
+            // the next ones
+        }
     }
 
     private int run() {

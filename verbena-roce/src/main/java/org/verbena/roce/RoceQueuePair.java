@@ -135,6 +135,11 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         QueuePairState from = state();
         QueuePairState wanted = a.state();
         QueuePairState to = wanted == null ? from : wanted;
+        if (from == QueuePairState.SQD && core.transport.isDraining() && to.acceptsSends()
+                && to != QueuePairState.ERR) {
+            throw new VerbsException(verb, Errno.EINVAL,
+                    "a request that was started before SQD is not done yet: wait for SQ_DRAINED");
+        }
         AddressVector av = a.has(QueuePairAttributes.AV) ? a.addressVector() : null;
         Path path = av == null ? null : context.path(verb, av);
         ContextLock lock = context.lock();
@@ -142,6 +147,9 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         try {
             if (core.state() != from && to != QueuePairState.ERR && to != QueuePairState.RESET) {
                 throw new VerbsException(verb, Errno.EINVAL, "it has failed meanwhile: " + core.errorReason());
+            }
+            if (to == QueuePairState.RTR || to == QueuePairState.RESET) {
+                context.progress().drain(); // what was sent to an earlier connection is not for the next one
             }
             change(to, a, path);
             path = null; // it is the queue pair's

@@ -582,7 +582,7 @@ abstract class AttributeTableConformance extends Conformance {
         int gids = c.queryPort(1).gidTableLength();
         needs(c, Feature.UD);
         Seeds.each(ROUNDS / 2, r -> {
-            Gid gid = Seeds.pick(r, there, there, new Gid(0, 0), new Gid(0xff12L << 48, r.nextLong()));
+            Gid gid = Seeds.pick(r, there, there, new Gid(0, 0), fixture.group(r.nextLong()));
             int port = Seeds.pick(r, 1, 1, 1, 0, -1, device.physicalPortCount() + 1, Integer.MAX_VALUE);
             int index = Seeds.pick(r, 0, 0, 0, -1, gids, Integer.MAX_VALUE);
             AddressVector v = AddressVector.builder(gid).port(port).sourceGidIndex(index).trafficClass(r.nextInt(256))

@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 import org.verbena.verbs.Context;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -32,6 +33,11 @@ public interface ConformanceFixture {
     /** Whether atomics reach memory that was registered and not allocated; if not, they are EOPNOTSUPP. */
     default boolean atomicsOnRegisteredMemory() {
         return true;
+    }
+
+    /** A multicast group that its ports reach; another one for another number, of which the lower 24 bits count. */
+    default Gid group(long number) {
+        return new Gid(0xff12L << 48, number);
     }
 
     /** Whether a completion queue can hold no more than its entries; if not, nothing is ever lost. */

@@ -49,7 +49,6 @@ abstract class DestroyRaceConformance extends Conformance {
     private static final Set<Integer> EXPECTED = Set.of(Errno.EINVAL, Errno.EBUSY, Errno.ENOMEM, Errno.ENOENT,
             Errno.EOPNOTSUPP);
 
-    private static final Gid GROUP = Gid.parse("ff12::4:711");
     private static final int KEY = 17;
 
     DestroyRaceConformance(ConformanceFixture fixture, Topology topology) {
@@ -131,7 +130,7 @@ abstract class DestroyRaceConformance extends Conformance {
         private QueuePair addDatagrams(Pair p) throws VerbsException {
             QueuePair q = add(ready(e.pd.createQueuePair(like.type(QueuePairType.UD).build())));
             AddressHandle handle = add(e.pd.createAddressHandle(p.nearAddress.vector()));
-            control.addAll(List.of(() -> q.attachMulticast(GROUP, 0), () -> q.detachMulticast(GROUP, 0),
+            control.addAll(List.of(() -> q.attachMulticast(fixture.group(0x40711), 0), () -> q.detachMulticast(fixture.group(0x40711), 0),
                     () -> q.modify(to(QueuePairState.ERR)),
                     () -> e.pd.createAddressHandle(handle.vector()).close()));
             data.addAll(List.of(() -> e.postTo(q, handle, q.number(), KEY, Op.send(4).on(0, 100)),

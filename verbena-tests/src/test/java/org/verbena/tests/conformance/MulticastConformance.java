@@ -33,7 +33,7 @@ abstract class MulticastConformance extends Conformance {
     }
 
     static String newGroup() {
-        return new Gid(0xff12L << 48, ThreadLocalRandom.current().nextLong()).toString();
+        return fixture.group(ThreadLocalRandom.current().nextLong()).toString();
     }
 
     private void attach(Far far) throws Exception {
@@ -169,10 +169,10 @@ abstract class MulticastConformance extends Conformance {
         assertThat(end.device.maxAh()).isPositive();
         assertErrno(Errno.ENOMEM, () -> {
             for (int i = 0; i <= limit; i++) {
-                end.qp.attachMulticast(new Gid(0xff12L << 48, i), 0);
+                end.qp.attachMulticast(fixture.group(i), 0);
             }
         });
-        end.qp.detachMulticast(new Gid(0xff12L << 48, 0), 0);
+        end.qp.detachMulticast(fixture.group(0), 0);
         end.qp.attachMulticast(Gid.parse(group), 0);
     }
 }

@@ -1,0 +1,32 @@
+package org.verbena.tests.conformance;
+
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.Verbs;
+import org.verbena.verbs.VerbsException;
+
+/** The suite on {@code roce_lo}, where each context has an address of its own. */
+class RoceConformanceTest extends VerbsConformance {
+    static final class Fixture implements ConformanceFixture {
+        @Override
+        public Context open() throws VerbsException {
+            return Verbs.open("roce_lo");
+        }
+
+        /** Of IPv4, as the addresses of the interface are: 239.0.0.0/8 belongs to whoever uses it (RFC 2365). */
+        @Override
+        public Gid group(long number) {
+            return new Gid(0, 0xffff_ef00_0000L | number & 0xff_ffff);
+        }
+
+        @Override
+        public long largestTransfer() {
+            return 1L << 28;
+        }
+    }
+
+    @Override
+    protected ConformanceFixture fixture() {
+        return new Fixture();
+    }
+}
