@@ -130,7 +130,8 @@ abstract class DestroyRaceConformance extends Conformance {
         private QueuePair addDatagrams(Pair p) throws VerbsException {
             QueuePair q = add(ready(e.pd.createQueuePair(like.type(QueuePairType.UD).build())));
             AddressHandle handle = add(e.pd.createAddressHandle(p.nearAddress.vector()));
-            control.addAll(List.of(() -> q.attachMulticast(fixture.group(0x40711), 0), () -> q.detachMulticast(fixture.group(0x40711), 0),
+            Gid group = e.fixture.group(0x40711);
+            control.addAll(List.of(() -> q.attachMulticast(group, 0), () -> q.detachMulticast(group, 0),
                     () -> q.modify(to(QueuePairState.ERR)),
                     () -> e.pd.createAddressHandle(handle.vector()).close()));
             data.addAll(List.of(() -> e.postTo(q, handle, q.number(), KEY, Op.send(4).on(0, 100)),

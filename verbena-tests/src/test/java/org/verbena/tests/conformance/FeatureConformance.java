@@ -91,7 +91,7 @@ abstract class FeatureConformance extends Conformance {
             e.pd.createAddressHandle(AddressVector.to(e.context.queryGid(1, 0))).close();
         });
         m.put(Feature.MULTICAST, (p, e) -> {
-            Gid group = Gid.parse(MulticastConformance.newGroup());
+            Gid group = Gid.parse(MulticastConformance.newGroup(e.fixture));
             try (QueuePair qp = create(e, QueuePairType.UD, 0)) {
                 qp.attachMulticast(group, 0);
                 qp.detachMulticast(group, 0);

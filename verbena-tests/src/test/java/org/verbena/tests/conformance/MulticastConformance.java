@@ -21,7 +21,7 @@ abstract class MulticastConformance extends Conformance {
     private static final int GRH = GlobalRoutingHeader.BYTES;
 
     /** A group that no other test uses at the same time. */
-    private final String group = newGroup();
+    private final String group = newGroup(fixture);
 
     MulticastConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
@@ -32,7 +32,7 @@ abstract class MulticastConformance extends Conformance {
         needs(open(), Feature.MULTICAST);
     }
 
-    static String newGroup() {
+    static String newGroup(ConformanceFixture fixture) {
         return fixture.group(ThreadLocalRandom.current().nextLong()).toString();
     }
 

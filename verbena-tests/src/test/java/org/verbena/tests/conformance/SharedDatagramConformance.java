@@ -383,7 +383,7 @@ abstract class SharedDatagramConformance extends Conformance {
     void membersOfAGroupOnOneQueueTakeAReceiveEach() throws VerbsException {
         Pair p = sharing();
         needs(p.near.context, Feature.MULTICAST);
-        String group = MulticastConformance.newGroup();
+        String group = MulticastConformance.newGroup(fixture);
         List<QueuePair> members = new ArrayList<>(List.of(p.near.qp));
         for (int i = 0; i < 3; i++) {
             QueuePair q = p.near.queuePair();

@@ -101,7 +101,7 @@ abstract class UnreliableFaultConformance extends Conformance {
         PeerProcess process = ownPeer();
         Pair p = connectedTo(process, EndOptions.datagrams(), EndOptions.datagrams());
         Far other = readyFar(EndOptions.datagrams());
-        String group = MulticastConformance.newGroup();
+        String group = MulticastConformance.newGroup(fixture);
         for (Far f : List.of(p.far, other)) {
             f.act(end -> end.qp.attachMulticast(Gid.parse(group), 0));
         }
