@@ -9,7 +9,6 @@ import java.util.Map;
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
-import org.verbena.linux.Sys;
 import org.verbena.linux.UdpDestination;
 import org.verbena.linux.UdpSocket;
 import org.verbena.roce.transport.PacketHandler;
@@ -128,7 +127,7 @@ public final class UdpWire implements Wire, AutoCloseable {
 
     @Override
     public long nanoTime() {
-        return Sys.monotonicNanos();
+        return System.nanoTime();
     }
 
     @Override

@@ -1,0 +1,400 @@
+package org.verbena.roce.cm;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.Gid;
+
+/**
+ * The connection manager of a port (IBTA volume 1, chapter 12): connections and datagram services, its own and what peers
+ * ask for. Repeats what is lost, answers what comes twice, and limits what strangers can make it remember.
+ *
+ * <p>Pure: no thread, clock or socket. Whoever calls holds the agent's lock. Callbacks come from inside {@link #received}
+ * and {@link #progress}.
+ */
+public final class CmAgent {
+    /** Requests that wait for their answer, of all peers. */
+    static final int MAX_OFFERED = 4096;
+    /** Requests that wait for their answer, of one peer. */
+    static final int MAX_OFFERED_OF_PEER = 1024;
+    /** Ended connections that are remembered. */
+    static final int MAX_TIME_WAIT = 16_384;
+    private static final int LARGEST_MTU_CODE = 5;
+
+    private record PeerId(Gid peer, int id) {}
+
+    private record Alarm(long at, CmConnection connection) {}
+
+    /** A queue pair that answers inquiries. */
+    private record Datagrams(int queuePair, int qkey, PrivateData data) {}
+
+    private final CmCarrier carrier;
+    private final long caGuid;
+    private final RandomGenerator random;
+    private final int mtuCode;
+    final CmCounts counts = new CmCounts();
+    private final Map<Integer, CmConnection> connections = new HashMap<>();
+    /** Of the passive side: what a request that comes again is about. */
+    private final Map<PeerId, CmConnection> requests = new HashMap<>();
+    private final Map<Gid, Integer> offeredOfPeer = new HashMap<>();
+    private final Map<Long, CmService> services = new HashMap<>();
+    private final Map<Long, Datagrams> datagrams = new HashMap<>();
+    private final Map<Integer, CmInquiry> inquiries = new HashMap<>();
+    private final PriorityQueue<Alarm> alarms = new PriorityQueue<>((a, b) -> Long.signum(a.at() - b.at()));
+    private final ArrayDeque<CmConnection> timeWait = new ArrayDeque<>();
+    private int offered;
+    private long transactions;
+
+    /**
+     * An agent that knows nobody.
+     *
+     * @param carrier what messages go by
+     * @param caGuid of the own adapter; with the numbers of queue pairs it names connections for peers
+     * @param mtuCode code of the largest path MTU here: 1 for 256 to 5 for 4096 bytes
+     * @param random for numbers that strangers cannot guess
+     */
+    public CmAgent(CmCarrier carrier, long caGuid, int mtuCode, RandomGenerator random) {
+        this.carrier = carrier;
+        this.caGuid = caGuid;
+        this.mtuCode = mtuCode;
+        this.random = random;
+        transactions = random.nextLong();
+    }
+
+    // ---- the user's side
+
+    /** What was counted so far. */
+    public CmCounts counts() {
+        return counts;
+    }
+
+    /** A number for an exchange, for {@link CmMessage#transaction}. */
+    public long nextTransaction() {
+        return transactions++;
+    }
+
+    /** A number for a connection of this side, for {@link CmMessage.Request#localId}; it is not used by another. */
+    public int newId() {
+        int id;
+        do {
+            id = random.nextInt();
+        } while (id == 0 || connections.containsKey(id) || inquiries.containsKey(id));
+        return id;
+    }
+
+    /**
+     * Answers for a service from now on.
+     *
+     * @return false if somebody does already
+     */
+    public boolean listen(long serviceId, CmService service) {
+        return !datagrams.containsKey(serviceId) && services.putIfAbsent(serviceId, service) == null;
+    }
+
+    /** Answers inquiries for a service with a queue pair of type UD. False if somebody has the service already. */
+    public boolean provide(long serviceId, int queuePair, int qkey, PrivateData data) {
+        return !services.containsKey(serviceId) && datagrams.putIfAbsent(serviceId, new Datagrams(queuePair, qkey,
+                data)) == null;
+    }
+
+    /** Answers for a service no more. */
+    public void forgetService(long serviceId) {
+        services.remove(serviceId);
+        datagrams.remove(serviceId);
+    }
+
+    /**
+     * Asks to be connected.
+     *
+     * @param request with a number of {@link #newId}
+     * @param giveUpAt time of {@link CmCarrier#nanoTime} at which the peer counts as gone
+     * @return the connection
+     */
+    public CmConnection connect(CmMessage.Request request, CmUser user, long giveUpAt) {
+        CmConnection c = new CmConnection(this, request.route().local(), request.route().remote(), request.localId(),
+                request, user, giveUpAt);
+        connections.put(c.localId, c);
+        return c;
+    }
+
+    /**
+     * Asks for the queue pair of a service.
+     *
+     * @param from own GID
+     * @param to the peer's
+     * @param data at most 216 bytes
+     * @param giveUpAt time of {@link CmCarrier#nanoTime} at which the peer counts as gone
+     * @param user told the answer, or null if none came
+     */
+    public void inquire(Gid from, Gid to, long serviceId, int pkey, PrivateData data, long giveUpAt,
+            Consumer<CmMessage.@Nullable Answer> user) {
+        int id = newId();
+        CmInquiry q = new CmInquiry(from, to, CmCodec.encode(new CmMessage.Inquiry(nextTransaction(), id, pkey,
+                serviceId, data)), giveUpAt, user);
+        inquiries.put(id, q);
+        send(from, to, q.mad);
+        q.deadline = Math.min(now() + CmTimes.answer(CmTimes.RESPONSE), giveUpAt);
+    }
+
+    // ---- time
+
+    /** When {@link #progress} is due: a time of {@link CmCarrier#nanoTime}, {@link Long#MAX_VALUE} for never. */
+    public long nextDeadline() {
+        Alarm a = alarms.peek();
+        while (a != null && a.connection().deadline != a.at()) { // it was put off
+            alarms.poll();
+            a = alarms.peek();
+        }
+        long next = a == null ? Long.MAX_VALUE : a.at();
+        for (CmInquiry q : inquiries.values()) {
+            next = Math.min(next, q.deadline);
+        }
+        return next;
+    }
+
+    /** Does what is due. */
+    public void progress() {
+        long now = now();
+        for (Alarm a = alarms.peek(); a != null && a.at() - now <= 0; a = alarms.peek()) {
+            alarms.poll();
+            if (a.connection().deadline == a.at()) {
+                a.connection().expired(now);
+            }
+        }
+        if (!inquiries.isEmpty()) {
+            inquire(now);
+        }
+    }
+
+    private void inquire(long now) {
+        ArrayDeque<CmInquiry> over = new ArrayDeque<>();
+        for (Iterator<CmInquiry> i = inquiries.values().iterator(); i.hasNext();) {
+            CmInquiry q = i.next();
+            if (q.giveUp - now <= 0) {
+                i.remove();
+                over.add(q);
+            } else if (q.deadline - now <= 0) {
+                counts.repeated++;
+                send(q.from, q.to, q.mad);
+                q.deadline = Math.min(now + CmTimes.answer(CmTimes.RESPONSE), q.giveUp);
+            }
+        }
+        for (CmInquiry q : over) { // who may ask again
+            counts.timeouts++;
+            q.user.accept(null);
+        }
+    }
+
+    // ---- messages
+
+    /**
+     * A datagram has come to queue pair 1.
+     *
+     * @param to own GID that it was sent to
+     * @param from the sender's GID
+     * @param mad its bytes, whatever they are
+     */
+    public void received(Gid to, Gid from, byte[] mad) {
+        CmMessage message = CmCodec.decode(mad);
+        if (message == null) {
+            counts.malformed++;
+            return;
+        }
+        counts.received++;
+        switch (message) {
+            case CmMessage.Request m -> requested(to, from, m);
+            case CmMessage.Inquiry m -> send(from, m, to);
+            case CmMessage.Answer m -> answered(from, m);
+            case CmMessage.Reply m -> {
+                CmConnection c = find(m.remoteId(), to, from);
+                if (c != null) {
+                    c.received(m);
+                }
+            }
+            case CmMessage.Ready m -> {
+                CmConnection c = find(m.remoteId(), to, from);
+                if (c != null) {
+                    c.received(m);
+                }
+            }
+            case CmMessage.Reject m -> {
+                // an active side that has given up before any answer does not know the number here
+                CmConnection c = m.remoteId() == 0
+                        ? requests.get(new PeerId(from, m.localId()))
+                        : find(m.remoteId(),
+                                to, from);
+                if (c != null) {
+                    c.received(m);
+                }
+            }
+            case CmMessage.Receipt m -> {
+                CmConnection c = find(m.remoteId(), to, from);
+                if (c != null) {
+                    c.received(m);
+                }
+            }
+            case CmMessage.Disconnect m -> {
+                CmConnection c = find(m.remoteId(), to, from);
+                if (c != null) {
+                    c.received(m);
+                } else { // forgotten since: the peer must not wait
+                    send(to, from, CmCodec.encode(new CmMessage.Disconnected(m.transaction(), m.remoteId(), m
+                            .localId(), PrivateData.NONE)));
+                }
+            }
+            case CmMessage.Disconnected m -> {
+                CmConnection c = find(m.remoteId(), to, from);
+                if (c != null) {
+                    c.received(m);
+                }
+            }
+        }
+    }
+
+    /** The connection with a number, if the message comes from its peer. */
+    private @Nullable CmConnection find(int id, Gid to, Gid from) {
+        CmConnection c = connections.get(id);
+        if (c == null || !c.remote.equals(from) || !c.local.equals(to)) {
+            counts.unexpected++;
+            return null;
+        }
+        return c;
+    }
+
+    private void requested(Gid to, Gid from, CmMessage.Request m) {
+        CmConnection known = requests.get(new PeerId(from, m.localId()));
+        if (known != null) {
+            known.requestedAgain();
+            return;
+        }
+        int reason = refusal(to, from, m);
+        CmService service = services.get(m.serviceId());
+        if (reason == 0 && service == null) {
+            reason = RejectReason.INVALID_SERVICE_ID;
+        }
+        if (reason != 0 || service == null) {
+            refuse(to, from, m, reason);
+            return;
+        }
+        CmConnection c = new CmConnection(this, to, from, newId(), m);
+        connections.put(c.localId, c);
+        requests.put(new PeerId(from, m.localId()), c);
+        offered++;
+        offeredOfPeer.merge(from, 1, Integer::sum);
+        int refusal = service.requested(c, m);
+        if (refusal != 0) {
+            counts.refused++;
+            c.reject(refusal, PrivateData.NONE);
+        }
+    }
+
+    /** Why a request cannot be taken whoever it is for; 0 if it can. Nothing is remembered of one that cannot. */
+    private int refusal(Gid to, Gid from, CmMessage.Request m) {
+        boolean xrc = m.transport() == CmMessage.EXTENDED && m.extendedTransport() == CmMessage.XRC;
+        if (m.transport() != CmMessage.RC && m.transport() != CmMessage.UC && !xrc) {
+            return RejectReason.INVALID_TRANSPORT;
+        }
+        if (!m.route().local().equals(from) || !m.route().remote().equals(to)) {
+            return RejectReason.INVALID_GID;
+        }
+        if (m.pathMtu() < 1 || m.pathMtu() > LARGEST_MTU_CODE || m.pathMtu() > mtuCode) {
+            return RejectReason.INVALID_MTU;
+        }
+        if (services.containsKey(m.serviceId()) && (offered >= MAX_OFFERED || offeredOfPeer.getOrDefault(from,
+                0) >= MAX_OFFERED_OF_PEER)) {
+            counts.refused++;
+            return RejectReason.NO_RESOURCES;
+        }
+        return 0;
+    }
+
+    private void refuse(Gid to, Gid from, CmMessage.Request m, int reason) {
+        counts.rejectsSent++;
+        send(to, from, CmCodec.encode(new CmMessage.Reject(m.transaction(), 0, m.localId(), CmMessage.ABOUT_REQUEST,
+                reason, PrivateData.NONE, PrivateData.NONE)));
+    }
+
+    private void send(Gid to, CmMessage.Inquiry m, Gid from) {
+        Datagrams d = datagrams.get(m.serviceId());
+        send(from, to, CmCodec.encode(d == null
+                ? new CmMessage.Answer(m.transaction(), m.requestId(), 1, 0, m.serviceId(), 0, PrivateData.NONE)
+                : new CmMessage.Answer(m.transaction(), m.requestId(), 0, d.queuePair(), m.serviceId(), d.qkey(), d
+                        .data())));
+    }
+
+    private void answered(Gid from, CmMessage.Answer m) {
+        CmInquiry q = inquiries.get(m.requestId());
+        if (q == null || !q.to.equals(from)) {
+            counts.unexpected++;
+            return;
+        }
+        inquiries.remove(m.requestId());
+        q.user.accept(m);
+    }
+
+    // ---- for connections
+
+    long now() {
+        return carrier.nanoTime();
+    }
+
+    long caGuid() {
+        return caGuid;
+    }
+
+    PrivateData caGuidBytes() {
+        return PrivateData.of(ByteBuffer.allocate(Long.BYTES).putLong(caGuid).array());
+    }
+
+    void send(Gid from, Gid to, byte[] mad) {
+        counts.sent++;
+        carrier.send(from, to, mad);
+    }
+
+    void wakeAt(CmConnection c, long at) {
+        if (at != Long.MAX_VALUE) {
+            alarms.add(new Alarm(at, c));
+        }
+    }
+
+    /** A request waits no more. */
+    void answered(CmConnection c) {
+        offered--;
+        offeredOfPeer.computeIfPresent(c.remote, (gid, n) -> n == 1 ? null : n - 1);
+    }
+
+    /** A connection waits for late messages; the oldest that does is forgotten if there are too many. */
+    void ended(CmConnection c) {
+        timeWait.add(c);
+        if (timeWait.size() > MAX_TIME_WAIT) {
+            drop(timeWait.remove());
+        }
+    }
+
+    /** A connection has waited long enough; all wait as long, so it is the oldest. */
+    void forget(CmConnection c) {
+        timeWait.remove(c);
+        drop(c);
+    }
+
+    private void drop(CmConnection c) {
+        c.deadline = Long.MAX_VALUE;
+        connections.remove(c.localId, c);
+        if (!c.active) {
+            requests.remove(new PeerId(c.remote, c.remoteId), c);
+        }
+    }
+
+    /** How many connections it remembers, in whatever state. */
+    public int size() {
+        return connections.size();
+    }
+}

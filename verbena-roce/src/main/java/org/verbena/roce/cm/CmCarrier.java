@@ -1,0 +1,18 @@
+package org.verbena.roce.cm;
+
+import org.verbena.verbs.Gid;
+
+/** What carries messages, and what time it is: queue pair 1, or a test's carrier in virtual time. */
+public interface CmCarrier {
+    /** Nanoseconds of a clock that only goes forward; only differences mean something. */
+    long nanoTime();
+
+    /**
+     * Sends a message, which may be lost, repeated or come late.
+     *
+     * @param from own GID
+     * @param to the peer's GID
+     * @param mad {@value CmCodec#BYTES} bytes
+     */
+    void send(Gid from, Gid to, byte[] mad);
+}

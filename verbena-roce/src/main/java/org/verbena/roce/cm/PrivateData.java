@@ -1,0 +1,65 @@
+package org.verbena.roce.cm;
+
+import java.util.Arrays;
+import java.util.HexFormat;
+
+/** Bytes that a message carries for whoever uses the connection manager. Immutable. */
+public final class PrivateData {
+    /** None. */
+    public static final PrivateData NONE = new PrivateData(new byte[0]);
+
+    private final byte[] bytes;
+
+    private PrivateData(byte[] bytes) {
+        this.bytes = bytes;
+    }
+
+    /** A copy of bytes. */
+    public static PrivateData of(byte... bytes) {
+        return new PrivateData(bytes.clone());
+    }
+
+    /** A copy of a range of bytes, which is cut off or filled with zeros if {@code bytes} ends before. */
+    static PrivateData of(byte[] bytes, int from, int to) {
+        return new PrivateData(Arrays.copyOfRange(bytes, from, to));
+    }
+
+    /** A copy. */
+    public byte[] bytes() {
+        return bytes.clone();
+    }
+
+    /** How many. */
+    public int length() {
+        return bytes.length;
+    }
+
+    /** What is left behind the first {@code n}. */
+    public PrivateData from(int n) {
+        return new PrivateData(Arrays.copyOfRange(bytes, Math.min(n, bytes.length), bytes.length));
+    }
+
+    /** Without the zeros at the end, with which messages are filled up. */
+    public PrivateData trimmed() {
+        int n = bytes.length;
+        while (n > 0 && bytes[n - 1] == 0) {
+            n--;
+        }
+        return new PrivateData(Arrays.copyOf(bytes, n));
+    }
+
+    @Override
+    public boolean equals(Object o) {
+        return o instanceof PrivateData other && Arrays.equals(bytes, other.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
+    }
+
+    @Override
+    public String toString() {
+        return HexFormat.of().formatHex(bytes);
+    }
+}

@@ -1,0 +1,10 @@
+/**
+ * Connection management (IBTA volume 1, chapter 12): messages of 256 bytes between queue pairs 1, by which two ends agree on
+ * a connection and end it.
+ *
+ * <p>{@link org.verbena.roce.cm.CmAgent} is a pure state machine: messages and time come and go by
+ * {@link org.verbena.roce.cm.CmCarrier}, so its tests run in virtual time over a carrier that loses, repeats and reorders.
+ * All of an agent runs under one lock, which the caller holds. Nothing that a peer sent is trusted; what a flood of requests
+ * can take is limited.
+ */
+package org.verbena.roce.cm;
