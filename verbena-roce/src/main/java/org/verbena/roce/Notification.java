@@ -22,7 +22,7 @@ final class Notification {
 
     /** Asks for an event, in place of one that has not come or was not taken. */
     void arm(boolean solicitedOnly) {
-        armed = solicitedOnly ? SOLICITED : ANY;
+        armed = solicitedOnly && armed != ANY ? SOLICITED : ANY; // never for less than before
         begun = false;
         event = false;
         completions = 0;

@@ -21,6 +21,9 @@ interface Port extends AutoCloseable {
      */
     GidEntry gid(int index) throws VerbsException;
 
+    /** True for a GID of the table. */
+    boolean has(long gidHigh, long gidLow);
+
     /** Packets to a multicast group are received from now on. */
     void join(Gid group) throws VerbsException;
 

@@ -18,6 +18,7 @@ import org.verbena.roce.transport.TransportQueuePair;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairCreateFlags;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
@@ -58,6 +59,8 @@ final class QueuePairCore implements QueuePairOwner {
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile String errorReason = "";
     private boolean closed;
+    /** Does not take what it has sent to a group itself. */
+    private final boolean blocksOwn;
 
     QueuePairCore(RoceContext context, int number, QueuePairInitAttributes init, @Nullable RoceProtectionDomain pd,
             XrcDomains.@Nullable Domain domain, CounterEntry counters) {
@@ -67,6 +70,7 @@ final class QueuePairCore implements QueuePairOwner {
         this.domain = domain;
         this.counters = counters;
         memory = pd == null ? null : pd.memory();
+        blocksOwn = (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0;
         boolean target = type == QueuePairType.XRC_RECV;
         sendCq = target ? null : (RoceCompletionQueue) init.sendCq();
         receiveCq = target || type == QueuePairType.XRC_SEND ? null : (RoceCompletionQueue) init.receiveCq();
@@ -199,6 +203,11 @@ final class QueuePairCore implements QueuePairOwner {
                 overrun();
             }
         }
+    }
+
+    @Override
+    public boolean isUnwanted(long sourceHigh, long sourceLow, int sourceQueuePair) {
+        return blocksOwn && sourceQueuePair == number && context.isOwn(sourceHigh, sourceLow);
     }
 
     @Override

@@ -181,6 +181,11 @@ final class RoceContext extends Context {
         progress.posted();
     }
 
+    /** True for an entry of the GID table. */
+    boolean isOwn(long gidHigh, long gidLow) {
+        return port.has(gidHigh, gidLow);
+    }
+
     /** How a destination is reached; the caller closes it, or gives it to the transport. */
     Path path(String verb, AddressVector v) throws VerbsException {
         int length = port.attributes().gidTableLength();
@@ -273,7 +278,7 @@ final class RoceContext extends Context {
                     Feature.IOVA, Feature.ZERO_BASED, Feature.DMABUF, Feature.REREGISTER, Feature.MEMORY_WINDOW_TYPE_1,
                     Feature.MEMORY_WINDOW_TYPE_2, Feature.SEND_INVALIDATE, Feature.DEVICE_MEMORY, Feature.FLUSH,
                     Feature.ATOMIC_WRITE, Feature.XRC, Feature.SHARED_RECEIVE_QUEUE,
-                    Feature.SHARED_RECEIVE_QUEUE_RESIZE ->
+                    Feature.SHARED_RECEIVE_QUEUE_RESIZE, Feature.BLOCK_SELF_MULTICAST ->
                 true;
             case Feature.COUNTERS -> ShownObjects.COUNTING;
             default -> false;

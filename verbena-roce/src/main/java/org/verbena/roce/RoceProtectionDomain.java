@@ -179,7 +179,7 @@ final class RoceProtectionDomain extends ProtectionDomain {
             default -> throw new VerbsException(verb, Errno.EOPNOTSUPP,
                     context.describe() + " has no queue pairs of type " + QueuePairType.toString(attributes.type()));
         }
-        int flags = attributes.createFlags();
+        int flags = attributes.createFlags() & ~QueuePairCreateFlags.BLOCK_SELF_MCAST_LB;
         int operations = attributes.sendOperations() & ~Opcode.operations(attributes.type());
         if (flags != 0 || operations != 0) {
             throw new VerbsException(verb, Errno.EOPNOTSUPP, "type " + QueuePairType.toString(attributes.type())

@@ -69,6 +69,18 @@ final class UdpPort implements Port {
     }
 
     @Override
+    public boolean has(long gidHigh, long gidLow) {
+        List<PortAddress> all = wire.addresses();
+        for (int i = 0; i < all.size(); i++) {
+            Gid g = all.get(i).gid();
+            if (g.high() == gidHigh && g.low() == gidLow) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
     public void join(Gid group) throws VerbsException {
         wire.join(group);
     }

@@ -15,16 +15,45 @@ public final class GlobalRoutingHeader {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    /** Where an IPv4 header lies, which takes the place of the second half, and its first byte: no options. */
+    private static final int IPV4 = 20;
+    private static final int IPV4_FIRST = 0x45;
+    private static final long MAPPED = 0xffff_0000_0000L;
+
     private final int first;
     private final int hopLimit;
     private final Gid source;
     private final Gid destination;
 
     private GlobalRoutingHeader(MemorySegment s) {
-        first = s.get(INT, 0);
-        hopLimit = s.get(ValueLayout.JAVA_BYTE, 7) & 0xff;
-        source = new Gid(s.get(LONG, 8), s.get(LONG, 16));
-        destination = new Gid(s.get(LONG, 24), s.get(LONG, 32));
+        if (isIpv4(s)) {
+            first = (s.get(ValueLayout.JAVA_BYTE, IPV4 + 1) & 0xff) << 20;
+            hopLimit = s.get(ValueLayout.JAVA_BYTE, IPV4 + 8) & 0xff;
+            source = mapped(s.get(INT, IPV4 + 12));
+            destination = mapped(s.get(INT, IPV4 + 16));
+        } else {
+            first = s.get(INT, 0);
+            hopLimit = s.get(ValueLayout.JAVA_BYTE, 7) & 0xff;
+            source = new Gid(s.get(LONG, 8), s.get(LONG, 16));
+            destination = new Gid(s.get(LONG, 24), s.get(LONG, 32));
+        }
+    }
+
+    /** A header of IPv4 looks like one and its checksum is right, as {@code ib_get_rdma_header_version} has it. */
+    private static boolean isIpv4(MemorySegment s) {
+        if ((s.get(ValueLayout.JAVA_BYTE, IPV4) & 0xff) != IPV4_FIRST) {
+            return false;
+        }
+        int sum = 0;
+        for (int i = IPV4; i < BYTES; i += Short.BYTES) {
+            sum += s.get(SHORT, i) & 0xffff;
+        }
+        return (sum & 0xffff) + (sum >>> 16) == 0xffff;
+    }
+
+    private static Gid mapped(int address) {
+        return new Gid(0, MAPPED | Integer.toUnsignedLong(address));
     }
 
     /**

@@ -28,6 +28,11 @@ public interface QueuePairOwner {
      */
     void sent(SendWqe wqe);
 
+    /** True if a datagram to a group is this queue pair's own, and it does not want those. */
+    default boolean isUnwanted(long sourceHigh, long sourceLow, int sourceQueuePair) {
+        return false;
+    }
+
     /** A receive has completed. */
     void received(ReceiveSource source, ReceiveWqe wqe);
 

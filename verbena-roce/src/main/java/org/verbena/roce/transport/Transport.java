@@ -243,7 +243,8 @@ public final class Transport {
             for (int i = 0; i < members.size(); i++) {
                 Member m = members.get(i);
                 if (m.group.low() == p.raw.destinationLow && m.group.high() == p.raw.destinationHigh
-                        && m.queuePair.state.receives()) {
+                        && m.queuePair.state.receives() && !m.queuePair.owner.isUnwanted(p.raw.sourceHigh,
+                                p.raw.sourceLow, Deth.source(p.extended))) {
                     found = true;
                     deliver(p, m.queuePair);
                 }

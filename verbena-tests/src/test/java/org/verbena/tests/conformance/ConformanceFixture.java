@@ -40,6 +40,11 @@ public interface ConformanceFixture {
         return new Gid(0xff12L << 48, number);
     }
 
+    /** Whether requests are started while one before them waits for a receive of the peer. */
+    default boolean startsBehindWhatWaits() {
+        return true;
+    }
+
     /** Whether a completion queue can hold no more than its entries; if not, nothing is ever lost. */
     default boolean completionQueuesOverrun() {
         return true;

@@ -18,6 +18,11 @@ class ShmConformanceTest extends VerbsConformance {
         }
 
         @Override
+        public boolean startsBehindWhatWaits() {
+            return false;
+        }
+
+        @Override
         public boolean completionQueuesOverrun() {
             return false;
         }

@@ -85,6 +85,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
         Pair p = connected(uc(), uc());
         sent(p, Op.send(1).on(0, 8));
         sent(p, Op.writeImmediate(2, p.farAddress, 0, 5).on(0, 8));
+        p.far.act(End::expectNoCompletion); // by then they have come
         p.near.setLong(0, 0x1122);
         assertPosted(p.far.postReceives(Op.receive(9).on(64, 8)));
         sent(p, Op.send(3).on(0, 8));
@@ -174,6 +175,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
         p.far.remember();
         sent(p, write); // the region itself has no right
         sent(p, write.at(first, p.farAddress.address() + 512));
+        p.far.act(End::expectNoCompletion); // by then they have come
         assertUntouched(p.far);
         // taken away by the owner
         int second = p.far.run(end -> {
@@ -186,9 +188,10 @@ abstract class UnreliableConnectionConformance extends Conformance {
         });
         p.near.setLong(0, 4712);
         sent(p, write.at(first, write.remote()));
+        p.far.act(End::expectNoCompletion);
         assertUntouched(p.far);
         sent(p, write.at(second, write.remote()));
-        assertThat(p.far.getLong(64)).isEqualTo(4712);
+        Await.until("the write", () -> p.far.getLong(64) == 4712, () -> "it is not there");
         if (type == MemoryWindow.TYPE_2 && p.near.context.supports(Feature.SEND_INVALIDATE)) {
             assertTakenAway(p, write.at(second, write.remote()), second);
         }
@@ -209,6 +212,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
         p.far.remember();
         p.near.setLong(0, 4713);
         sent(p, write);
+        p.far.act(End::expectNoCompletion);
         assertUntouched(p.far);
     }
 
