@@ -1,6 +1,10 @@
 package org.verbena.roce;
 
-/** The limits of a device. */
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SendOperations;
+import org.verbena.verbs.spi.Opcode;
+
+/** The limits of a device, and what its queue pairs can do. */
 final class RoceLimits {
     static final int MAX_QP = 1 << 12;
     static final int MAX_WR = 1 << 14;
@@ -23,4 +27,10 @@ final class RoceLimits {
     static final int MAX_ATTACHED = 1024;
 
     private RoceLimits() {}
+
+    /** The operations of a type of queue pair: UC has no packet that takes a key away. */
+    static int operations(int type) {
+        int lacks = type == QueuePairType.UC ? SendOperations.SEND_INVALIDATE : 0;
+        return Opcode.operations(type) & ~lacks;
+    }
 }

@@ -28,7 +28,6 @@ import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterEntry;
-import org.verbena.verbs.spi.Opcode;
 import org.verbena.verbs.spi.SharedBuffer;
 
 /** A protection domain: a number that keys and queue pairs carry. */
@@ -180,7 +179,7 @@ final class RoceProtectionDomain extends ProtectionDomain {
                     context.describe() + " has no queue pairs of type " + QueuePairType.toString(attributes.type()));
         }
         int flags = attributes.createFlags() & ~QueuePairCreateFlags.BLOCK_SELF_MCAST_LB;
-        int operations = attributes.sendOperations() & ~Opcode.operations(attributes.type());
+        int operations = attributes.sendOperations() & ~RoceLimits.operations(attributes.type());
         if (flags != 0 || operations != 0) {
             throw new VerbsException(verb, Errno.EOPNOTSUPP, "type " + QueuePairType.toString(attributes.type())
                     + " of " + context.describe() + " has no "

@@ -68,7 +68,7 @@ final class RoceSendQueue extends SendQueue {
         maxSge = init.maxSendSge();
         maxInline = init.maxInlineData();
         always = init.sqSigAll() ? SendFlags.SIGNALED : 0;
-        operations = Opcode.allowed(init);
+        operations = Opcode.allowed(init, RoceLimits.operations(init.type()));
         datagrams = init.type() == QueuePairType.UD;
         addressed = datagrams || init.type() == QueuePairType.XRC_SEND;
         depth = init.maxSendWr();

@@ -79,7 +79,7 @@ final class QueuePairParts {
                         (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0, hazard)
                 : null;
         return new ShmSendQueue(qp, context.keys(), pd.index(), slots, executor, datagramExecutor, completions,
-                init.maxSendWr(), Opcode.allowed(init));
+                init.maxSendWr(), Opcode.allowed(init, Opcode.operations(init.type())));
     }
 
     private boolean isDatagram() {

@@ -137,7 +137,7 @@ abstract class AttributeTableConformance extends Conformance {
                 | (has(Feature.ATOMIC_WRITE) ? SendOperations.ATOMIC_WRITE : 0);
         return switch (type) {
             case QueuePairType.UD -> messages;
-            case QueuePairType.UC -> messages | writes;
+            case QueuePairType.UC -> (messages | writes) & ~fixture.lacks(type);
             default -> messages | writes | rest;
         };
     }

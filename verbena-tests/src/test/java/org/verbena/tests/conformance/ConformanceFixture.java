@@ -45,6 +45,11 @@ public interface ConformanceFixture {
         return true;
     }
 
+    /** Operations that a type of queue pair has elsewhere and not here, see {@code SendOperations}. */
+    default int lacks(int queuePairType) {
+        return 0;
+    }
+
     /** Whether a completion queue can hold no more than its entries; if not, nothing is ever lost. */
     default boolean completionQueuesOverrun() {
         return true;

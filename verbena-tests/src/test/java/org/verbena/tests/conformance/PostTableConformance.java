@@ -184,7 +184,7 @@ abstract class PostTableConformance extends Conformance {
             int mask = SendOperations.SEND;
             for (Row other : Row.values()) {
                 boolean there = other.feature() == null || end.context.supports(other.feature());
-                mask |= there && (other.types & typeBit(type)) != 0 && r.nextBoolean() ? other.bit : 0;
+                mask |= there && has(other) && r.nextBoolean() ? other.bit : 0;
             }
             boolean some = r.nextInt(4) == 0;
             QueuePairInitAttributes.Builder b = QueuePairInitAttributes.builder(end.sendCq, end.receiveCq).type(type)
@@ -192,7 +192,11 @@ abstract class PostTableConformance extends Conformance {
                     .maxSendSge(state == QueuePairState.SQE ? 2 : r.nextInt(5)).sqSigAll(r.nextInt(4) == 0);
             qp = end.pd.createQueuePair((some ? b.sendOperations(mask) : b).build());
             init = qp.initAttributes();
-            allowed = (row.types & typeBit(type)) != 0 && (!some || (mask & row.bit) != 0);
+            allowed = has(row) && (!some || (mask & row.bit) != 0);
+        }
+
+        private boolean has(Row operation) {
+            return (operation.types & typeBit(type)) != 0 && (end.fixture.lacks(type) & operation.bit) == 0;
         }
 
         private Destination needed() {

@@ -2,6 +2,8 @@ package org.verbena.tests.conformance;
 
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Gid;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
@@ -17,6 +19,12 @@ class RoceConformanceTest extends VerbsConformance {
         @Override
         public Gid group(long number) {
             return new Gid(0, 0xffff_ef00_0000L | number & 0xff_ffff);
+        }
+
+        /** UC has no packet that takes a key away. */
+        @Override
+        public int lacks(int queuePairType) {
+            return queuePairType == QueuePairType.UC ? SendOperations.SEND_INVALIDATE : 0;
         }
 
         @Override

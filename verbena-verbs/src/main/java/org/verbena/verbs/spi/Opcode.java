@@ -56,11 +56,15 @@ public final class Opcode {
         };
     }
 
-    /** A bit for each operation, by its number here, that a queue pair may be given. */
-    public static int allowed(QueuePairInitAttributes init) {
+    /**
+     * A bit for each operation, by its number here, that a queue pair may be given.
+     *
+     * @param known what the provider has for queue pairs of that type, as {@link SendOperations}
+     */
+    public static int allowed(QueuePairInitAttributes init, int known) {
         int wanted = init.has(QueuePairInitAttributes.SEND_OPS_FLAGS)
                 ? init.sendOperations()
-                : operations(init.type());
+                : known;
         int bits = 0;
         for (int[] o : OPERATIONS) {
             bits |= (wanted & o[1]) != 0 ? 1 << o[0] : 0;
