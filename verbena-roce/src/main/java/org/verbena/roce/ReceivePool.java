@@ -134,14 +134,18 @@ final class ReceivePool implements ReceiveSource {
         }
         ReceiveWqe w = posted[(int) head & mask];
         POSTED_HEAD.setRelease(this, head + 1);
-        if (limit > 0 && tail - head - 1 < limit) {
+        checkLimit(tail - head - 1);
+        return w;
+    }
+
+    private void checkLimit(long left) {
+        if (limit > 0 && left < limit) {
             limit = 0;
             Runnable action = limitReached;
             if (action != null) {
                 action.run();
             }
         }
-        return w;
     }
 
     @Override
@@ -183,6 +187,7 @@ final class ReceivePool implements ReceiveSource {
 
     void setLimit(int value) {
         limit = value;
+        checkLimit(waiting());
     }
 
     /** Changes how many there are, at least those outstanding. The poster does not post meanwhile. */
