@@ -29,7 +29,7 @@ final class Script {
         end.mtu = 256;
         end.timeout = 14;
         network.faults = new VirtualNetwork.Faults(100, 0, 0, 0, 0); // what leaves is looked at, and goes nowhere
-        network.tap = seen -> out.add(seen.bytes());
+        network.tap = out::add;
     }
 
     static Script connected(int type) throws Exception {

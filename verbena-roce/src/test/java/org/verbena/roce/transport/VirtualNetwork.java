@@ -19,26 +19,35 @@ final class VirtualNetwork {
         static final Faults ALL = new Faults(10, 10, 10, 10, 10);
     }
 
-    /** One packet as it came. */
-    record Seen(Gid from, Gid to, byte[] bytes, int ecn) {
-        int opcode() {
-            return bytes[0] & 0xff;
+    private static final class Flight {
+        final long at;
+        final long order;
+        final Gid from;
+        final Gid to;
+        final byte[] bytes;
+        final int ecn;
+
+        Flight(long at, long order, Gid from, Gid to, byte[] bytes, int ecn) {
+            this.at = at;
+            this.order = order;
+            this.from = from;
+            this.to = to;
+            this.bytes = bytes;
+            this.ecn = ecn;
         }
     }
-
-    private record Flight(long at, long order, Gid from, Gid to, byte[] bytes, int ecn) {}
 
     private static final long LATENCY_NANOS = 5_000;
     private static final long LATE_NANOS = 3_000_000;
 
     private final Random random;
-    private final PriorityQueue<Flight> flights = new PriorityQueue<>(Comparator.comparingLong(Flight::at)
-            .thenComparingLong(Flight::order));
+    private final PriorityQueue<Flight> flights = new PriorityQueue<>(Comparator
+            .<Flight>comparingLong(f -> f.at).thenComparingLong(f -> f.order));
     private long now = 1_000_000;
     private long order;
     Faults faults = Faults.NONE;
     /** Sees each packet that was sent, before anything happens to it. */
-    Consumer<Seen> tap = seen -> {};
+    Consumer<byte[]> tap = seen -> {};
 
     VirtualNetwork(Random random) {
         this.random = random;
@@ -63,7 +72,7 @@ final class VirtualNetwork {
     }
 
     private void send(Gid from, Gid to, byte[] bytes, int ecn) {
-        tap.accept(new Seen(from, to, bytes, ecn));
+        tap.accept(bytes.clone());
         for (int copies = happens(faults.duplicate) ? 2 : 1; copies > 0; copies--) {
             if (happens(faults.drop) || happens(faults.corrupt)) {
                 continue;
