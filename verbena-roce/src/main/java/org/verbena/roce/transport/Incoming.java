@@ -45,8 +45,9 @@ final class Incoming {
         offset = 0;
     }
 
+    /** True for lengths that no memory has, too: {@link #put} says so. */
     boolean hasRoom(int bytes) {
-        return bytes <= room - offset;
+        return room < 0 || bytes <= room - offset;
     }
 
     /**
