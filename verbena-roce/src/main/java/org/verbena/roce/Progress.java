@@ -86,7 +86,7 @@ final class Progress implements Engine.Waiting {
     void posted() {
         context.failOverrun();
         transport.flush();
-        long deadline = transport.nextDeadline();
+        long deadline = Math.min(transport.nextDeadline(), context.connections().nextDeadline());
         if (deadline < engineDeadline) {
             engineDeadline = deadline;
             engine.lookAgain();
@@ -129,6 +129,9 @@ final class Progress implements Engine.Waiting {
         }
         int n = transport.progress(BATCH);
         context.failOverrun();
+        if (context.connections().progress() > 0) {
+            transport.flush(); // their answers
+        }
         if (!moderated.isEmpty()) {
             long now = System.nanoTime();
             for (int i = 0; i < moderated.size(); i++) {
@@ -169,7 +172,7 @@ final class Progress implements Engine.Waiting {
     }
 
     private long nextDeadline() {
-        long next = transport.nextDeadline();
+        long next = Math.min(transport.nextDeadline(), context.connections().nextDeadline());
         for (int i = 0; i < moderated.size(); i++) {
             next = Math.min(next, moderated.get(i).deadline());
         }

@@ -52,6 +52,8 @@ final class QueuePairCore implements QueuePairOwner {
     private final MemorySegment inline;
     /** Those that show it, of type XRC_RECV perhaps several; guarded by itself. */
     private final List<WeakReference<QueuePair>> api = new ArrayList<>();
+    /** What ends with it; not held, as it holds the queue pair. */
+    private volatile @Nullable WeakReference<RoceConnection> connection;
     /** How many there are, of type XRC_RECV; guarded by the domain. */
     int handles = 1;
     /** What has been set; changed under the lock. */
@@ -110,6 +112,11 @@ final class QueuePairCore implements QueuePairOwner {
         synchronized (api) {
             api.removeIf(r -> r.refersTo(qp) || r.refersTo(null));
         }
+    }
+
+    /** Who is told when it fails. */
+    void connectedBy(RoceConnection c) {
+        connection = new WeakReference<>(c);
     }
 
     QueuePairAttributes attributes() {
@@ -238,6 +245,11 @@ final class QueuePairCore implements QueuePairOwner {
         if (to == QueuePairState.ERR) {
             context.count(SamplePoint.DEVICE_QP_ERRORS);
             FlightEvents.broken(context.describe(), number, reason);
+            WeakReference<RoceConnection> r = connection;
+            RoceConnection c = r == null ? null : r.get();
+            if (c != null) {
+                context.engine().submit(() -> c.failed(reason)); // it takes the lock
+            }
         }
         if (event >= 0) {
             raise(event, reason);

@@ -19,6 +19,7 @@ import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.ConnectionManager;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
 import org.verbena.verbs.DeviceAttributes;
@@ -55,6 +56,7 @@ final class RoceContext extends Context {
     private final Transport transport;
     private final Engine engine;
     private final Progress progress;
+    private final RoceConnectionManager connections;
     private final ShownObjects shown;
     private final KeyTable keys = new KeyTable();
     private final Multicast multicast = new Multicast(this);
@@ -78,6 +80,7 @@ final class RoceContext extends Context {
         this.engine = engine;
         this.shown = shown;
         numbers = new QueuePairNumbers((int) instance);
+        connections = new RoceConnectionManager(this, port, device.guid());
         progress = new Progress(this, transport, engine, port.wire().descriptor(), device.progressByApplication());
         show(shown.device());
         showPort(shown.port());
@@ -118,6 +121,10 @@ final class RoceContext extends Context {
         return instance;
     }
 
+    void requireOpen(String verb) throws VerbsException {
+        checkOpen(verb);
+    }
+
     ContextLock lock() {
         return lock;
     }
@@ -140,6 +147,16 @@ final class RoceContext extends Context {
 
     Progress progress() {
         return progress;
+    }
+
+    RoceConnectionManager connections() {
+        return connections;
+    }
+
+    @Override
+    public ConnectionManager connectionManager() throws VerbsException {
+        checkOpen("connection manager of " + describe());
+        return connections;
     }
 
     KeyTable keys() {
@@ -272,7 +289,7 @@ final class RoceContext extends Context {
     @Override
     protected boolean implSupports(String feature) {
         return switch (feature) {
-            case Feature.RC, Feature.UC, Feature.UD, Feature.MULTICAST, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP,
+            case Feature.CONNECTION_MANAGER, Feature.RC, Feature.UC, Feature.UD, Feature.MULTICAST, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP,
                     Feature.QUERY_VALUES, Feature.ALLOCATE, Feature.COMPLETION_TIMESTAMP_WALLCLOCK,
                     Feature.CQ_RESIZE, Feature.CQ_MODERATION, Feature.THREAD_DOMAIN, Feature.PARENT_DOMAIN,
                     Feature.IOVA, Feature.ZERO_BASED, Feature.DMABUF, Feature.REREGISTER, Feature.MEMORY_WINDOW_TYPE_1,

@@ -33,6 +33,7 @@ final class RoceCounted {
             SamplePoint.MR_REMOTE_READS, SamplePoint.MR_REMOTE_READ_BYTES, SamplePoint.MR_REMOTE_ATOMICS,
             SamplePoint.MR_REMOTE_FAULTS);
     private static final long DEVICE = ShownObjects.cells(SamplePoint.DEVICE_ASYNC_EVENTS,
+            SamplePoint.DEVICE_CONNECTIONS, SamplePoint.DEVICE_REJECTS,
             SamplePoint.DEVICE_QP_ERRORS, SamplePoint.DEVICE_WAKE_UPS);
 
     static final ShownObjects.Counted ALL = new ShownObjects.Counted(

@@ -83,6 +83,28 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         return context.shown().queuePair(number, init, send, receive, srq);
     }
 
+    /** Whether its receives come from a queue that others share. */
+    boolean hasSharedReceives() {
+        ReceivePool own = core.receives;
+        return own != null && own.isShared();
+    }
+
+    /** The connection has ended, which is no error of the queue pair's. */
+    void disconnected(String reason) {
+        ContextLock lock = context.lock();
+        lock.lock();
+        try {
+            if (!core.isClosed() && core.state() != QueuePairState.ERR && core.state() != QueuePairState.RESET) {
+                core.setErrorReason(reason);
+                core.transport.modify(QueuePairState.ERR, QueuePairAttributes.to(QueuePairState.ERR).build(), null);
+                core.setState(core.transport.state());
+                context.posted();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     QueuePairCore core() {
         return core;
     }

@@ -139,6 +139,7 @@ public final class CmConnection {
     /**
      * The passive side: accepts a request. The queue pair can receive already.
      *
+     * @param qkey see {@link CmMessage.Reply}
      * @param queuePair the own one's number, 24 bits
      * @param startingPsn of its first packet
      * @param responderResources see {@link CmMessage.Reply}
@@ -149,14 +150,14 @@ public final class CmConnection {
      * @param user who uses the connection from now on
      * @param giveUpAt time of {@link CmCarrier#nanoTime} at which the peer counts as gone if it is not ready
      */
-    public void accept(int queuePair, int startingPsn, int responderResources, int initiatorDepth, int rnrRetry,
+    public void accept(int qkey, int queuePair, int startingPsn, int responderResources, int initiatorDepth, int rnrRetry,
             boolean srq, PrivateData data, CmUser user, long giveUpAt) {
         if (state == State.OFFERED) {
             this.user = user;
             localQueuePair = queuePair;
             state = State.ACCEPTED;
             agent.answered(this);
-            begin(new CmMessage.Reply(transaction, localId, remoteId, queuePair, startingPsn, responderResources,
+            begin(new CmMessage.Reply(transaction, localId, remoteId, qkey, queuePair, startingPsn, responderResources,
                     initiatorDepth, 0, rnrRetry, srq, agent.caGuid(), data), patience, giveUpAt);
         }
     }
@@ -190,8 +191,13 @@ public final class CmConnection {
     }
 
     private void rejectAbout(int about, int reason, PrivateData data) {
-        byte[] mad = CmCodec.encode(new CmMessage.Reject(transaction, localId, remoteId, about, reason,
-                reason == RejectReason.TIMEOUT ? agent.caGuidBytes() : PrivateData.NONE, data));
+        // of a time-out the peer finds the connection by the GUID; of an application's it learns how long the data are
+        PrivateData info = switch (reason) {
+            case RejectReason.TIMEOUT -> agent.caGuidBytes();
+            case RejectReason.CONSUMER_DEFINED -> PrivateData.of((byte) data.length());
+            default -> PrivateData.NONE;
+        };
+        byte[] mad = CmCodec.encode(new CmMessage.Reject(transaction, localId, remoteId, about, reason, info, data));
         send(mad);
         agent.counts.rejectsSent++;
         end(mad);
@@ -324,7 +330,10 @@ public final class CmConnection {
             agent.counts.rejectsReceived++;
             end(null);
             if (told != null) {
-                told.rejected(m.reason(), m.data());
+                int length = m.reason() == RejectReason.CONSUMER_DEFINED && m.info().length() == 1
+                        ? m.info().bytes()[0] & 0xFF
+                        : m.data().length();
+                told.rejected(m.reason(), m.data().upTo(length));
             }
         } else if (state == State.ESTABLISHED && known) { // the reply to a connection that the peer has forgotten
             disconnected();

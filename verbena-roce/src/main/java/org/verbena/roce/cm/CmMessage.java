@@ -45,6 +45,7 @@ public sealed interface CmMessage {
      * @param localId the sender's number of the connection
      * @param serviceId what it wants to be connected with
      * @param caGuid of the sender's adapter
+     * @param qkey which queue pairs of these types have no use for
      * @param queuePair the sender's, 24 bits
      * @param responderResources reads and atomics that the sender takes at a time, 8 bits
      * @param initiatorDepth reads and atomics that the sender wants to have outstanding, 8 bits
@@ -62,7 +63,7 @@ public sealed interface CmMessage {
      * @param route how packets go
      * @param data 92 bytes
      */
-    record Request(long transaction, int localId, long serviceId, long caGuid, int queuePair, int responderResources,
+    record Request(long transaction, int localId, long serviceId, long caGuid, int qkey, int queuePair, int responderResources,
             int initiatorDepth, int remoteTimeout, int localTimeout, int maxRetries, int transport,
             int extendedTransport, int startingPsn, int retryCount, int rnrRetry, boolean srq, int pkey, int pathMtu,
             Route route, PrivateData data) implements CmMessage {}
@@ -72,6 +73,7 @@ public sealed interface CmMessage {
      *
      * @param localId the sender's number of the connection
      * @param remoteId the receiver's
+     * @param qkey which queue pairs of these types have no use for
      * @param queuePair the sender's, 24 bits; for XRC that of its target, too
      * @param startingPsn of the sender's first packet, 24 bits
      * @param responderResources reads and atomics that the sender takes at a time, 8 bits
@@ -82,7 +84,7 @@ public sealed interface CmMessage {
      * @param caGuid of the sender's adapter
      * @param data 196 bytes
      */
-    record Reply(long transaction, int localId, int remoteId, int queuePair, int startingPsn, int responderResources,
+    record Reply(long transaction, int localId, int remoteId, int qkey, int queuePair, int startingPsn, int responderResources,
             int initiatorDepth, int ackDelay, int rnrRetry, boolean srq, long caGuid, PrivateData data)
             implements
                 CmMessage {}

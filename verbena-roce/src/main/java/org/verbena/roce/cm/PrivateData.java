@@ -39,13 +39,9 @@ public final class PrivateData {
         return new PrivateData(Arrays.copyOfRange(bytes, Math.min(n, bytes.length), bytes.length));
     }
 
-    /** Without the zeros at the end, with which messages are filled up. */
-    public PrivateData trimmed() {
-        int n = bytes.length;
-        while (n > 0 && bytes[n - 1] == 0) {
-            n--;
-        }
-        return new PrivateData(Arrays.copyOf(bytes, n));
+    /** The first {@code n}, or all if there are not so many. */
+    public PrivateData upTo(int n) {
+        return new PrivateData(Arrays.copyOf(bytes, Math.min(n, bytes.length)));
     }
 
     @Override

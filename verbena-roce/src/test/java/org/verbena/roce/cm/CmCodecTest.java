@@ -40,14 +40,14 @@ class CmCodecTest {
     }
 
     private CmMessage.Request request() {
-        return new CmMessage.Request(random.nextLong(), number(32), random.nextLong(), random.nextLong(), number(24),
+        return new CmMessage.Request(random.nextLong(), number(32), random.nextLong(), random.nextLong(), number(32), number(24),
                 number(8), number(8), number(5), number(5), number(4), number(2), number(3), number(24), number(3),
                 number(3), random.nextBoolean(), number(16), number(4), new CmMessage.Route(gid(), gid(), number(20),
                         number(6), number(8), number(8), number(5)), data(92));
     }
 
     private CmMessage.Reply reply() {
-        return new CmMessage.Reply(random.nextLong(), number(32), number(32), number(24), number(24), number(8), number(
+        return new CmMessage.Reply(random.nextLong(), number(32), number(32), number(32), number(24), number(24), number(8), number(
                 8), number(5), number(3), random.nextBoolean(), random.nextLong(), data(196));
     }
 
@@ -102,6 +102,7 @@ class CmCodecTest {
             assertThat(field(mad, 0, 0, 32)).isEqualTo(m.localId() & 0xFFFF_FFFFL);
             assertThat(field(mad, 8, 0, 64)).isEqualTo(m.serviceId());
             assertThat(field(mad, 16, 0, 64)).isEqualTo(m.caGuid());
+            assertThat(field(mad, 28, 0, 32)).isEqualTo(m.qkey() & 0xFFFF_FFFFL);
             assertThat(field(mad, 32, 0, 24)).isEqualTo(m.queuePair());
             assertThat(field(mad, 35, 0, 8)).isEqualTo(m.responderResources());
             assertThat(field(mad, 39, 0, 8)).isEqualTo(m.initiatorDepth());
@@ -137,6 +138,7 @@ class CmCodecTest {
         CmMessage.Reply p = reply();
         byte[] mad = CmCodec.encode(p);
         assertThat(field(mad, 4, 0, 32)).isEqualTo(p.remoteId() & 0xFFFF_FFFFL);
+        assertThat(field(mad, 8, 0, 32)).isEqualTo(p.qkey() & 0xFFFF_FFFFL);
         assertThat(field(mad, 12, 0, 24)).isEqualTo(p.queuePair());
         assertThat(field(mad, 20, 0, 24)).isEqualTo(p.startingPsn());
         assertThat(field(mad, 24, 0, 8)).isEqualTo(p.responderResources());
@@ -213,7 +215,5 @@ class CmCodecTest {
                     || version >>> 4 == 6);
         }
         assertThat(RdmaCmHeader.of(data(35))).isNull();
-        assertThat(PrivateData.of((byte) 0, (byte) 5, (byte) 0).trimmed()).isEqualTo(PrivateData.of((byte) 0,
-                (byte) 5));
     }
 }

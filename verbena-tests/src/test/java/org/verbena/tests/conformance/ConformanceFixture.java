@@ -20,9 +20,14 @@ public interface ConformanceFixture {
         return true;
     }
 
-    /** The address that reaches a listener on {@code port} of this machine. */
-    default InetSocketAddress listenerAt(int port) {
-        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    /** The address that reaches a listener of this machine, by the address that the listener tells. */
+    default InetSocketAddress listenerAt(InetSocketAddress local) {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), local.getPort());
+    }
+
+    /** Whether a port that one context listens on is taken for all others of the machine. */
+    default boolean portsAreTheMachines() {
+        return true;
     }
 
     /** The largest transfer that is tried. */

@@ -19,8 +19,8 @@ final class Listening {
         Object to(ConnectionRequest request, End end) throws Exception;
     }
 
-    /** Listens and has the first request answered in the background; the result is the port. */
-    static int start(End end, Answer answer) throws VerbsException {
+    /** Listens and has the first request answered in the background; the result is the listener's address. */
+    static InetSocketAddress start(End end, Answer answer) throws VerbsException {
         ConnectionListener l = end.keep(on(end, 0));
         end.start(e -> {
             ConnectionRequest r = l.awaitRequest(Await.LIMIT);
@@ -29,7 +29,7 @@ final class Listening {
             }
             return answer.to(r, e);
         });
-        return l.localAddress().getPort();
+        return l.localAddress();
     }
 
     /** A listener on a port of all addresses; 0 chooses one. */

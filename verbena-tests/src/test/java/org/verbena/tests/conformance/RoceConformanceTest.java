@@ -1,5 +1,7 @@
 package org.verbena.tests.conformance;
 
+import java.net.InetSocketAddress;
+
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairType;
@@ -25,6 +27,16 @@ class RoceConformanceTest extends VerbsConformance {
         @Override
         public int lacks(int queuePairType) {
             return queuePairType == QueuePairType.UC ? SendOperations.SEND_INVALIDATE : 0;
+        }
+
+        @Override
+        public InetSocketAddress listenerAt(InetSocketAddress local) {
+            return local;
+        }
+
+        @Override
+        public boolean portsAreTheMachines() {
+            return false;
         }
 
         @Override

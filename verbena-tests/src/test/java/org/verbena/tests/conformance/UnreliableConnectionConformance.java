@@ -2,6 +2,7 @@ package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Objects;
 
@@ -235,9 +236,9 @@ abstract class UnreliableConnectionConformance extends Conformance {
     void theConnectionManagerConnectsThemToo() throws Exception {
         needs(open(), Feature.CONNECTION_MANAGER);
         Pair p = pair(uc(), uc());
-        int port = p.far.run(end -> Listening.start(end, Listening::accept));
+        InetSocketAddress at = p.far.run(end -> Listening.start(end, Listening::accept));
         Connection c = p.near.keep(p.near.context.connectionManager().connect(p.near.qp,
-                fixture.listenerAt(port), ConnectionParameters.defaults()));
+                fixture.listenerAt(at), ConnectionParameters.defaults()));
         p.far.join();
         assertThat(c.isConnected()).isTrue();
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
@@ -246,7 +247,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
 
         End datagrams = end(EndOptions.defaults().type(QueuePairType.UD));
         assertErrno(Errno.EINVAL, () -> datagrams.context.connectionManager().connect(datagrams.qp,
-                fixture.listenerAt(port), ConnectionParameters.defaults()), "UD");
+                fixture.listenerAt(at), ConnectionParameters.defaults()), "UD");
     }
 
     @Test

@@ -1,0 +1,386 @@
+package org.verbena.roce;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.roce.cm.CmAgent;
+import org.verbena.roce.cm.CmConnection;
+import org.verbena.roce.cm.CmMessage;
+import org.verbena.roce.cm.PrivateData;
+import org.verbena.roce.cm.RdmaCmHeader;
+import org.verbena.roce.cm.RejectReason;
+import org.verbena.roce.wire.Gids;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionListener;
+import org.verbena.verbs.ConnectionManager;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * Connects queue pairs by address as librdmacm does: services are ports, requests carry its header, and peers may be
+ * programs that use it. The agent says what goes over the network; here are those who wait, and their queue pairs.
+ */
+final class RoceConnectionManager extends ConnectionManager {
+    private static final int FIRST_EPHEMERAL = 32768;
+    private static final int LAST_EPHEMERAL = 60999;
+    /** Code 12 of the RNR timer, 0.64 ms, and code 15 of the time-out, 134 ms: a JVM stands still now and then. */
+    private static final int RNR_TIMER = 12;
+    private static final int TIMEOUT = 15;
+    private static final int RESPONSE_TIMEOUT = 17;
+    private static final int RETRIES = 15;
+    private static final int PKEY = 0xFFFF;
+    private static final int HOP_LIMIT = 64;
+    private static final int PSN_MASK = 0xFF_FFFF;
+    /** In the field of a key that these queue pairs do not use, with the length of the private data: they are padded. */
+    private static final int LENGTH_FOLLOWS = 0x5642_0000;
+    /** An answer that has come in time may be told a little later. */
+    private static final Duration MARGIN = Duration.ofMillis(500);
+
+    private final RoceContext context;
+    private final Port port;
+    private final ManagementQueuePair management;
+    private final CmAgent agent;
+    private final long guid;
+    private final SecureRandom random = new SecureRandom();
+
+    RoceConnectionManager(RoceContext context, Port port, long guid) {
+        this.context = context;
+        this.port = port;
+        this.guid = guid;
+        management = new ManagementQueuePair(context.transport(), port);
+        agent = new CmAgent(management, guid, code(port.wire().mtu()), random);
+    }
+
+    private static int code(int mtu) {
+        return Integer.numberOfTrailingZeros(mtu) - 7;
+    }
+
+    // ---- progress, under the lock and outside the transport
+
+    /** Takes messages and does what is due; answers how much that was. */
+    int progress() {
+        int n = management.deliver(agent);
+        long next = agent.nextDeadline();
+        if (next != Long.MAX_VALUE && next - management.nanoTime() <= 0) {
+            agent.progress();
+            n++;
+        }
+        return n;
+    }
+
+    /** When {@link #progress} is due. */
+    long nextDeadline() {
+        return agent.nextDeadline();
+    }
+
+    // ---- listening
+
+    @Override
+    public ConnectionListener listen(InetSocketAddress local) throws VerbsException {
+        String verb = "listen on " + local;
+        context.requireOpen(verb);
+        Gid gid = listenAt(verb, local);
+        if (local.getPort() != 0) {
+            return listen(verb, gid, local.getPort());
+        }
+        int count = LAST_EPHEMERAL - FIRST_EPHEMERAL + 1;
+        int at = ThreadLocalRandom.current().nextInt(count);
+        for (int i = 0; i < count; i++) {
+            try {
+                return listen(verb, gid, FIRST_EPHEMERAL + (at + i) % count);
+            } catch (VerbsException e) {
+                if (e.errno() != Errno.EADDRINUSE) {
+                    throw e;
+                }
+            }
+        }
+        throw new VerbsException(verb, Errno.EADDRINUSE, "no port is free");
+    }
+
+    /** The GID that an address is, or null for all of this port's. */
+    private @Nullable Gid listenAt(String verb, InetSocketAddress local) throws VerbsException {
+        InetAddress ip = local.getAddress();
+        if (ip == null) {
+            throw new VerbsException(verb, Errno.EADDRNOTAVAIL, "the host name is not known");
+        }
+        Gid own = Gids.of(ip);
+        boolean loopback = false;
+        for (int i = 0; i < port.attributes().gidTableLength(); i++) {
+            Gid gid = port.gid(i).gid();
+            loopback |= Gids.address(gid).isLoopbackAddress();
+            if (gid.equals(own)) {
+                return gid;
+            }
+        }
+        if (ip.isAnyLocalAddress() || ip.isLoopbackAddress() && loopback) {
+            return null;
+        }
+        throw new VerbsException(verb, Errno.EADDRNOTAVAIL, ip.getHostAddress() + " is not an address of "
+                + context.describe());
+    }
+
+    private ConnectionListener listen(String verb, @Nullable Gid gid, int number) throws VerbsException {
+        InetSocketAddress address = new InetSocketAddress(Gids.address(gid == null ? port.gid(0).gid() : gid), number);
+        RoceConnectionListener l = new RoceConnectionListener(context, this, address, gid);
+        boolean free;
+        context.lock().lock();
+        try {
+            free = agent.listen(RdmaCmHeader.service(number), l);
+        } finally {
+            context.lock().unlock();
+        }
+        if (!free) {
+            l.abandonListener();
+            throw new VerbsException(verb, Errno.EADDRINUSE, "somebody listens on port " + number + " of "
+                    + context.describe());
+        }
+        l.listening();
+        context.adopt(l);
+        return l;
+    }
+
+    void forget(RoceConnectionListener l) {
+        context.lock().lock();
+        agent.forgetService(RdmaCmHeader.service(l.localAddress().getPort()));
+        context.lock().unlock();
+    }
+
+    // ---- connecting
+
+    @Override
+    protected Connection implConnect(QueuePair qp, InetSocketAddress remote, ConnectionParameters parameters)
+            throws VerbsException {
+        String verb = "connect " + qp.describe() + " to " + remote;
+        context.requireOpen(verb);
+        RoceQueuePair own = usable(verb, qp, parameters);
+        long start = management.nanoTime();
+        int source = source(verb, remote.getAddress());
+        Gid from = port.gid(source).gid();
+        Gid to = Gids.of(remote.getAddress());
+        int psn = random.nextInt() & PSN_MASK;
+        ConnectionEnd end = new ConnectionEnd(context, verb, true);
+        byte[] data = parameters.privateData();
+        PrivateData carried = new RdmaCmHeader(0, Gids.address(from), Gids.address(to)).with(data);
+        context.lock().lock();
+        try {
+            CmMessage.Route route = new CmMessage.Route(from, to, 0, 0, 0, HOP_LIMIT, TIMEOUT);
+            end.cm = agent.connect(new CmMessage.Request(agent.nextTransaction(), agent.newId(), RdmaCmHeader.service(
+                    remote.getPort()), guid, LENGTH_FOLLOWS | data.length, own.number(), parameters
+                            .responderResources(), parameters.initiatorDepth(), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT,
+                    RETRIES, own.type() == QueuePairType.UC ? CmMessage.UC : CmMessage.RC, 0, psn, parameters
+                            .retryCount(), parameters.rnrRetry(), own.hasSharedReceives(), PKEY, code(port.wire()
+                                    .mtu()), route, carried), end, start + parameters.timeout().toNanos());
+            context.posted();
+        } finally {
+            context.lock().unlock();
+        }
+        boolean done = false;
+        try {
+            CmMessage.Reply reply = end.await(parameters.timeout().plus(MARGIN));
+            if (reply == null) {
+                throw new AssertionError("an active end is told a reply");
+            }
+            connect(own, source, to, reply.queuePair(), psn, reply.startingPsn(), Math.min(parameters
+                    .responderResources(), reply.initiatorDepth()), Math.min(parameters.initiatorDepth(), reply
+                            .responderResources()), parameters.rnrRetry(), parameters);
+            RoceConnection c = new RoceConnection(this, end, own, to, data(reply));
+            act(end.cm, CmConnection::ready);
+            context.adopt(c);
+            done = true;
+            c.established();
+            context.count(SamplePoint.DEVICE_CONNECTIONS);
+            return c;
+        } finally {
+            if (!done) {
+                disconnect(end);
+            }
+        }
+    }
+
+    /** The first GID of the port from which an address is reached. */
+    private int source(String verb, @Nullable InetAddress ip) throws VerbsException {
+        if (ip == null) {
+            throw new VerbsException(verb, Errno.EHOSTUNREACH, "the host name is not known");
+        }
+        Gid to = Gids.of(ip);
+        VerbsException why = null;
+        for (int i = 0; i < port.attributes().gidTableLength(); i++) {
+            Gid gid = port.gid(i).gid();
+            // from the loopback interface nothing leads elsewhere, whatever the routes of others say
+            if (Gids.isIp4(gid) == Gids.isIp4(to) && (ip.isLoopbackAddress() || !Gids.address(gid)
+                    .isLoopbackAddress())) {
+                try {
+                    context.path(verb, AddressVector.builder(to).sourceGidIndex(i).build()).close();
+                    return i;
+                } catch (VerbsException e) {
+                    why = e;
+                }
+            }
+        }
+        throw new VerbsException(verb, Errno.EHOSTUNREACH, why == null
+                ? "no address of " + context.describe() + " leads there"
+                : why.getMessage());
+    }
+
+    /** Refuses a queue pair that cannot be connected, or not in this way. */
+    RoceQueuePair usable(String verb, QueuePair qp, ConnectionParameters p) throws VerbsException {
+        int reads = Math.max(p.responderResources(), p.initiatorDepth());
+        if (reads > RoceLimits.MAX_READS) {
+            throw new VerbsException(verb, Errno.EINVAL, reads + " reads and atomics outstanding, " + context.describe()
+                    + " takes " + RoceLimits.MAX_READS + " at most");
+        }
+        if (qp.context() != context) {
+            throw new VerbsException(verb, Errno.EINVAL, "the queue pair belongs to another context");
+        }
+        if (!(qp instanceof RoceQueuePair own) || qp.type() != QueuePairType.RC && qp.type() != QueuePairType.UC) {
+            throw new VerbsException(verb, Errno.EINVAL, "the connection manager of " + context.describe()
+                    + " connects queue pairs of type RC and UC, not " + QueuePairType.toString(qp.type()));
+        }
+        if (qp.isClosed() || qp.state() != QueuePairState.RESET && qp.state() != QueuePairState.INIT) {
+            throw new VerbsException(verb, Errno.EINVAL, "the queue pair is "
+                    + (qp.isClosed() ? "closed" : "in " + qp.state()) + ", must be in RESET or INIT");
+        }
+        return own;
+    }
+
+    /** Refuses a queue pair of another type than the one that asks. */
+    void checkType(String verb, RoceQueuePair own, CmMessage.Request request) throws VerbsException {
+        int asked = switch (request.transport()) {
+            case CmMessage.RC -> QueuePairType.RC;
+            case CmMessage.UC -> QueuePairType.UC;
+            default -> QueuePairType.XRC_SEND;
+        };
+        if (own.type() != asked) {
+            throw new VerbsException(verb, Errno.EINVAL, "the peer's queue pair is of type " + QueuePairType.toString(
+                    asked) + ", this one of " + QueuePairType.toString(own.type()));
+        }
+    }
+
+    /** Moves a queue pair to RTS towards the peer's. */
+    private void connect(RoceQueuePair qp, int source, Gid peer, int peerNumber, int psn, int peerPsn, int responder,
+            int initiator, int rnrRetry, ConnectionParameters p) throws VerbsException {
+        if (qp.state() == QueuePairState.RESET) {
+            qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(p.accessFlags())
+                    .build());
+        }
+        QueuePairAttributes.Builder receiving = QueuePairAttributes.to(QueuePairState.RTR)
+                .addressVector(AddressVector.builder(peer).sourceGidIndex(source).hopLimit(HOP_LIMIT).build())
+                .pathMtu(port.wire().mtu()).destinationQueuePair(peerNumber).rqPsn(peerPsn);
+        QueuePairAttributes.Builder sending = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(psn);
+        if (qp.type() == QueuePairType.RC) {
+            receiving.maxDestReadAtomic(Math.min(responder, RoceLimits.MAX_READS)).minRnrTimer(RNR_TIMER);
+            sending.timeout(TIMEOUT).retryCount(p.retryCount()).rnrRetry(rnrRetry).maxReadAtomic(Math.min(initiator,
+                    RoceLimits.MAX_READS));
+        }
+        qp.modify(receiving.build());
+        qp.modify(sending.build());
+    }
+
+    /** Accepts a request, for {@link RoceConnectionRequest}. */
+    Connection accept(String verb, CmConnection cm, CmMessage.Request request, RoceQueuePair own,
+            ConnectionParameters parameters) throws VerbsException {
+        ConnectionEnd end = new ConnectionEnd(context, verb, false);
+        end.cm = cm;
+        boolean done = false;
+        boolean moved = false;
+        try {
+            context.lock().lock();
+            boolean waits = cm.isOffered();
+            context.lock().unlock();
+            if (!waits) {
+                throw new VerbsException(verb, Errno.ECONNRESET, "the peer has given up");
+            }
+            int psn = random.nextInt() & PSN_MASK;
+            int responder = Math.min(parameters.responderResources(), request.initiatorDepth());
+            int initiator = Math.min(parameters.initiatorDepth(), request.responderResources());
+            connect(own, index(cm.local()), cm.remote(), request.queuePair(), psn, request.startingPsn(), responder,
+                    initiator, parameters.rnrRetry(), parameters);
+            moved = true;
+            byte[] data = parameters.privateData();
+            long giveUp = management.nanoTime() + parameters.timeout().toNanos();
+            RoceConnection c = new RoceConnection(this, end, own, cm.remote(), data(request));
+            try {
+                act(cm, x -> x.accept(LENGTH_FOLLOWS | data.length, own.number(), psn, responder, initiator, parameters
+                        .rnrRetry(), own.hasSharedReceives(), PrivateData.of(data), end, giveUp));
+                end.await(parameters.timeout().plus(MARGIN));
+            } catch (VerbsException e) {
+                c.abandonConnection();
+                throw e;
+            }
+            context.adopt(c);
+            done = true;
+            c.established();
+            context.count(SamplePoint.DEVICE_CONNECTIONS);
+            return c;
+        } finally {
+            if (!done) {
+                reject(cm, RejectReason.NO_QUEUE_PAIR);
+                if (moved) {
+                    own.disconnected("the connection was not established");
+                }
+            }
+        }
+    }
+
+    private int index(Gid local) throws VerbsException {
+        for (int i = 0; i < port.attributes().gidTableLength(); i++) {
+            if (port.gid(i).gid().equals(local)) {
+                return i;
+            }
+        }
+        throw new VerbsException("accept", Errno.EADDRNOTAVAIL, local + " is not a GID of this port any more");
+    }
+
+    void reject(CmConnection cm, int reason, byte... data) {
+        if (reason == RejectReason.CONSUMER_DEFINED) {
+            context.count(SamplePoint.DEVICE_REJECTS);
+        }
+        act(cm, c -> c.reject(reason, PrivateData.of(data)));
+    }
+
+    /** Ends a connection, or gives up one that has not come about. */
+    void disconnect(ConnectionEnd end) {
+        act(end.cm, CmConnection::disconnect);
+    }
+
+    private void act(@Nullable CmConnection cm, Consumer<CmConnection> action) {
+        if (cm != null) {
+            context.lock().lock();
+            try {
+                action.accept(cm);
+                context.posted();
+            } finally {
+                context.lock().unlock();
+            }
+        }
+    }
+
+    /** What the application of a peer sent along with its request. */
+    static byte[] data(CmMessage.Request request) {
+        PrivateData all = request.data();
+        return sent(RdmaCmHeader.of(all) == null ? all : all.from(RdmaCmHeader.BYTES), request.qkey());
+    }
+
+    private static byte[] data(CmMessage.Reply reply) {
+        return sent(reply.data(), reply.qkey());
+    }
+
+    /** Another implementation does not say how long they are: all, with what they are padded with. */
+    private static byte[] sent(PrivateData data, int mark) {
+        return ((mark & 0xFFFF_0000) == LENGTH_FOLLOWS ? data.upTo(mark & 0xFFFF) : data).bytes();
+    }
+}
