@@ -23,6 +23,7 @@ final class CompletionRing {
 
     private static final VarHandle TAIL;
     private static final VarHandle HEAD;
+    private static final VarHandle OWNER = MethodHandles.arrayElementVarHandle(Object[].class);
     private static final VarHandle ENTRY = MethodHandles.arrayElementVarHandle(long[].class);
 
     static {
@@ -38,8 +39,8 @@ final class CompletionRing {
     private final int capacity;
     private final int mask;
     private final long[] entries;
-    /** Of sends: whose room they take. */
-    private final @Nullable SendRoom[] rooms;
+    /** What is free when the entry is polled: room of a send queue, a request of a shared receive queue, or nothing. */
+    private final @Nullable Object[] owners;
     private long tail;
     private long head;
     /** How far the reader has seen the tail. */
@@ -52,7 +53,7 @@ final class CompletionRing {
         int slots = Integer.highestOneBit(Math.max(1, 2 * capacity - 1));
         mask = slots - 1;
         entries = new long[slots * STRIDE];
-        rooms = new @Nullable SendRoom[slots];
+        owners = new @Nullable Object[slots];
     }
 
     int capacity() {
@@ -92,8 +93,8 @@ final class CompletionRing {
     }
 
     /** Adds the entry of a receive; there is room. */
-    void put(long wrId, long word, long bytes, int immediate, int source, long time) {
-        put(wrId, word, bytes, (long) source << 32 | immediate & 0xffff_ffffL, time, null);
+    void put(long wrId, long word, long bytes, int immediate, int source, long time, @Nullable PooledReceive held) {
+        put(wrId, word, bytes, (long) source << 32 | immediate & 0xffff_ffffL, time, held);
     }
 
     /** Adds the entry of a send, after which so many of its queue are free; there is room. */
@@ -101,10 +102,10 @@ final class CompletionRing {
         put(wrId, word, bytes, freed, time, room);
     }
 
-    private void put(long wrId, long word, long bytes, long more, long time, @Nullable SendRoom room) {
+    private void put(long wrId, long word, long bytes, long more, long time, @Nullable Object owner) {
         int slot = (int) tail & mask;
         int at = slot * STRIDE;
-        rooms[slot] = room;
+        owners[slot] = owner;
         entries[at] = wrId;
         entries[at + WORD] = word;
         entries[at + BYTES] = bytes;
@@ -116,11 +117,16 @@ final class CompletionRing {
     /** Takes away what a queue pair has completed here; answers how many entries that were. */
     int discard(int queuePair) {
         int n = 0;
-        for (long i = (long) HEAD.getAcquire(this); i < tail; i++) {
-            int at = ((int) i & mask) * STRIDE + WORD;
+        long oldest = (long) HEAD.getAcquire(this);
+        for (long i = tail - 1; i >= oldest; i--) { // receives are posted again, the oldest last and so first
+            int slot = (int) i & mask;
+            int at = slot * STRIDE + WORD;
             long word = entries[at];
             if (word != VOID && queuePair(word) == queuePair) {
                 ENTRY.setOpaque(entries, at, VOID);
+                if (owners[slot] instanceof PooledReceive && OWNER.getAndSet(owners, slot, null) instanceof PooledReceive r) {
+                    r.pool.giveBack(r);
+                }
                 n++;
             }
         }
@@ -148,19 +154,28 @@ final class CompletionRing {
         c.byteLength = entries[at + BYTES];
         long more = entries[at + MORE];
         c.time = entries[at + TIME];
-        SendRoom room = rooms[slot];
-        if (room == null) {
+        boolean valid = word != VOID;
+        Object owner = owners[slot];
+        if (owner instanceof SendRoom room) {
+            owners[slot] = null;
+            c.source = 0;
+            if (valid) {
+                room.free(more);
+            }
+        } else {
             c.immediate = (int) more;
             c.source = (int) (more >>> 32);
-        } else {
-            rooms[slot] = null;
-            c.source = 0;
-            if (word != VOID) {
-                room.free(more);
+            if (owner != null) {
+                valid = OWNER.getAndSet(owners, slot, null) instanceof PooledReceive r && release(r);
             }
         }
         HEAD.setRelease(this, head + 1);
-        return word != VOID;
+        return valid;
+    }
+
+    private static boolean release(PooledReceive r) {
+        r.pool.release(r);
+        return true;
     }
 
     /** What was taken last. */

@@ -27,6 +27,7 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.FlightEvents;
 import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * What the transport knows of a queue pair's owner. It outlives a {@link RoceQueuePair} that the application has dropped,
@@ -149,6 +150,11 @@ final class QueuePairCore implements QueuePairOwner {
         errorReason = "";
     }
 
+    /** Shows which queue pair it is connected to; 0 for none. */
+    void setPeer(int queuePair) {
+        ShownObjects.setPeer(counters, queuePair, 0);
+    }
+
     void setErrorReason(String reason) {
         errorReason = reason;
     }
@@ -163,6 +169,7 @@ final class QueuePairCore implements QueuePairOwner {
         }
         errorReason = "";
         attributes = UNSET;
+        setPeer(0);
     }
 
     private void discardCompletions() {
@@ -224,12 +231,18 @@ final class QueuePairCore implements QueuePairOwner {
         if (cq == null) {
             cq = receiveCq;
         }
-        from.release(w);
+        PooledReceive r = (PooledReceive) w;
         if (w.status == WcStatus.SUCCESS) {
             from.countReceive();
         }
         long word = CompletionRing.word(w.status, w.opcode, w.wcFlags, number);
-        if (cq != null && !cq.put(w.wrId, word, w.byteLength, w.immediate, w.sourceQueuePair, w.solicited)) {
+        boolean held = from.isShared();
+        boolean put = cq == null || cq.put(w.wrId, word, w.byteLength, w.immediate, w.sourceQueuePair, w.solicited,
+                held ? r : null);
+        if (!held || !put || cq == null) {
+            from.release(r);
+        }
+        if (!put) {
             overrun();
         }
     }

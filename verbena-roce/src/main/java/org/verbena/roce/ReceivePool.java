@@ -12,20 +12,23 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
 
 /**
- * The receives of a queue pair or of a shared receive queue. Requests go round between two rings: free ones, which the
- * poster takes and whoever holds the lock gives, and posted ones, the other way; so posting needs no lock.
+ * The receives of a queue pair or of a shared receive queue. Posting needs no lock: requests go from a stack of free ones,
+ * which the poster alone takes from, through a ring of posted ones, which whoever holds the lock takes from, and back. One
+ * of a shared queue is free again when its completion is polled; if its queue pair goes before, it is posted again.
  */
 final class ReceivePool implements ReceiveSource {
-    private static final VarHandle FREE_TAIL;
-    private static final VarHandle FREE_HEAD;
+    private static final VarHandle FREE;
+    private static final VarHandle RELEASED;
+    private static final VarHandle EXCESS;
     private static final VarHandle POSTED_TAIL;
     private static final VarHandle POSTED_HEAD;
 
     static {
         try {
             MethodHandles.Lookup l = MethodHandles.lookup();
-            FREE_TAIL = l.findVarHandle(ReceivePool.class, "freeTail", long.class);
-            FREE_HEAD = l.findVarHandle(ReceivePool.class, "freeHead", long.class);
+            FREE = l.findVarHandle(ReceivePool.class, "free", PooledReceive.class);
+            RELEASED = l.findVarHandle(ReceivePool.class, "released", long.class);
+            EXCESS = l.findVarHandle(ReceivePool.class, "excess", int.class);
             POSTED_TAIL = l.findVarHandle(ReceivePool.class, "postedTail", long.class);
             POSTED_HEAD = l.findVarHandle(ReceivePool.class, "postedHead", long.class);
         } catch (ReflectiveOperationException e) {
@@ -37,15 +40,17 @@ final class ReceivePool implements ReceiveSource {
     private final boolean shared;
     private final int maxSge;
     private final int mask;
-    private final @Nullable ReceiveWqe[] free;
-    private final @Nullable ReceiveWqe[] posted;
-    private long freeHead;
-    private long freeTail;
+    @SuppressWarnings("unused") // FREE
+    private @Nullable PooledReceive free;
+    private final @Nullable PooledReceive[] posted;
     private long postedHead;
     private long postedTail;
-    /** How many requests there are, but for {@link #excess}. */
+    /** How many have been posted less how many are outstanding. */
+    @SuppressWarnings("unused") // RELEASED
+    private long released;
     private volatile int capacity;
-    /** So many requests vanish when they become free. */
+    /** So many requests vanish when they are released. */
+    @SuppressWarnings("unused") // EXCESS
     private int excess;
     private volatile int limit;
     /** Where its receives complete, of a queue of type XRC; else where the queue pair says. */
@@ -66,10 +71,9 @@ final class ReceivePool implements ReceiveSource {
         this.capacity = capacity;
         int slots = Integer.highestOneBit(Math.max(1, 2 * most - 1));
         mask = slots - 1;
-        free = new @Nullable ReceiveWqe[slots];
-        posted = new @Nullable ReceiveWqe[slots];
+        posted = new @Nullable PooledReceive[slots];
         for (int i = 0; i < capacity; i++) {
-            release(new ReceiveWqe(maxSge));
+            push(new PooledReceive(this, maxSge));
         }
     }
 
@@ -105,22 +109,56 @@ final class ReceivePool implements ReceiveSource {
         return limit;
     }
 
-    // ---- the poster's
-
-    /** The n-th free request, from 0; null if there are not so many. */
-    @Nullable
-    ReceiveWqe free(int n) {
-        long at = freeHead + n;
-        return at < (long) FREE_TAIL.getAcquire(this) ? free[(int) at & mask] : null;
+    /** The most requests that can be staged. */
+    int slots() {
+        return mask + 1;
     }
 
-    /** Posts the first n free requests. */
-    void post(int n) {
+    // ---- the poster's
+
+    /** Takes a free request; null if there is none. Only the poster takes, so what is on top stays until it is taken. */
+    @Nullable
+    PooledReceive takeFree() {
+        PooledReceive top;
+        do {
+            top = (PooledReceive) FREE.getAcquire(this);
+            if (top == null) {
+                return null;
+            }
+        } while (!FREE.compareAndSet(this, top, top.next));
+        return top;
+    }
+
+    /** Posts requests that were taken. */
+    void post(@Nullable PooledReceive[] staged, int n) {
         for (int i = 0; i < n; i++) {
-            posted[(int) (postedTail + i) & mask] = free[(int) (freeHead + i) & mask];
+            posted[(int) (postedTail + i) & mask] = staged[i];
         }
         POSTED_TAIL.setRelease(this, postedTail + n);
-        FREE_HEAD.setRelease(this, freeHead + n);
+    }
+
+    // ---- anybody's
+
+    /** Makes a request free that is not posted. */
+    void push(PooledReceive r) {
+        PooledReceive top;
+        do {
+            top = (PooledReceive) FREE.getAcquire(this);
+            r.next = top;
+        } while (!FREE.compareAndSet(this, top, r));
+    }
+
+    /** A request has completed, and nothing of it is needed any more. */
+    void release(PooledReceive r) {
+        RELEASED.getAndAdd(this, 1L);
+        int n;
+        do {
+            n = (int) EXCESS.getAcquire(this);
+            if (n == 0) {
+                push(r);
+                return;
+            }
+        } while (!EXCESS.compareAndSet(this, n, n - 1));
     }
 
     // ---- under the lock
@@ -132,10 +170,10 @@ final class ReceivePool implements ReceiveSource {
         if (head == tail) {
             return null;
         }
-        ReceiveWqe w = posted[(int) head & mask];
+        PooledReceive r = posted[(int) head & mask];
         POSTED_HEAD.setRelease(this, head + 1);
         checkLimit(tail - head - 1);
-        return w;
+        return r;
     }
 
     private void checkLimit(long left) {
@@ -151,18 +189,8 @@ final class ReceivePool implements ReceiveSource {
     @Override
     public void giveBack(ReceiveWqe wqe) {
         long head = postedHead - 1;
-        posted[(int) head & mask] = wqe;
+        posted[(int) head & mask] = (PooledReceive) wqe;
         POSTED_HEAD.setRelease(this, head);
-    }
-
-    /** A request has completed. */
-    void release(ReceiveWqe wqe) {
-        if (excess > 0) {
-            excess--;
-            return;
-        }
-        free[(int) freeTail & mask] = wqe;
-        FREE_TAIL.setRelease(this, freeTail + 1);
     }
 
     @Override
@@ -175,14 +203,14 @@ final class ReceivePool implements ReceiveSource {
         return memory;
     }
 
-    /** Requests that are posted, or taken and not completed. */
+    /** Requests that are posted, or completed and not polled. */
     int outstanding() {
-        return capacity + excess - (int) (freeTail - (long) FREE_HEAD.getAcquire(this));
+        return (int) ((long) POSTED_TAIL.getAcquire(this) - (long) RELEASED.getAcquire(this));
     }
 
     /** Requests that wait to be taken. */
-    int waiting() {
-        return (int) ((long) POSTED_TAIL.getAcquire(this) - postedHead);
+    private long waiting() {
+        return (long) POSTED_TAIL.getAcquire(this) - postedHead;
     }
 
     void setLimit(int value) {
@@ -194,30 +222,20 @@ final class ReceivePool implements ReceiveSource {
     void resize(int wanted) {
         int more = wanted - capacity;
         capacity = wanted;
-        for (; more > 0 && excess > 0; more--) {
-            excess--;
-        }
         for (; more > 0; more--) {
-            release(new ReceiveWqe(maxSge));
+            push(new PooledReceive(this, maxSge));
         }
         for (; more < 0; more++) {
-            if (freeHead < freeTail) {
-                FREE_TAIL.setRelease(this, freeTail - 1);
-            } else {
-                excess++;
+            if (takeFree() == null) {
+                EXCESS.getAndAdd(this, 1);
             }
         }
     }
 
     /** Takes back all that is posted. Nobody posts meanwhile. */
     void reset() {
-        FREE_HEAD.setRelease(this, 0L);
-        FREE_TAIL.setRelease(this, 0L);
-        POSTED_HEAD.setRelease(this, 0L);
-        POSTED_TAIL.setRelease(this, 0L);
-        excess = 0;
-        for (int i = 0; i < capacity; i++) {
-            release(new ReceiveWqe(maxSge));
+        for (ReceiveWqe r = take(); r != null; r = take()) {
+            release((PooledReceive) r);
         }
     }
 }

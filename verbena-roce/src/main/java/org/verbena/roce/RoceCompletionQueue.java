@@ -74,14 +74,16 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
      * Adds the completion of a receive.
      *
      * @param solicited counts for those who wait for solicited ones only
+     * @param held the request if it is free when this is polled; null if it is already
      * @return false if the queue has overrun: the completion is lost, and its queue pair has to fail
      */
-    boolean put(long wrId, long word, long bytes, int immediate, int source, boolean solicited) {
+    boolean put(long wrId, long word, long bytes, int immediate, int source, boolean solicited,
+            @Nullable PooledReceive held) {
         if (failed || writing.isFull()) {
             return lost();
         }
         long now = now();
-        writing.put(wrId, word, bytes, immediate, source, now);
+        writing.put(wrId, word, bytes, immediate, source, now, held);
         added(word, solicited, now);
         return true;
     }

@@ -65,6 +65,8 @@ final class RoceContext extends Context {
     private final Slots sharedReceiveQueues = new Slots(RoceLimits.MAX_SRQ);
     private final XrcDomains xrcDomains = new XrcDomains();
     private final QueuePairNumbers numbers;
+    /** What numbers of shared receive queues begin with: two contexts have others, and none is 0. */
+    private final int firstQueue;
     private final AtomicInteger nextChannel = new AtomicInteger();
     private final AtomicInteger nextThreadDomain = new AtomicInteger();
     private final AtomicLong deviceMemory = new AtomicLong();
@@ -81,6 +83,7 @@ final class RoceContext extends Context {
         this.shown = shown;
         numbers = new QueuePairNumbers((int) instance);
         connections = new RoceConnectionManager(this, port, device.guid());
+        firstQueue = 1 + (int) (instance >>> 33) % 0x3fff << 10;
         progress = new Progress(this, transport, engine, port.wire().descriptor(), device.progressByApplication());
         show(shown.device());
         showPort(shown.port());
@@ -456,7 +459,7 @@ final class RoceContext extends Context {
             throws VerbsException {
         int index = sharedReceiveQueues.take("create SRQ", "shared receive queues");
         try {
-            RoceSharedReceiveQueue srq = new RoceSharedReceiveQueue(this, pd, attributes, index + 1);
+            RoceSharedReceiveQueue srq = new RoceSharedReceiveQueue(this, pd, attributes, firstQueue | index);
             adopt(srq);
             return srq;
         } catch (VerbsException e) {
@@ -466,7 +469,7 @@ final class RoceContext extends Context {
     }
 
     void giveSharedReceiveQueue(int number) {
-        sharedReceiveQueues.give(number - 1);
+        sharedReceiveQueues.give(number & RoceLimits.MAX_SRQ - 1);
     }
 
     // ---- device memory

@@ -193,6 +193,9 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         } else if (to != QueuePairState.ERR) {
             core.setAttributes(core.attributes().with(a));
         }
+        if (a.has(QueuePairAttributes.DEST_QPN)) {
+            core.setPeer(a.destinationQueuePair());
+        }
         core.setState(core.transport.state());
         context.posted();
     }

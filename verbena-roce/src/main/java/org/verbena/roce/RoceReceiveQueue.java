@@ -3,7 +3,6 @@ package org.verbena.roce;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.roce.transport.ReceiveWqe;
 import org.verbena.verbs.ReceiveQueue;
 
 /** Where receives are posted, of a queue pair or a shared receive queue. */
@@ -22,20 +21,32 @@ final class RoceReceiveQueue extends ReceiveQueue {
     private boolean open;
     private int error;
     private int staged;
-    private @Nullable ReceiveWqe current;
+    private @Nullable PooledReceive current;
+    private final @Nullable PooledReceive[] requests;
 
     RoceReceiveQueue(Owner owner, ReceivePool pool) {
         this.owner = owner;
         this.pool = pool;
+        requests = new @Nullable PooledReceive[pool.slots()];
     }
 
     @Override
     public ReceiveQueue start() {
+        giveBack();
         open = true;
         error = 0;
-        staged = 0;
-        current = null;
         return this;
+    }
+
+    /** Drops a batch that was not posted. */
+    private void giveBack() {
+        while (staged > 0) {
+            PooledReceive r = requests[--staged];
+            if (r != null) {
+                pool.push(r);
+            }
+        }
+        current = null;
     }
 
     @Override
@@ -44,7 +55,7 @@ final class RoceReceiveQueue extends ReceiveQueue {
             error = error == 0 ? Errno.EINVAL : error;
             return this;
         }
-        ReceiveWqe w = pool.free(staged);
+        PooledReceive w = pool.takeFree();
         if (w == null) {
             error = Errno.ENOMEM;
             return this;
@@ -52,7 +63,7 @@ final class RoceReceiveQueue extends ReceiveQueue {
         w.wrId = wrId;
         w.sgeCount = 0;
         current = w;
-        staged++;
+        requests[staged++] = w;
         return this;
     }
 
@@ -61,7 +72,7 @@ final class RoceReceiveQueue extends ReceiveQueue {
         if (error != 0) {
             return this;
         }
-        ReceiveWqe w = current;
+        PooledReceive w = current;
         if (!open || w == null || w.sgeCount == pool.maxSge() || length < 0 || length > RoceLimits.MAX_MESSAGE) {
             error = Errno.EINVAL;
             return this;
@@ -76,16 +87,17 @@ final class RoceReceiveQueue extends ReceiveQueue {
             return Errno.EINVAL;
         }
         open = false;
-        if (error != 0) {
-            return error;
-        }
-        int refused = owner.mayPost();
+        int refused = error != 0 ? error : owner.mayPost();
         if (refused != 0) {
+            giveBack();
             return refused;
         }
-        if (staged > 0) {
-            pool.post(staged);
-            owner.posted(staged);
+        int n = staged;
+        if (n > 0) {
+            staged = 0;
+            current = null;
+            pool.post(requests, n);
+            owner.posted(n);
         }
         return 0;
     }

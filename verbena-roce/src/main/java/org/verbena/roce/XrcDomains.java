@@ -31,7 +31,8 @@ final class XrcDomains {
         private final @Nullable Fd file;
         private int handles = 1;
         /** Of type XRC by number; under the context's lock. */
-        private final @Nullable ReceivePool[] queues = new @Nullable ReceivePool[RoceLimits.MAX_SRQ + 1];
+        private final @Nullable ReceivePool[] queues = new @Nullable ReceivePool[RoceLimits.MAX_SRQ];
+        private final int[] numbers = new int[RoceLimits.MAX_SRQ];
         /** Queue pairs of type XRC_RECV. */
         private final List<QueuePairCore> targets = new ArrayList<>();
 
@@ -43,15 +44,17 @@ final class XrcDomains {
 
         @Nullable
         ReceivePool sharedReceiveQueue(int number) {
-            return number < queues.length ? queues[number] : null;
+            int index = number & RoceLimits.MAX_SRQ - 1;
+            return numbers[index] == number ? queues[index] : null;
         }
 
         void put(int number, ReceivePool pool) {
-            queues[number] = pool;
+            numbers[number & RoceLimits.MAX_SRQ - 1] = number;
+            queues[number & RoceLimits.MAX_SRQ - 1] = pool;
         }
 
         void remove(int number) {
-            queues[number] = null;
+            queues[number & RoceLimits.MAX_SRQ - 1] = null;
         }
 
         /** A new queue pair, which has one handle. */

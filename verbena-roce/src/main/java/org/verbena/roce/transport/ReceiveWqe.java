@@ -4,7 +4,7 @@ package org.verbena.roce.transport;
  * A posted receive: an object of a {@link ReceiveSource}, filled anew for each request. The transport writes the result
  * into it and hands it back by {@link QueuePairOwner#received}, whereupon its source may use it again.
  */
-public final class ReceiveWqe {
+public class ReceiveWqe {
     /** The application's. */
     public long wrId;
     /** How many elements there are. */

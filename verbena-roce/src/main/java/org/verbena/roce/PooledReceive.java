@@ -1,0 +1,17 @@
+package org.verbena.roce;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.roce.transport.ReceiveWqe;
+
+/** A request of a {@link ReceivePool}. */
+final class PooledReceive extends ReceiveWqe {
+    final ReceivePool pool;
+    /** The next free one; the pool's. */
+    @Nullable PooledReceive next;
+
+    PooledReceive(ReceivePool pool, int maxSge) {
+        super(maxSge);
+        this.pool = pool;
+    }
+}
