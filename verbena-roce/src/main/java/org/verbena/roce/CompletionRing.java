@@ -124,7 +124,8 @@ final class CompletionRing {
             long word = entries[at];
             if (word != VOID && queuePair(word) == queuePair) {
                 ENTRY.setOpaque(entries, at, VOID);
-                if (owners[slot] instanceof PooledReceive && OWNER.getAndSet(owners, slot, null) instanceof PooledReceive r) {
+                if (owners[slot] instanceof PooledReceive && OWNER.getAndSet(owners, slot,
+                        null) instanceof PooledReceive r) {
                     r.pool.giveBack(r);
                 }
                 n++;

@@ -81,7 +81,11 @@ final class ReceivePool implements ReceiveSource {
     void share(CounterEntry entry, @Nullable RoceCompletionQueue cq, Runnable onLimit) {
         counters = entry;
         completionQueue = cq;
-        limitReached = onLimit;
+        onLimit(onLimit);
+    }
+
+    void onLimit(Runnable action) {
+        limitReached = action;
     }
 
     @Nullable
