@@ -19,6 +19,8 @@ final class UdpPort implements Port {
     private static final long LOOPBACK = 0xffff_7f00_0000L;
     private static final int LOOPBACK_ADDRESSES = (1 << 24) - 2;
     private static final int TRIES = 64;
+    /** {@code false} sends each packet on its own. */
+    private static final String SEGMENTATION = "verbena.roce.segmentation";
 
     private final UdpWire wire;
     private final PortAttributes attributes;
@@ -31,7 +33,7 @@ final class UdpPort implements Port {
     }
 
     static UdpPort open(List<PortAddress> addresses, int mtu) throws VerbsException {
-        return new UdpPort(UdpWire.open(addresses, mtu, false));
+        return new UdpPort(UdpWire.open(addresses, mtu, !"false".equals(System.getProperty(SEGMENTATION))));
     }
 
     /**
