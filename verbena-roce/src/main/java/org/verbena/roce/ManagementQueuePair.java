@@ -47,11 +47,9 @@ final class ManagementQueuePair implements QueuePairOwner, CmCarrier {
     private static final int MAX_ARRIVED = 4 * RECEIVES;
     private static final int PATHS = 256;
 
-    private record Arrived(Gid to, Gid from, byte[] mad) {
-    }
+    private record Arrived(Gid to, Gid from, byte[] mad) {}
 
-    private record Ends(Gid from, Gid to) {
-    }
+    private record Ends(Gid from, Gid to) {}
 
     private final Port port;
     private final MemorySegment receives = Arena.ofAuto().allocate((long) RECEIVES * STRIDE, 64);
@@ -76,7 +74,8 @@ final class ManagementQueuePair implements QueuePairOwner, CmCarrier {
     ManagementQueuePair(Transport transport, Port port) {
         this.port = port;
         this.transport = transport.create(NUMBER, QueuePairType.UD, this, sends);
-        this.transport.modify(QueuePairState.INIT, QueuePairAttributes.to(QueuePairState.INIT).qkey(QKEY).build(), null);
+        this.transport.modify(QueuePairState.INIT, QueuePairAttributes.to(QueuePairState.INIT).qkey(QKEY).build(),
+                null);
         this.transport.modify(QueuePairState.RTR, QueuePairAttributes.to(QueuePairState.RTR).build(), null);
         this.transport.modify(QueuePairState.RTS, QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build(), null);
     }

@@ -292,7 +292,8 @@ final class RoceContext extends Context {
     @Override
     protected boolean implSupports(String feature) {
         return switch (feature) {
-            case Feature.CONNECTION_MANAGER, Feature.RC, Feature.UC, Feature.UD, Feature.MULTICAST, Feature.ATOMICS, Feature.COMPLETION_TIMESTAMP,
+            case Feature.CONNECTION_MANAGER, Feature.RC, Feature.UC, Feature.UD, Feature.MULTICAST, Feature.ATOMICS,
+                    Feature.COMPLETION_TIMESTAMP,
                     Feature.QUERY_VALUES, Feature.ALLOCATE, Feature.COMPLETION_TIMESTAMP_WALLCLOCK,
                     Feature.CQ_RESIZE, Feature.CQ_MODERATION, Feature.THREAD_DOMAIN, Feature.PARENT_DOMAIN,
                     Feature.IOVA, Feature.ZERO_BASED, Feature.DMABUF, Feature.REREGISTER, Feature.MEMORY_WINDOW_TYPE_1,

@@ -246,8 +246,10 @@ public final class CmAgent {
                 if (c != null) {
                     c.received(m);
                 } else { // forgotten since: the peer must not wait
-                    send(to, from, CmCodec.encode(new CmMessage.Disconnected(m.transaction(), m.remoteId(), m
-                            .localId(), PrivateData.NONE)));
+                    int own = m.remoteId();
+                    int peers = m.localId();
+                    send(to, from, CmCodec.encode(new CmMessage.Disconnected(m.transaction(), own, peers,
+                            PrivateData.NONE)));
                 }
             }
             case CmMessage.Disconnected m -> {

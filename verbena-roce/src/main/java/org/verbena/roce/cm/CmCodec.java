@@ -106,7 +106,8 @@ public final class CmCodec {
     }
 
     private static int reply(ByteBuffer b, CmMessage.Reply m) {
-        b.putInt(8, m.qkey()).putInt(12, m.queuePair() << 8).putInt(16, m.queuePair() << 8).putInt(20, m.startingPsn() << 8);
+        b.putInt(8, m.qkey()).putInt(12, m.queuePair() << 8).putInt(16, m.queuePair() << 8).putInt(20, m
+                .startingPsn() << 8);
         b.put(24, (byte) m.responderResources()).put(25, (byte) m.initiatorDepth());
         b.put(26, (byte) (m.ackDelay() << 3)).put(27, (byte) (m.rnrRetry() << 5 | (m.srq() ? 0x10 : 0)));
         b.putLong(28, m.caGuid());
@@ -144,7 +145,8 @@ public final class CmCodec {
         int remote = b.getInt(4);
         return switch (header.getShort(16)) {
             case REQ -> request(t, b, mad);
-            case REP -> new CmMessage.Reply(t, local, remote, b.getInt(8), b.getInt(12) >>> 8, b.getInt(20) >>> 8, b.get(24) & 0xFF,
+            case REP -> new CmMessage.Reply(t, local, remote, b.getInt(8), b.getInt(12) >>> 8, b.getInt(20) >>> 8, b
+                    .get(24) & 0xFF,
                     b.get(25) & 0xFF, (b.get(26) & 0xFF) >>> 3, (b.get(27) & 0xFF) >>> 5, (b.get(27) & 0x10) != 0, b
                             .getLong(28), rest(mad, REP_DATA));
             case RTU -> new CmMessage.Ready(t, local, remote, rest(mad, IDS_DATA));
@@ -171,7 +173,8 @@ public final class CmCodec {
         CmMessage.Route route = new CmMessage.Route(new Gid(b.getLong(56), b.getLong(64)), new Gid(b.getLong(72), b
                 .getLong(80)), b.getInt(88) >>> 12, b.get(91) & 0x3F, b.get(92) & 0xFF, b.get(93) & 0xFF, (b.get(95)
                         & 0xFF) >>> 3);
-        return new CmMessage.Request(t, b.getInt(0), b.getLong(8), b.getLong(16), b.getInt(28), b.getInt(32) >>> 8, b.get(35)
+        return new CmMessage.Request(t, b.getInt(0), b.getLong(8), b.getLong(16), b.getInt(28), b.getInt(32) >>> 8, b
+                .get(35)
                 & 0xFF, b.get(39) & 0xFF, (b.get(43) & 0xFF) >>> 3, (b.get(47) & 0xFF) >>> 3, more >>> 4, b.get(43) >> 1
                         & 3, more & 7, b.getInt(44) >>> 8, b.get(47) & 7, path & 7, (more & 8) != 0, b.getShort(48)
                                 & 0xFFFF, path >>> 4, route, rest(mad, REQ_DATA));

@@ -150,7 +150,8 @@ public final class CmConnection {
      * @param user who uses the connection from now on
      * @param giveUpAt time of {@link CmCarrier#nanoTime} at which the peer counts as gone if it is not ready
      */
-    public void accept(int qkey, int queuePair, int startingPsn, int responderResources, int initiatorDepth, int rnrRetry,
+    public void accept(int qkey, int queuePair, int startingPsn, int responderResources, int initiatorDepth,
+            int rnrRetry,
             boolean srq, PrivateData data, CmUser user, long giveUpAt) {
         if (state == State.OFFERED) {
             this.user = user;

@@ -63,7 +63,8 @@ public sealed interface CmMessage {
      * @param route how packets go
      * @param data 92 bytes
      */
-    record Request(long transaction, int localId, long serviceId, long caGuid, int qkey, int queuePair, int responderResources,
+    record Request(long transaction, int localId, long serviceId, long caGuid, int qkey, int queuePair,
+            int responderResources,
             int initiatorDepth, int remoteTimeout, int localTimeout, int maxRetries, int transport,
             int extendedTransport, int startingPsn, int retryCount, int rnrRetry, boolean srq, int pkey, int pathMtu,
             Route route, PrivateData data) implements CmMessage {}
@@ -84,7 +85,8 @@ public sealed interface CmMessage {
      * @param caGuid of the sender's adapter
      * @param data 196 bytes
      */
-    record Reply(long transaction, int localId, int remoteId, int qkey, int queuePair, int startingPsn, int responderResources,
+    record Reply(long transaction, int localId, int remoteId, int qkey, int queuePair, int startingPsn,
+            int responderResources,
             int initiatorDepth, int ackDelay, int rnrRetry, boolean srq, long caGuid, PrivateData data)
             implements
                 CmMessage {}

@@ -166,7 +166,8 @@ class CmAgentTest {
         for (int i = 0; i < 50; i++) {
             User user = new User();
             active.add(user);
-            user.connection = one.connect(new CmMessage.Request(one.nextTransaction(), one.newId(), SERVICE, 1, 0, 0x111,
+            user.connection = one.connect(new CmMessage.Request(one.nextTransaction(), one.newId(), SERVICE, 1, 0,
+                    0x111,
                     16, 16, 17, 17, 15, 0, 0, 5, 7, 7, false, 0xFFFF, 5, new CmMessage.Route(GID_A, GID_B, 0, 0, 0, 64,
                             14), PrivateData.of((byte) (i + 1))), user, bad.now + 300 * SECOND);
         }
@@ -211,7 +212,8 @@ class CmAgentTest {
         for (int i = 0; i < 500; i++) {
             User user = new User();
             users.add(user);
-            user.connection = one.connect(new CmMessage.Request(one.nextTransaction(), one.newId(), SERVICE, 1, 0, 0x111,
+            user.connection = one.connect(new CmMessage.Request(one.nextTransaction(), one.newId(), SERVICE, 1, 0,
+                    0x111,
                     16, 16, 17, 17, 15, 0, 0, 5, 7, 7, false, 0xFFFF, 5, new CmMessage.Route(GID_A, GID_B, 0, 0, 0, 64,
                             14), HELLO), user, bad.now + 5 * SECOND);
             bad.run(random.nextDouble());

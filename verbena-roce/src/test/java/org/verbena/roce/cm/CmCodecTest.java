@@ -40,15 +40,17 @@ class CmCodecTest {
     }
 
     private CmMessage.Request request() {
-        return new CmMessage.Request(random.nextLong(), number(32), random.nextLong(), random.nextLong(), number(32), number(24),
+        return new CmMessage.Request(random.nextLong(), number(32), random.nextLong(), random.nextLong(), number(32),
+                number(24),
                 number(8), number(8), number(5), number(5), number(4), number(2), number(3), number(24), number(3),
                 number(3), random.nextBoolean(), number(16), number(4), new CmMessage.Route(gid(), gid(), number(20),
                         number(6), number(8), number(8), number(5)), data(92));
     }
 
     private CmMessage.Reply reply() {
-        return new CmMessage.Reply(random.nextLong(), number(32), number(32), number(32), number(24), number(24), number(8), number(
-                8), number(5), number(3), random.nextBoolean(), random.nextLong(), data(196));
+        return new CmMessage.Reply(random.nextLong(), number(32), number(32), number(32), number(24), number(24),
+                number(8), number(
+                        8), number(5), number(3), random.nextBoolean(), random.nextLong(), data(196));
     }
 
     private CmMessage any(int kind) {
