@@ -13,6 +13,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.roce.cm.CmAgent;
 import org.verbena.roce.cm.CmCarrier;
 import org.verbena.roce.cm.CmCodec;
+import org.verbena.roce.cm.PrivateData;
 import org.verbena.roce.transport.Memory;
 import org.verbena.roce.transport.Path;
 import org.verbena.roce.transport.QueuePairOwner;
@@ -47,7 +48,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmCarrier {
     private static final int MAX_ARRIVED = 4 * RECEIVES;
     private static final int PATHS = 256;
 
-    private record Arrived(Gid to, Gid from, byte[] mad) {}
+    private record Arrived(Gid to, Gid from, PrivateData mad) {}
 
     private record Ends(Gid from, Gid to) {}
 
@@ -84,7 +85,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmCarrier {
     int deliver(CmAgent agent) {
         int n = 0;
         for (Arrived a = arrived.poll(); a != null; a = arrived.poll()) {
-            agent.received(a.to(), a.from(), a.mad());
+            agent.received(a.to(), a.from(), a.mad().bytes());
             n++;
         }
         return n;
@@ -159,8 +160,8 @@ final class ManagementQueuePair implements QueuePairOwner, CmCarrier {
         if (wqe.status == WcStatus.SUCCESS && wqe.byteLength == STRIDE && arrived.size() < MAX_ARRIVED) {
             MemorySegment datagram = receives.asSlice(wqe.wrId * STRIDE, STRIDE);
             GlobalRoutingHeader header = GlobalRoutingHeader.of(datagram);
-            arrived.add(new Arrived(header.destination(), header.source(), datagram.asSlice(GlobalRoutingHeader.BYTES)
-                    .toArray(ValueLayout.JAVA_BYTE)));
+            byte[] mad = datagram.asSlice(GlobalRoutingHeader.BYTES).toArray(ValueLayout.JAVA_BYTE);
+            arrived.add(new Arrived(header.destination(), header.source(), PrivateData.of(mad)));
         }
         buffers.giveBack(wqe);
     }

@@ -233,7 +233,7 @@ final class RoceConnectionManager extends ConnectionManager {
         }
         throw new VerbsException(verb, Errno.EHOSTUNREACH, why == null
                 ? "no address of " + context.describe() + " leads there"
-                : why.getMessage());
+                : String.valueOf(why.getMessage()));
     }
 
     /** Refuses a queue pair that cannot be connected, or not in this way. */

@@ -59,7 +59,7 @@ final class FaultyCarriers {
                 copy[random.nextInt(copy.length)] ^= (byte) (1 << random.nextInt(8));
             }
             long delay = random.nextInt(100) < delayed ? random.nextLong(400 * DELAY) : random.nextLong(DELAY);
-            flights.add(new Flight(now + delay, sent++, from, to, copy));
+            flights.add(new Flight(now + delay, sent++, from, to, PrivateData.of(copy)));
         }
     }
 
@@ -80,7 +80,7 @@ final class FaultyCarriers {
                 Flight f = flights.remove();
                 CmAgent agent = agents.get(f.to());
                 if (agent != null) {
-                    agent.received(f.to(), f.from(), f.mad());
+                    agent.received(f.to(), f.from(), f.mad().bytes());
                 }
             }
             agents.values().forEach(CmAgent::progress);
