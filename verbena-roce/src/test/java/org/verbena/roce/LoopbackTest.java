@@ -3,10 +3,10 @@ package org.verbena.roce;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
-import java.lang.management.ManagementFactory;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.roce.transport.AllocatedBytes;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueue;
@@ -96,18 +96,17 @@ class LoopbackTest {
     /** Posting, polling and all that both ends do meanwhile on this thread. */
     @Test
     void nothingIsAllocated() throws Exception {
-        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         int rounds = 3000;
         try (End near = new End(); End far = new End()) {
             near.connect(far);
             far.connect(near);
             long least = Long.MAX_VALUE;
             for (int attempt = 0; attempt < 8 && least > 0; attempt++) { // the first ones compile
-                long before = threads.getCurrentThreadAllocatedBytes();
+                long before = AllocatedBytes.ofThisThread();
                 for (int i = 0; i < rounds; i++) {
                     round(near, far);
                 }
-                least = Math.min(least, (threads.getCurrentThreadAllocatedBytes() - before) / rounds);
+                least = Math.min(least, (AllocatedBytes.ofThisThread() - before) / rounds);
             }
             assertThat(least).as("bytes a round").isZero();
             assertThat(far.region.segment().get(ValueLayout.JAVA_BYTE, 0)).isZero();

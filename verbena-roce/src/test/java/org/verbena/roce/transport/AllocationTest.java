@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.Method;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -22,13 +21,6 @@ import org.verbena.verbs.WcStatus;
 class AllocationTest {
     private static final int ROUNDS = 20_000;
     private static final int MESSAGE = 5000;
-
-    /** Bytes that the calling thread has allocated; by reflection, for the module does not read jdk.management. */
-    private static long allocated() throws ReflectiveOperationException {
-        Object bean = Class.forName("java.lang.management.ManagementFactory").getMethod("getThreadMXBean").invoke(null);
-        Method bytes = Class.forName("com.sun.management.ThreadMXBean").getMethod("getCurrentThreadAllocatedBytes");
-        return (long) bytes.invoke(bean);
-    }
 
     /** An owner that makes no object itself. */
     private static final class Quiet implements QueuePairOwner, ReceiveSource, Memory {
@@ -175,11 +167,11 @@ class AllocationTest {
         near.loseOneOf = loseOneOf;
         far.loseOneOf = loseOneOf == 0 ? 0 : loseOneOf + 2;
         work(a, b, opcodes, ROUNDS); // classes are loaded, call sites linked
-        long calls = allocated();
-        calls = allocated() - calls; // what looking costs
-        long before = allocated();
+        long calls = AllocatedBytes.ofThisThread();
+        calls = AllocatedBytes.ofThisThread() - calls; // what looking costs
+        long before = AllocatedBytes.ofThisThread();
         work(a, b, opcodes, ROUNDS);
-        long bytes = allocated() - before - calls;
+        long bytes = AllocatedBytes.ofThisThread() - before - calls;
         assertThat(bytes).as("bytes in %s operations", ROUNDS).isLessThan(ROUNDS / 10);
         assertThat(a.failed + b.failed).isZero();
         assertThat(a.sent).isEqualTo(2 * ROUNDS);

@@ -1,0 +1,25 @@
+package org.verbena.roce.transport;
+
+import java.lang.reflect.Method;
+
+/** What the calling thread has allocated; by reflection, for the module under test does not read jdk.management. */
+public final class AllocatedBytes {
+    private static final Object BEAN;
+    private static final Method BYTES;
+
+    static {
+        try {
+            BEAN = Class.forName("java.lang.management.ManagementFactory").getMethod("getThreadMXBean").invoke(null);
+            BYTES = Class.forName("com.sun.management.ThreadMXBean").getMethod("getCurrentThreadAllocatedBytes");
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("this JVM does not count what threads allocate", e);
+        }
+    }
+
+    private AllocatedBytes() {}
+
+    /** Bytes since the thread began; asking costs some itself. */
+    public static long ofThisThread() throws ReflectiveOperationException {
+        return (long) BYTES.invoke(BEAN);
+    }
+}
