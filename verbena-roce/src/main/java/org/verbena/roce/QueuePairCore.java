@@ -9,6 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.roce.transport.Memory;
+import org.verbena.roce.transport.Path;
 import org.verbena.roce.transport.QueuePairOwner;
 import org.verbena.roce.transport.ReceiveSource;
 import org.verbena.roce.transport.ReceiveWqe;
@@ -62,6 +63,8 @@ final class QueuePairCore implements QueuePairOwner {
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile String errorReason = "";
     private boolean closed;
+    /** The application is changing the state; under the lock. */
+    private boolean moving;
     /** Does not take what it has sent to a group itself. */
     private final boolean blocksOwn;
 
@@ -126,6 +129,17 @@ final class QueuePairCore implements QueuePairOwner {
 
     void setAttributes(QueuePairAttributes all) {
         attributes = all;
+    }
+
+    /** Under the lock: the application moves the queue pair, and what becomes of it is no failure. */
+    void modify(QueuePairState to, QueuePairAttributes a, @Nullable Path path) {
+        moving = true;
+        try {
+            transport.modify(to, a, path);
+        } finally {
+            moving = false;
+        }
+        setState(transport.state());
     }
 
     QueuePairState state() {
@@ -253,18 +267,22 @@ final class QueuePairCore implements QueuePairOwner {
 
     @Override
     public void stateChanged(QueuePairState to, String reason, int event) {
-        errorReason = reason; // first: who sees the state finds the reason
+        if (!moving) {
+            errorReason = reason; // first: who sees the state finds the reason
+        }
         setState(to);
         if (to == QueuePairState.ERR) {
-            context.count(SamplePoint.DEVICE_QP_ERRORS);
-            FlightEvents.broken(context.describe(), number, reason);
+            if (!moving) {
+                context.count(SamplePoint.DEVICE_QP_ERRORS);
+                FlightEvents.broken(context.describe(), number, reason);
+            }
             WeakReference<RoceConnection> r = connection;
             RoceConnection c = r == null ? null : r.get();
             if (c != null) {
                 context.engine().submit(() -> c.failed(reason)); // it takes the lock
             }
         }
-        if (event >= 0) {
+        if (event >= 0 && !moving) {
             raise(event, reason);
         }
     }

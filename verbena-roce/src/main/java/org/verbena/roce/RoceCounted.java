@@ -19,12 +19,16 @@ final class RoceCounted {
             SamplePoint.QP_TX_ATOMICS);
     private static final long READ = ShownObjects.cells(SamplePoint.QP_RX_READS, SamplePoint.QP_RX_READ_BYTES,
             SamplePoint.QP_RX_ATOMICS);
-    private static final long RETRIES = ShownObjects.cells(SamplePoint.QP_TX_RNR_WAITS,
+    private static final long RETRIES = ShownObjects.cells(SamplePoint.QP_TX_RNR_WAITS, SamplePoint.QP_TX_PEER_WAITS,
             SamplePoint.QP_REQ_REMOTE_INVALID_REQUESTS, SamplePoint.QP_REQ_REMOTE_ACCESS_ERRORS,
             SamplePoint.QP_REQ_REMOTE_OPERATION_ERRORS, SamplePoint.QP_REQ_RETRIES_EXCEEDED,
             SamplePoint.QP_REQ_RNR_RETRIES_EXCEEDED);
     private static final long RETRIED = ShownObjects.cells(SamplePoint.QP_RX_OUT_OF_BUFFER,
             SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS, SamplePoint.QP_RESP_REMOTE_INVALID_REQUESTS);
+    private static final long PACKETS = ShownObjects.cells(SamplePoint.QP_TX_PACKETS, SamplePoint.QP_RX_PACKETS);
+    private static final long REPEATED = ShownObjects.cells(SamplePoint.QP_RETRANSMITS, SamplePoint.QP_OUT_OF_SEQUENCE,
+            SamplePoint.QP_PACKET_SEQUENCE_ERRORS, SamplePoint.QP_IMPLIED_NAKS, SamplePoint.QP_DUPLICATE_REQUESTS);
+    private static final long LOST = ShownObjects.cells(SamplePoint.QP_RX_LOST, SamplePoint.QP_RX_OUT_OF_BUFFER);
     private static final long CQ = ShownObjects.cells(SamplePoint.CQ_COMPLETIONS, SamplePoint.CQ_EMPTY_POLLS,
             SamplePoint.CQ_NOTIFY_REQUESTS, SamplePoint.CQ_EVENTS);
     private static final long SRQ = ShownObjects.cells(SamplePoint.SRQ_POSTED, SamplePoint.SRQ_RECEIVES,
@@ -37,9 +41,10 @@ final class RoceCounted {
             SamplePoint.DEVICE_QP_ERRORS, SamplePoint.DEVICE_WAKE_UPS);
 
     static final ShownObjects.Counted ALL = new ShownObjects.Counted(
-            SENDS | RECEIVES | WRITES | WRITTEN | READS | READ | RETRIES | RETRIED,
-            SENDS | RECEIVES | WRITES | WRITTEN, SENDS | RECEIVES, SENDS | WRITES | READS | RETRIES,
-            RECEIVES | WRITTEN | READ | RETRIED, CQ, SRQ, MR, DEVICE);
+            SENDS | RECEIVES | WRITES | WRITTEN | READS | READ | RETRIES | RETRIED | PACKETS | REPEATED,
+            SENDS | RECEIVES | WRITES | WRITTEN | LOST | PACKETS | ShownObjects.cells(SamplePoint.QP_OUT_OF_SEQUENCE),
+            SENDS | RECEIVES | LOST | PACKETS, SENDS | WRITES | READS | RETRIES | PACKETS | REPEATED,
+            RECEIVES | WRITTEN | READ | RETRIED | PACKETS | REPEATED, CQ, SRQ, MR, DEVICE);
 
     private RoceCounted() {}
 

@@ -187,7 +187,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         if (to == QueuePairState.ERR && state() != QueuePairState.ERR) {
             core.setErrorReason("moved to ERR by the application");
         }
-        core.transport.modify(to, a, path);
+        core.modify(to, a, path);
         if (to == QueuePairState.RESET) {
             core.reset();
         } else if (to != QueuePairState.ERR) {
@@ -196,7 +196,6 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         if (a.has(QueuePairAttributes.DEST_QPN)) {
             core.setPeer(a.destinationQueuePair());
         }
-        core.setState(core.transport.state());
         context.posted();
     }
 

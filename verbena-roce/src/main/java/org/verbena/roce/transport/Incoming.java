@@ -2,7 +2,9 @@ package org.verbena.roce.transport;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
@@ -87,7 +89,8 @@ final class Incoming {
             w.solicited = solicited;
             owner.count(SamplePoint.QP_RX_RECEIVES, 1);
             if (opcode == WcOpcode.RECV) {
-                owner.count(SamplePoint.QP_RX_RECEIVE_BYTES, bytes);
+                owner.count(SamplePoint.QP_RX_RECEIVE_BYTES,
+                        (wcFlags & WcFlags.GRH) != 0 ? bytes - GlobalRoutingHeader.BYTES : bytes);
             }
             finish(w, WcStatus.SUCCESS);
         }

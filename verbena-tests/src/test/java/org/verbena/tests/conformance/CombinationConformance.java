@@ -43,9 +43,13 @@ abstract class CombinationConformance extends Conformance {
         super(fixture, topology);
     }
 
+    /** The access flag, where there is such memory. */
+    private int onDemand;
+
     @BeforeEach
     void needsAll() throws Exception {
         Context c = open();
+        onDemand = c.supports(Feature.ON_DEMAND) ? AccessFlags.ON_DEMAND : 0;
         for (String feature : new String[] {Feature.UC, Feature.UD, Feature.SHARED_RECEIVE_QUEUE, Feature.IOVA,
             Feature.ZERO_BASED, Feature.DEVICE_MEMORY, Feature.MEMORY_WINDOW_TYPE_1, Feature.MEMORY_WINDOW_TYPE_2,
             Feature.XRC, Feature.PARENT_DOMAIN, Feature.COMPLETION_TIMESTAMP_WALLCLOCK}) {
@@ -124,10 +128,10 @@ abstract class CombinationConformance extends Conformance {
         return (Spot) Objects.requireNonNull(end.later);
     }
 
-    private static EndOptions options(Random r, int type) {
+    private EndOptions options(Random r, int type) {
         EndOptions o = EndOptions.defaults().type(type).maxSge(2 + r.nextInt(3))
                 .memory(Seeds.pick(r, EndOptions.Memory.values()))
-                .access(ACCESS | Seeds.pick(r, 0, AccessFlags.RELAXED_ORDERING, AccessFlags.ON_DEMAND))
+                .access(ACCESS | Seeds.pick(r, 0, AccessFlags.RELAXED_ORDERING, onDemand))
                 .fields(r.nextInt() & (CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP
                         | CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK))
                 .cqFlags(r.nextInt() & (CompletionQueueAttributes.SINGLE_THREADED

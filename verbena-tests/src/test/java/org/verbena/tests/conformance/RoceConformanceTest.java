@@ -1,6 +1,9 @@
 package org.verbena.tests.conformance;
 
 import java.net.InetSocketAddress;
+import java.util.Map;
+
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Gid;
@@ -10,7 +13,18 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /** The suite on {@code roce_lo}, where each context has an address of its own. */
+@ExtendWith(RoceConformanceTest.Pending.class)
 class RoceConformanceTest extends VerbsConformance {
+    /** What is left out, as docs/roce.md says as well. */
+    static final class Pending extends PendingGroups {
+        private static final String BY_FILE = "an XRC domain by a file is one context's";
+
+        Pending() {
+            super(Map.of("XrcDomains", BY_FILE, "XrcTargets", BY_FILE, "XrcProcesses", BY_FILE,
+                    "SharedReceiveQueueFaults", "nobody tells a receiver that its peer is gone"));
+        }
+    }
+
     static final class Fixture implements ConformanceFixture {
         @Override
         public Context open() throws VerbsException {
