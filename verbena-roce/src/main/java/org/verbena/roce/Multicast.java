@@ -30,16 +30,20 @@ final class Multicast {
             throw new VerbsException(verb, Errno.ENOMEM, "a context has " + RoceLimits.MAX_GROUPS + " groups and "
                     + RoceLimits.MAX_ATTACHED + " members of groups at most");
         }
-        if (members == null) {
-            context.port().join(group);
-            members = new HashSet<>();
-            groups.put(group, members);
-        }
-        members.add(qp);
         ContextLock lock = context.lock();
         lock.lock();
-        context.transport().attach(qp.core().transport, group);
-        lock.unlock();
+        try {
+            context.progress().requireOpen(verb);
+            if (members == null) {
+                context.port().join(group);
+                members = new HashSet<>();
+                groups.put(group, members);
+            }
+            context.transport().attach(qp.core().transport, group);
+        } finally {
+            lock.unlock();
+        }
+        members.add(qp);
     }
 
     synchronized void detach(String verb, RoceQueuePair qp, Gid group) throws VerbsException {
@@ -49,11 +53,14 @@ final class Multicast {
         }
         ContextLock lock = context.lock();
         lock.lock();
-        context.transport().detach(qp.core().transport, group);
-        lock.unlock();
-        if (members.isEmpty()) {
-            groups.remove(group);
-            context.port().leave(group);
+        try {
+            context.transport().detach(qp.core().transport, group);
+            if (members.isEmpty()) {
+                groups.remove(group);
+                context.port().leave(group);
+            }
+        } finally {
+            lock.unlock();
         }
     }
 

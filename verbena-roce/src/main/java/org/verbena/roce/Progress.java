@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.verbena.linux.Epoll;
+import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.roce.transport.Transport;
@@ -67,6 +68,13 @@ final class Progress implements Engine.Waiting {
         engine.forget(descriptor);
     }
 
+    /** Under the lock: throws {@code EINVAL} if the wire is closed, or about to be. */
+    void requireOpen(String verb) throws VerbsException {
+        if (stopped) {
+            throw new VerbsException(verb, Errno.EINVAL, context.describe() + " is closed");
+        }
+    }
+
     /** A poll has found nothing. */
     void fromPoll() {
         if (!byApplication) {
@@ -84,6 +92,9 @@ final class Progress implements Engine.Waiting {
 
     /** Under the lock, after something was posted: sends it, and has the engine look if it would come too late. */
     void posted() {
+        if (stopped) {
+            return;
+        }
         context.failOverrun();
         transport.flush();
         long deadline = Math.min(transport.nextDeadline(), context.connections().nextDeadline());

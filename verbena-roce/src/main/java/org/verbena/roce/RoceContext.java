@@ -219,6 +219,7 @@ final class RoceContext extends Context {
         }
         lock.lock();
         try {
+            progress.requireOpen(verb);
             return port.wire().path(source, v.sourceGidIndex(), v.destination(), v.trafficClass(), v.flowLabel(),
                     v.hopLimit());
         } finally {
@@ -510,6 +511,8 @@ final class RoceContext extends Context {
     protected void implClose() {
         progress.stop();
         engine.stop();
+        lock.lock(); // whoever still uses the context finds that out
         port.close();
+        lock.unlock();
     }
 }
