@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The one lock of a context: whoever holds it may call the transport. It is held for microseconds, so those who want it
- * spin, then yield, then sleep a little; nothing is allocated. It is not reentrant.
+ * spin, then sleep a little; nothing is allocated. It is not reentrant.
  */
 final class ContextLock {
     private static final VarHandle HELD;
@@ -19,8 +19,7 @@ final class ContextLock {
         }
     }
 
-    private static final int SPINS = 64;
-    private static final int YIELDS = 64;
+    private static final int SPINS = 256;
     private static final long SLEEP_NANOS = 20_000;
 
     @SuppressWarnings("unused") // HELD
@@ -35,8 +34,6 @@ final class ContextLock {
         for (int round = 0; !tryLock(); round++) {
             if (round < SPINS) {
                 Thread.onSpinWait();
-            } else if (round < SPINS + YIELDS) {
-                Thread.yield();
             } else {
                 LockSupport.parkNanos(SLEEP_NANOS);
             }
