@@ -29,7 +29,6 @@ final class ContextLock {
         return (int) HELD.getOpaque(this) == 0 && HELD.compareAndSet(this, 0, 1);
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // whoever holds it may need the processor to let go
     void lock() {
         for (int round = 0; !tryLock(); round++) {
             if (round < SPINS) {
