@@ -9,7 +9,7 @@ import org.verbena.verbs.Gid;
 
 /** A network of agents in virtual time that loses, repeats, delays and damages messages by a seed. */
 final class FaultyCarriers {
-    private record Flight(long at, long order, Gid from, Gid to, byte[] mad) {}
+    private record Flight(long at, long order, Gid from, Gid to, PrivateData mad) {}
 
     private static final long DELAY = 10_000_000;
 
