@@ -32,6 +32,7 @@ final class UdpHeaders {
     static final int IPV6_PKTINFO = 50;
     static final int IPV6_HOPLIMIT = 52;
     static final int IPV6_TCLASS = 67;
+    static final int UDP_NO_CHECK6_RX = 102;
     static final int UDP_SEGMENT = 103;
     static final int UDP_GRO = 104;
 

@@ -106,6 +106,18 @@ public final class UdpSocket implements AutoCloseable {
         }
     }
 
+    /**
+     * Takes datagrams over IPv6 that have no UDP checksum, for protocols with a checksum of their own: {@code
+     * UDP_NO_CHECK6_RX} (RFC 6936). Over IPv4 they are taken in any case.
+     *
+     * @throws LinuxException {@code ENOPROTOOPT}: before Linux 3.16
+     */
+    public void takeUnchecked() throws LinuxException {
+        if (!ip4) {
+            set(UdpHeaders.SOL_UDP, UdpHeaders.UDP_NO_CHECK6_RX, 1, "UDP_NO_CHECK6_RX");
+        }
+    }
+
     private void set(int level, int option, int value, String name) throws LinuxException {
         Args.check(trySet(level, option, value), "setsockopt(" + name + ", " + value + ")");
     }

@@ -279,7 +279,9 @@ class LayoutProbeTest {
                 "IPV6_PMTUDISC_PROBE", "IPV6_V6ONLY", "IPV6_MULTICAST_ALL", "IPV6_RECVPKTINFO", "IPV6_RECVHOPLIMIT",
                 "IPV6_RECVTCLASS");
         constantsOf(UdpHeaders.class, "", "AF_INET", "AF_INET6", "IPPROTO_IP", "IPPROTO_IPV6", "SOL_UDP", "IP_TOS",
-                "IP_TTL", "IP_PKTINFO", "IPV6_PKTINFO", "IPV6_HOPLIMIT", "IPV6_TCLASS", "UDP_SEGMENT", "UDP_GRO");
+                "IP_TTL", "IP_PKTINFO", "IPV6_PKTINFO", "IPV6_HOPLIMIT", "IPV6_TCLASS", "UDP_NO_CHECK6_RX",
+                "UDP_SEGMENT",
+                "UDP_GRO");
         expect("sizeof(struct mmsghdr)", UdpHeaders.MMSGHDR_BYTES);
         expect("offsetof(struct mmsghdr, msg_hdr)", 0);
         expect("offsetof(struct mmsghdr, msg_len)", UdpHeaders.MMSGHDR_LEN);

@@ -54,6 +54,7 @@ public final class UdpWire implements Wire, AutoCloseable {
         boolean all = true;
         for (UdpSocket socket : sockets) {
             socket.setBuffers(SEND_BUFFER, RECEIVE_BUFFER);
+            socket.takeUnchecked(); // Linux's own RoCE sends without, for there is the ICRC
             all &= socket.coalesce();
             epoll.add(socket.fd(), Epoll.IN, 0);
             this.sockets.add(socket);
@@ -200,6 +201,7 @@ public final class UdpWire implements Wire, AutoCloseable {
             try {
                 socket.join(Gids.address(group), interfaceIndex);
                 socket.setBuffers(SEND_BUFFER, RECEIVE_BUFFER);
+                socket.takeUnchecked();
                 if (coalesced && !socket.coalesce()) {
                     throw new LinuxException("setsockopt(UDP_GRO)", Errno.ENOPROTOOPT);
                 }
