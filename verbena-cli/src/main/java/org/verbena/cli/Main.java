@@ -26,6 +26,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             DoctorCommand.class,
             MonitorCommand.class,
             PerfCommand.class,
+            PingPongCommand.class,
             RulesCommand.class,
             RunCommand.class,
             StatCommand.class,

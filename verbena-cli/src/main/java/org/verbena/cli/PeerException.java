@@ -1,0 +1,38 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.WcStatus;
+
+/** What was to be done together with another program failed; the message is one sentence for a person. */
+final class PeerException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    PeerException(String message) {
+        super(message);
+    }
+
+    PeerException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** A work request ended with an error. */
+    static PeerException of(String work, int status, QueuePair qp) {
+        String reason = qp.errorReason();
+        return new PeerException(work + " failed with " + WcStatus.toString(status)
+                + (reason.isEmpty() ? "" : " (" + reason + ")") + ": " + meaning(status));
+    }
+
+    private static String meaning(int status) {
+        return switch (status) {
+            case WcStatus.WR_FLUSH_ERR -> "the peer ended or gave up";
+            case WcStatus.RETRY_EXC_ERR -> "the peer does not answer; it ended, or cannot be reached by its GID";
+            case WcStatus.RNR_RETRY_EXC_ERR -> "the peer posts no receives";
+            case WcStatus.LOC_LEN_ERR, WcStatus.REM_INV_REQ_ERR ->
+                "the two ends differ; give both the same size and the same MTU";
+            case WcStatus.REM_ACCESS_ERR -> "the peer does not allow access to the memory that it offered";
+            default -> "see what the peer says";
+        };
+    }
+}
