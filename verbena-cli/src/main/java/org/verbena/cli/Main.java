@@ -27,6 +27,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             MonitorCommand.class,
             PerfCommand.class,
             PingPongCommand.class,
+            RpingCommand.class,
             RulesCommand.class,
             RunCommand.class,
             StatCommand.class,

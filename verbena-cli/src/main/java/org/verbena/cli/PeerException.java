@@ -19,20 +19,19 @@ final class PeerException extends IOException {
 
     /** A work request ended with an error. */
     static PeerException of(String work, int status, QueuePair qp) {
-        String reason = qp.errorReason();
-        return new PeerException(work + " failed with " + WcStatus.toString(status)
-                + (reason.isEmpty() ? "" : " (" + reason + ")") + ": " + meaning(status));
+        return new PeerException(work + " failed with " + WcStatus.toString(status) + ": "
+                + meaning(status, qp.errorReason()));
     }
 
-    private static String meaning(int status) {
+    /** @param reason why the queue pair failed; empty if nobody knows */
+    private static String meaning(int status, String reason) {
         return switch (status) {
-            case WcStatus.WR_FLUSH_ERR -> "the peer ended or gave up";
             case WcStatus.RETRY_EXC_ERR -> "the peer does not answer; it ended, or cannot be reached by its GID";
             case WcStatus.RNR_RETRY_EXC_ERR -> "the peer posts no receives";
             case WcStatus.LOC_LEN_ERR, WcStatus.REM_INV_REQ_ERR ->
                 "the two ends differ; give both the same size and the same MTU";
             case WcStatus.REM_ACCESS_ERR -> "the peer does not allow access to the memory that it offered";
-            default -> "see what the peer says";
+            default -> (reason.isEmpty() ? "the peer ended or gave up" : reason) + "; see what the peer says";
         };
     }
 }

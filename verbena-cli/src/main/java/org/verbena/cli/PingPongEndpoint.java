@@ -113,7 +113,8 @@ final class PingPongEndpoint implements AutoCloseable {
         boolean datagram = options.type() == PingPongType.UD;
         long most = datagram ? port.activeMtu() : port.maxMessageSize();
         if (options.size() > most) {
-            throw new PeerException("a message of " + options.size() + " bytes is too long: " + name + " carries " + most
+            throw new PeerException("a message of " + options.size() + " bytes is too long: " + name + " carries "
+                    + most
                     + " at most" + (datagram ? " in a datagram" : ""));
         }
         if (!datagram && options.mtu() > port.activeMtu()) {
@@ -238,7 +239,9 @@ final class PingPongEndpoint implements AutoCloseable {
                         .sge(region, from, options.size()).complete();
         if (error != 0) {
             String reason = qps.get(qp).errorReason();
-            throw new PeerException("a send cannot be posted: error " + error + (reason.isEmpty() ? "" : ", " + reason));
+            throw new PeerException("a send cannot be posted: error " + error + (reason.isEmpty()
+                    ? ""
+                    : ", " + reason));
         }
     }
 

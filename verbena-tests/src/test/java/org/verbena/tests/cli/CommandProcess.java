@@ -99,6 +99,13 @@ final class CommandProcess implements AutoCloseable {
                 .filter(wanted).collect(Collectors.joining(File.pathSeparator));
     }
 
+    /** The same and the provider of RoCE. */
+    static String pathWithRoce() {
+        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+                .filter(p -> p.matches(".*verbena-roce\\b.*"))
+                .collect(Collectors.joining(File.pathSeparator, path(p -> true) + File.pathSeparator, ""));
+    }
+
     private static String all(BufferedReader reader) {
         return reader.lines().collect(Collectors.joining("\n"));
     }
