@@ -52,7 +52,7 @@ final class RpingClient {
         byte[] text = new byte[size];
         int letters = LAST - FIRST + 1;
         for (int i = 0; i < size - 1; i++) {
-            text[i] = i < head.length ? head[i] : (byte) (FIRST + (number + i - head.length) % letters);
+            text[i] = i < head.length ? head[i] : (byte) (FIRST + (number % letters + i - head.length) % letters);
         }
         return text;
     }

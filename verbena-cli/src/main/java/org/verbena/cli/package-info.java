@@ -2,8 +2,9 @@
  * The {@code verbena} command: what a person types.
  *
  * <p>{@link org.verbena.cli.Main} holds the list of subcommands; each subcommand is one class. A command parses, calls
- * the public API and prints. {@code perf} and {@code copy} speak protocols of their own between two such commands. Exit
- * codes: 0 ok, 1 failure, 2 wrong usage; {@code copy} has more.
+ * the public API and prints. {@code perf} and {@code copy} speak protocols of their own between two such commands;
+ * {@code pingpong} and {@code rping} those of rdma-core's programs. Exit codes: 0 ok, 1 failure, 2 wrong
+ * usage; {@code copy} has more.
  */
 @NullMarked
 package org.verbena.cli;

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PingPongCommandUsageTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "pingpong --type=xrc             | expected one of [rc, uc, ud, srq]",
+        "pingpong --type=xrc             | expected one of [RC, UC, UD, SRQ]",
         "pingpong -s 0                   | a size must be 1 byte to 1g, not '0'",
         "pingpong -n 0                   | --iterations 0: must be 1",
         "pingpong -r 0                   | --rx-depth 0: must be 1",

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RpingClientTest {
     @ParameterizedTest
     @CsvSource({"0,26,rdma-ping-0: ABCDEFGHIJKL", "57,30,rdma-ping-57: zABCDEFGHIJKLMN",
-        "58,26,rdma-ping-58: ABCDEFGHIJK", "2147483647,26,rdma-ping-2147483647: tuv"})
+        "58,26,rdma-ping-58: ABCDEFGHIJK", "2147483647,26,rdma-ping-2147483647: HIJ"})
     void texts(int number, int size, String text) {
         assertThat(RpingClient.text(number, size)).isEqualTo((text + "\0").getBytes(StandardCharsets.US_ASCII));
     }
