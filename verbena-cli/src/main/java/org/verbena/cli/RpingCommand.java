@@ -142,7 +142,7 @@ final class RpingCommand implements Callable<Integer> {
     private void serve(Context context) throws IOException {
         try (ConnectionListener listener = context.connectionManager().listen(socketAddress())) {
             if (!json) {
-                say("listening on port " + listener.localAddress().getPort());
+                say("listening on " + CopyAddress.text(listener.localAddress()));
             }
             do {
                 ConnectionRequest request = listener.awaitRequest(SLICE);
