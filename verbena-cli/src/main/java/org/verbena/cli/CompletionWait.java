@@ -50,6 +50,7 @@ final class CompletionWait {
         return batch[next++];
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // the peer may wait for this processor
     private int await() throws IOException {
         long start = System.nanoTime();
         for (int turn = 1;; turn++) {
@@ -62,7 +63,7 @@ final class CompletionWait {
             } else if (turn % TURNS != 0) {
                 Thread.onSpinWait();
             } else {
-                Thread.yield(); // the peer may wait for this processor
+                Thread.yield();
                 check(System.nanoTime() - start);
             }
         }

@@ -56,8 +56,8 @@ class RpingCommandTest {
             assertThat(lines).hasSize(4);
             assertThat(lines.get(2)).isEqualTo("ping data: rdma-ping-2: "
                     + "CDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrst");
-            assertThat(server.end().out().lines().limit(3).toList()).isEqualTo(lines.stream().limit(3).map(l -> "server " + l)
-                    .toList());
+            List<String> shown = lines.stream().limit(3).map(l -> "server " + l).toList();
+            assertThat(server.end().out().lines().limit(3).toList()).isEqualTo(shown);
         }
     }
 
