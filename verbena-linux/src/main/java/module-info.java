@@ -14,5 +14,6 @@ module org.verbena.linux {
     exports org.verbena.linux.spi to
             org.verbena.verbs,
             org.verbena.shm,
-            org.verbena.roce;
+            org.verbena.roce,
+            org.verbena.rdmacore;
 }

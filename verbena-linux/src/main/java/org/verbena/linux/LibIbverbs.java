@@ -12,6 +12,8 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.verbena.linux.spi.SharedLibrary;
+
 /**
  * The C library of the verbs, where it is installed: which devices it finds. It loads its own drivers for that, so this
  * runs foreign code in the process: who wants to be safe from it asks in a process of its own. Stateless; one thread at

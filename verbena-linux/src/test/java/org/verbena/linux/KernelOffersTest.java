@@ -12,6 +12,8 @@ import java.nio.file.Path;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.linux.spi.SharedLibrary;
+
 /** Small bindings, against what the kernel says of itself elsewhere. */
 class KernelOffersTest {
     private static long status(String name) throws IOException {

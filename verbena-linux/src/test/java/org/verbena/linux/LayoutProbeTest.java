@@ -16,6 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.linux.spi.SharedLibrary;
 import org.verbena.linux.spi.SyscallNumber;
 
 /** Compares every number in the Java code that the kernel decides with what gcc says about the C headers. */

@@ -192,6 +192,15 @@ public final class Native {
         private final MemorySegment memory;
         private final long address;
 
+        /** The errno that the thread's last {@link Downcall#call} left. */
+        int errno() {
+            return (int) ERRNO.get(errno, 0L);
+        }
+
+        MemorySegment errnoMemory() {
+            return errno;
+        }
+
         private Scratch() {
             Arena arena = Arena.ofAuto();
             errno = arena.allocate(CAPTURE);

@@ -1,4 +1,4 @@
-package org.verbena.linux;
+package org.verbena.linux.spi;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -9,16 +9,15 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
-import org.verbena.linux.spi.Native;
-
 /**
  * A library of the system's, by name: dlopen(3). It stays loaded until the process ends: what has run in it may have
  * left threads and handlers behind.
  *
  * <p>Opening one runs foreign code in this process. Stateless and thread-safe.
  */
-final class SharedLibrary {
-    static final int RTLD_NOW = 2;
+public final class SharedLibrary {
+    /** {@code RTLD_NOW} of dlopen(3): what the library lacks is found out at once. */
+    public static final int RTLD_NOW = 2;
     private static final int MAX_TEXT = 4096;
 
     private final MemorySegment handle;
@@ -27,10 +26,18 @@ final class SharedLibrary {
         this.handle = handle;
     }
 
-    /** Opens {@code name}; the exception's message is the loader's. */
-    static SharedLibrary open(String name) throws IOException {
+    /**
+     * Opens a library: dlopen(3) with {@code RTLD_NOW}.
+     *
+     * @param name as the dynamic loader knows it, or a path
+     * @throws IOException if it cannot be loaded; the message is the loader's
+     * @throws IllegalCallerException if native access is denied
+     */
+    public static SharedLibrary open(String name) throws IOException {
         Native.requireAccess();
-        Args.name(name, MAX_TEXT, "the name of a library");
+        if (name.isEmpty() || name.indexOf('\0') >= 0 || name.length() > MAX_TEXT) {
+            throw new IOException("not the name of a library: '" + name + "'");
+        }
         MethodHandle dlopen = system("dlopen", FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.ADDRESS,
                 ValueLayout.JAVA_INT));
         MethodHandle dlerror = system("dlerror", FunctionDescriptor.of(ValueLayout.ADDRESS));
@@ -53,17 +60,26 @@ final class SharedLibrary {
         return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type);
     }
 
-    /** Links a function of the library; its last argument list begins with memory for errno if it is captured. */
-    MethodHandle link(String name, FunctionDescriptor type, Linker.Option... options) throws IOException {
+    /**
+     * Links a function of the library; its argument list begins with memory for errno if that is captured.
+     *
+     * @throws IOException if the library has no such function
+     */
+    public MethodHandle link(String name, FunctionDescriptor type, Linker.Option... options) throws IOException {
+        MemorySegment symbol = find(name);
+        if (symbol.address() == 0) {
+            throw new IOException("the library has no function " + name);
+        }
+        return Linker.nativeLinker().downcallHandle(symbol, type, options);
+    }
+
+    /** The address of a symbol: dlsym(3); {@link MemorySegment#NULL} if the library has none. */
+    public MemorySegment find(String name) {
         MethodHandle dlsym = system("dlsym", FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.ADDRESS,
                 ValueLayout.ADDRESS));
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment symbol = (MemorySegment) dlsym.invokeExact(handle, arena.allocateFrom(name));
-            if (symbol.address() == 0) {
-                throw new IOException("the library has no function " + name);
-            }
-            return Linker.nativeLinker().downcallHandle(symbol, type, options);
-        } catch (IOException | RuntimeException | Error thrown) {
+            return (MemorySegment) dlsym.invokeExact(handle, arena.allocateFrom(name));
+        } catch (RuntimeException | Error thrown) {
             throw thrown;
         } catch (Throwable impossible) {
             throw new AssertionError(impossible);
@@ -71,7 +87,7 @@ final class SharedLibrary {
     }
 
     /** A text of the library's that ends with NUL; empty for NULL. At most {@value #MAX_TEXT} bytes are read. */
-    static String text(MemorySegment address) {
+    public static String text(MemorySegment address) {
         if (address.address() == 0) {
             return "";
         }

@@ -1,0 +1,90 @@
+package org.verbena.linux.spi;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * Calls of C functions that are known by their addresses: those of a loaded library, and those that its objects carry in
+ * tables. The handles are linked once, for all functions; the function is an argument.
+ *
+ * <p>Every argument and the result is a machine word: on x86-64 and AArch64 Linux an integer of any size and a pointer
+ * travel in a register of their own, and a function does not look at those that it has no parameter for. The upper bits
+ * of a narrower result mean nothing: the caller casts. Functions with floating point, structures by value or variable
+ * arguments cannot be called so.
+ *
+ * <p><strong>Callers check</strong> the address of the function and all that it will touch: a wrong one ends the JVM. All
+ * methods are thread-safe; what is called has rules of its own.
+ */
+public final class Downcall {
+    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
+
+    private static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(
+            FunctionDescriptor.of(WORD, WORD, WORD, WORD, WORD, WORD, WORD),
+            Linker.Option.captureCallState("errno"));
+    private static final MethodHandle QUICK_1 = Linker.nativeLinker().downcallHandle(
+            FunctionDescriptor.of(WORD, WORD), Linker.Option.critical(false));
+    private static final MethodHandle QUICK_3 = Linker.nativeLinker().downcallHandle(
+            FunctionDescriptor.of(WORD, WORD, WORD, WORD), Linker.Option.critical(false));
+    private static final MethodHandle QUICK_6 = Linker.nativeLinker().downcallHandle(
+            FunctionDescriptor.of(WORD, WORD, WORD, WORD, WORD, WORD, WORD), Linker.Option.critical(false));
+
+    private Downcall() {}
+
+    /**
+     * Calls a function that may block, with errno kept for {@link #errno()}. A blocking call pins the carrier of a virtual
+     * thread.
+     */
+    public static long call(MemorySegment function, long a, long b, long c, long d, long e, long f) {
+        try {
+            return (long) CALL.invokeExact(function, Native.scratch().errnoMemory(), a, b, c, d, e, f);
+        } catch (RuntimeException | Error thrown) {
+            throw thrown;
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    /** What errno was after the calling thread's last {@link #call}; of no meaning if that did not fail. */
+    public static int errno() {
+        return Native.scratch().errno();
+    }
+
+    /**
+     * Calls a function that returns soon and calls nothing of ours, without a thread transition
+     * ({@link Linker.Option#critical}): the garbage collector waits for it. Allocates nothing.
+     */
+    public static long quick(MemorySegment function, long a) {
+        try {
+            return (long) QUICK_1.invokeExact(function, a);
+        } catch (RuntimeException | Error thrown) {
+            throw thrown;
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    /** As {@link #quick(MemorySegment, long)}, with three arguments. */
+    public static long quick(MemorySegment function, long a, long b, long c) {
+        try {
+            return (long) QUICK_3.invokeExact(function, a, b, c);
+        } catch (RuntimeException | Error thrown) {
+            throw thrown;
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    /** As {@link #quick(MemorySegment, long)}, with six arguments. */
+    public static long quick(MemorySegment function, long a, long b, long c, long d, long e, long f) {
+        try {
+            return (long) QUICK_6.invokeExact(function, a, b, c, d, e, f);
+        } catch (RuntimeException | Error thrown) {
+            throw thrown;
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+}
