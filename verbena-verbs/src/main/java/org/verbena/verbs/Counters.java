@@ -99,6 +99,7 @@ public abstract class Counters extends VerbsObject {
                 throw new VerbsException(verb, Errno.EBUSY, bound + (bound == 1 ? " object is" : " objects are")
                         + " counted by them: close what was created with them first");
             }
+            implDescribe(verb, attributes);
             described.add(attributes);
         }
     }
@@ -150,6 +151,14 @@ public abstract class Counters extends VerbsObject {
         }
         implRead(verb, values, flags);
     }
+
+    /**
+     * Told what is to be counted of objects that will be created with these counters; nothing that was is there. By default
+     * nothing is done: each object is attached when it has been created.
+     *
+     * @param verb for exceptions
+     */
+    protected void implDescribe(String verb, CounterAttachAttributes attributes) throws VerbsException {}
 
     /**
      * Attaches to an object; it may be closed, foreign or of a wrong kind.
