@@ -48,7 +48,9 @@ final class DevicesCommand implements Callable<Integer> {
         List<Device> devices = Verbs.devices();
         boolean well = true;
         for (String problem : Verbs.problems()) {
-            complain(err, problem);
+            if (verbose || devices.isEmpty() || !isAbsence(problem)) {
+                complain(err, problem);
+            }
         }
         if (devices.isEmpty()) {
             complain(err, "there is no RDMA device: no provider found one on this machine");
@@ -72,6 +74,11 @@ final class DevicesCommand implements Callable<Integer> {
         out.flush();
         err.flush();
         return well ? 0 : Main.FAILURE;
+    }
+
+    /** Whether a provider only says that there is nothing for it here: no device, no library. */
+    private static boolean isAbsence(String problem) {
+        return problem.contains(": ENODEV: ") || problem.contains(": ENOENT: ");
     }
 
     private static void complain(PrintWriter err, String sentence) {

@@ -22,7 +22,7 @@ final class PerfDevices implements AutoCloseable {
         return c;
     }
 
-    /** The device to take when none was named. */
+    /** The device to take when none was named: that for the processes of one host, if there is one. */
     static String first() throws PerfException {
         List<Device> devices = Verbs.devices();
         if (devices.isEmpty()) {
@@ -30,7 +30,7 @@ final class PerfDevices implements AutoCloseable {
             throw new PerfException("there is no RDMA device to measure"
                     + (problems.isEmpty() ? ": no provider is installed" : ": " + String.join("; ", problems)));
         }
-        return devices.getFirst().name();
+        return devices.stream().filter(d -> d.provider().equals("shm")).findFirst().orElse(devices.getFirst()).name();
     }
 
     @Override

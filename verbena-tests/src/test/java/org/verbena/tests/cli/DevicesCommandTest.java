@@ -51,9 +51,13 @@ class DevicesCommandTest {
     void noDevice() throws IOException {
         try (CommandProcess p = CommandProcess.startWithout(List.of(), "verbena-shm", "devices")) {
             CommandProcess.Result r = p.end();
+            if (Files.exists(Path.of("/sys/class/infiniband_verbs"))) {
+                System.out.println("SKIPPED: this machine may have RDMA devices, so that there is no lack to be seen");
+                return;
+            }
             assertThat(r.code()).isEqualTo(1);
             assertThat(r.out()).isEmpty();
-            assertThat(r.err()).contains("there is no RDMA device");
+            assertThat(r.err()).contains("there is no RDMA device").contains("verbena: provider rdmacore: ");
         }
     }
 

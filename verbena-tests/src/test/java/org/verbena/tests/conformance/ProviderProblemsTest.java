@@ -169,7 +169,8 @@ class ProviderProblemsTest {
     void withoutAProblemNothingIsSaid() throws Exception {
         Seen s = look(List.of(nameOf(Good.class)));
         assertThat(s.devices).contains("good0");
-        assertThat(s.problems).isEmpty();
+        assertThat(s.problems).filteredOn(p -> !p.startsWith("provider rdmacore: ")) // there may be no RDMA device here
+                .isEmpty();
     }
 
     @Test

@@ -34,6 +34,7 @@ class LayersTest {
             "verbs", List.of("linux"),
             "shm", List.of("verbs", "linux"),
             "roce", List.of("verbs", "linux"),
+            "rdmacore", List.of("verbs", "linux"),
             "micrometer", List.of("verbs"),
             "sockets", List.of("verbs", "linux"),
             "agent", List.of(), // it finds the others by name, in another class loader

@@ -1,0 +1,51 @@
+package org.verbena.rdmacore;
+
+import org.verbena.verbs.AtomicCapability;
+import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.DeviceCapabilityFlags;
+import org.verbena.verbs.Feature;
+
+/** What a device can do, as far as library, slots and attributes say; the rest, the verb itself answers. */
+final class Features {
+    private Features() {}
+
+    static boolean supports(NativeContext verbs, DeviceAttributes a, String feature) {
+        long flags = a.capabilityFlags();
+        return switch (feature) {
+            case Feature.RC, Feature.UC, Feature.UD, Feature.ALLOCATE, Feature.CQ_RESIZE, Feature.ZERO_BASED -> true;
+            case Feature.MULTICAST -> a.maxMulticastGroups() > 0;
+            case Feature.ATOMICS -> a.atomicCapability() != AtomicCapability.NONE;
+            case Feature.COMPLETION_TIMESTAMP -> verbs.has(Slot.CREATE_CQ_EX) && a.completionTimestampMask()
+                    .isPresent();
+            case Feature.COMPLETION_TIMESTAMP_WALLCLOCK -> verbs.has(Slot.CREATE_CQ_EX) && a.coreClockKilohertz()
+                    .isPresent();
+            case Feature.QUERY_VALUES -> verbs.has(Slot.QUERY_RT_VALUES);
+            case Feature.RAW_PACKET -> a.rawPacketCapabilities().isPresent();
+            case Feature.FLOW -> verbs.has(Slot.CREATE_FLOW);
+            case Feature.WORK_QUEUE -> verbs.has(Slot.CREATE_WQ) && a.maxWorkQueues().isPresent();
+            case Feature.RSS -> verbs.has(Slot.CREATE_RWQ_IND_TABLE) && a.rssCapabilities() != null;
+            case Feature.SEGMENTATION -> a.segmentationCapabilities() != null;
+            case Feature.CQ_MODERATION -> verbs.has(Slot.MODIFY_CQ) && a.maxCqModerationCount().isPresent();
+            case Feature.THREAD_DOMAIN -> verbs.has(Slot.ALLOC_TD);
+            case Feature.PARENT_DOMAIN -> verbs.has(Slot.ALLOC_PARENT_DOMAIN);
+            case Feature.IOVA -> verbs.library.has(IbvFunction.REG_MR_IOVA);
+            case Feature.DMABUF -> verbs.library.has(IbvFunction.REG_DMABUF_MR);
+            case Feature.ON_DEMAND -> a.odpCapabilities() != null;
+            case Feature.ADVISE -> verbs.has(Slot.ADVISE_MR);
+            case Feature.REREGISTER -> verbs.library.has(IbvFunction.REREG_MR);
+            case Feature.NULL_REGION -> verbs.has(Slot.ALLOC_NULL_MR);
+            case Feature.MEMORY_WINDOW_TYPE_1 -> (flags & DeviceCapabilityFlags.MEM_WINDOW) != 0;
+            case Feature.MEMORY_WINDOW_TYPE_2 -> (flags & (DeviceCapabilityFlags.MEM_WINDOW_TYPE_2A
+                    | DeviceCapabilityFlags.MEM_WINDOW_TYPE_2B)) != 0;
+            case Feature.SEND_INVALIDATE -> (flags & DeviceCapabilityFlags.MEM_MGT_EXTENSIONS) != 0;
+            case Feature.DEVICE_MEMORY -> verbs.has(Slot.ALLOC_DM) && a.maxDeviceMemory().isPresent();
+            case Feature.SHARED_RECEIVE_QUEUE -> a.maxSrq() > 0;
+            case Feature.SHARED_RECEIVE_QUEUE_RESIZE -> (flags & DeviceCapabilityFlags.SRQ_RESIZE) != 0;
+            case Feature.XRC -> verbs.has(Slot.OPEN_XRCD) && (flags & DeviceCapabilityFlags.XRC) != 0;
+            case Feature.RATE_LIMIT -> verbs.has(Slot.MODIFY_QP_RATE_LIMIT) && a.packetPacingCapabilities() != null;
+            case Feature.ENHANCED_CONNECTION -> verbs.library.has(IbvFunction.SET_ECE);
+            case Feature.COUNTERS -> verbs.has(Slot.CREATE_COUNTERS);
+            default -> false;
+        };
+    }
+}

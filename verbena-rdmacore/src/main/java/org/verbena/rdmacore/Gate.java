@@ -1,0 +1,89 @@
+package org.verbena.rdmacore;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.Membarrier;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * Keeps a native object from being destroyed while the data path is in one of its verbs. The one thread that uses the
+ * queue stores {@code busy}, then reads {@code shut}, then calls. Who destroys stores {@code shut}, issues
+ * {@code membarrier}, then reads {@code busy}: either the caller has seen that the gate is shut, or the destroyer sees the
+ * caller. So the data path needs no fence, only the order of the instructions.
+ */
+final class Gate {
+    private static final VarHandle BUSY;
+    private static final VarHandle SHUT;
+    /** Longer than any verb of the data path takes; then it is a cursor that was left open. */
+    private static final long PATIENCE_NANOS = 1_000_000_000;
+
+    static {
+        try {
+            MethodHandles.Lookup l = MethodHandles.lookup();
+            BUSY = l.findVarHandle(Gate.class, "busy", int.class).withInvokeExactBehavior();
+            SHUT = l.findVarHandle(Gate.class, "shut", int.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    @SuppressWarnings("unused") // BUSY
+    private int busy;
+    @SuppressWarnings("unused") // SHUT
+    private int shut;
+
+    /** Goes in; false if the object is being destroyed. */
+    boolean enter() {
+        BUSY.setOpaque(this, 1);
+        // no instruction on x86, but the compiler may not move the read that follows above the store
+        VarHandle.releaseFence();
+        if ((int) SHUT.getOpaque(this) != 0) {
+            BUSY.setRelease(this, 0);
+            return false;
+        }
+        return true;
+    }
+
+    void leave() {
+        BUSY.setRelease(this, 0);
+    }
+
+    /** Whether nobody can go in any more. */
+    boolean isShut() {
+        return (int) SHUT.getOpaque(this) != 0;
+    }
+
+    /**
+     * Lets nobody in from now on; when it returns, nobody is inside.
+     *
+     * @throws VerbsException {@code EBUSY} if somebody does not come out: it is open again then
+     */
+    void shut(String verb) throws VerbsException {
+        SHUT.setVolatile(this, 1);
+        Membarrier.globalExpedited();
+        if (!isEmptySoon()) {
+            open();
+            throw new VerbsException(verb, Errno.EBUSY, "a thread is in the middle of using it, or has left the cursor "
+                    + "open: call CompletionQueue.endPoll");
+        }
+    }
+
+    /** The object was not destroyed after all. */
+    void open() {
+        SHUT.setVolatile(this, 0);
+    }
+
+    /** Waits until whoever was inside when the caller's last membarrier was issued has come out; false if that takes too long. */
+    boolean isEmptySoon() {
+        long start = System.nanoTime();
+        while ((int) BUSY.getAcquire(this) != 0) {
+            if (System.nanoTime() - start > PATIENCE_NANOS) {
+                return false;
+            }
+            Thread.onSpinWait();
+        }
+        return true;
+    }
+}

@@ -1,0 +1,92 @@
+package org.verbena.rdmacore;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.spi.Downcall;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.QueuePairType;
+
+/**
+ * The send queue of a plain queue pair: a batch is one {@code ibv_post_send}. If that refuses a request of a longer batch,
+ * because the queue is full, those before it are posted, as in C.
+ */
+final class PlainSendQueue extends RdmaSendQueue {
+    private final MemorySegment postSend;
+    /** {@code bad_wr}. */
+    private final MemorySegment bad = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+    private final long badAddress = bad.address();
+    /** A request for the short ways to post, with one buffer behind it: it ends its list. */
+    private final MemorySegment single = Arena.ofAuto().allocate(Layout.SEND_WR_BYTES + Layout.SGE_BYTES, Long.BYTES);
+    private final long request = single.address();
+
+    PlainSendQueue(MemorySegment postSend, long qp, int type, Sizes sizes) {
+        super(qp, type, Opcode.of(type) & Opcode.PLAIN, sizes);
+        this.postSend = postSend;
+        RawMemory.putLong(request + Layout.SEND_WR_SG_LIST, request + Layout.SEND_WR_BYTES);
+    }
+
+    /** The queue of a queue pair that sends nothing: it refuses to post. */
+    static PlainSendQueue none() {
+        return new PlainSendQueue(MemorySegment.NULL, 0, QueuePairType.XRC_RECV, new Sizes(null, 1, 0, 0, 0));
+    }
+
+    @Override
+    public int postSend(long wrId, int flags, MemoryRegion region, long offset, long length) {
+        return isPlain(Opcode.SEND, flags, length)
+                ? quick(Opcode.SEND, wrId, flags, region, offset, length, 0, 0)
+                : super.postSend(wrId, flags, region, offset, length);
+    }
+
+    @Override
+    public int postWrite(long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
+            long remoteAddress) {
+        return isPlain(Opcode.WRITE, flags, length)
+                ? quick(Opcode.WRITE, wrId, flags, region, offset, length, rkey, remoteAddress)
+                : super.postWrite(wrId, flags, region, offset, length, rkey, remoteAddress);
+    }
+
+    @Override
+    public int postRead(long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
+            long remoteAddress) {
+        return isPlain(Opcode.READ, flags, length)
+                ? quick(Opcode.READ, wrId, flags, region, offset, length, rkey, remoteAddress)
+                : super.postRead(wrId, flags, region, offset, length, rkey, remoteAddress);
+    }
+
+    /** Each word once: the compiler inlines so many accesses and no more. */
+    private int quick(int opcode, long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
+            long remoteAddress) {
+        long wr = request;
+        try {
+            RawMemory.putLong(wr, 0, wrId);
+            RawMemory.putLong(wr, Layout.SEND_WR_NUM_SGE, 1 | (long) opcode << 32);
+            RawMemory.putLong(wr, Layout.SEND_WR_FLAGS, flags); // and no immediate value
+            RawMemory.putLong(wr, Layout.SEND_WR_RDMA_ADDR, remoteAddress);
+            RawMemory.putLong(wr, Layout.SEND_WR_RDMA_RKEY, rkey & 0xffffffffL);
+            RawMemory.putLong(wr, Layout.SEND_WR_BYTES, region.address() + offset);
+            RawMemory.putLong(wr, Layout.SEND_WR_BYTES + Layout.SGE_LENGTH, length | (long) region.lkey() << 32);
+            if (!gate().enter()) {
+                return Errno.EINVAL;
+            }
+            int result = accepts() ? Math.abs((int) Downcall.quick(postSend, qp, wr, badAddress)) : Errno.EINVAL;
+            gate().leave();
+            return result;
+        } finally {
+            Reference.reachabilityFence(this); // the memory is this object's
+        }
+    }
+
+    @Override
+    int post(int n) {
+        long base = slots.base;
+        long last = base + (n - 1) * slots.stride;
+        RawMemory.putLong(last, Layout.SEND_WR_NEXT, 0);
+        int result = (int) Downcall.quick(postSend, qp, base, badAddress);
+        RawMemory.putLong(last, Layout.SEND_WR_NEXT, last + slots.stride);
+        return Math.abs(result);
+    }
+}

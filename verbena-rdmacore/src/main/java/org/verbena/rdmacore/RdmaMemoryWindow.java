@@ -1,0 +1,49 @@
+package org.verbena.rdmacore;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.MemoryWindow;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.VerbsException;
+
+/** A memory window, {@code struct ibv_mw}. */
+final class RdmaMemoryWindow extends MemoryWindow {
+    private final Handle handle;
+    private volatile int rkey;
+
+    RdmaMemoryWindow(ProtectionDomain pd, Handle handle, int type) throws VerbsException {
+        super(pd, type);
+        this.handle = handle;
+        rkey = RawMemory.getInt(handle.address + Layout.MW_RKEY);
+        opened();
+    }
+
+    long nativeAddress() {
+        return handle.address;
+    }
+
+    /** The driver has given a window of type 1 another key. */
+    void readKey() {
+        rkey = RawMemory.getInt(handle.address + Layout.MW_RKEY);
+    }
+
+    /** The application has given a window of type 2 another key. */
+    void boundAs(int key) {
+        rkey = key;
+    }
+
+    @Override
+    public int rkey() {
+        return rkey;
+    }
+
+    @Override
+    public String describe() {
+        return "MW 0x" + Integer.toHexString(rkey) + " of " + handle.context.describe();
+    }
+
+    @Override
+    protected void implClose() throws VerbsException {
+        handle.context.awaitPosts("close " + describe());
+        handle.destroy(this);
+    }
+}

@@ -1,0 +1,83 @@
+package org.verbena.rdmacore;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.SendFlags;
+
+/**
+ * The memory in which a send queue makes the work requests of a batch. It is used again and again, and grows if a batch is
+ * longer than any before. For the one thread that uses the queue.
+ *
+ * <pre>
+ * ibv_send_wr (128 bytes), linked and with its sg_list set | maxSge times ibv_sge | inline data or header; the next behind
+ * </pre>
+ */
+final class SendSlots {
+    private static final int FIRST = 16;
+    private static final int LINE = 64;
+
+    final long stride;
+    /** Where the data lie in a slot. */
+    final int dataOffset;
+    /** The address of the first slot. */
+    long base;
+    /** How many there are. */
+    int count;
+    private final int depth;
+    private MemorySegment memory;
+
+    /**
+     * Makes a few slots.
+     *
+     * @param depth the longest batch
+     * @param dataBytes the longest inline data, or header
+     */
+    SendSlots(int depth, int maxSge, int dataBytes) {
+        this.depth = depth;
+        dataOffset = Layout.SEND_WR_BYTES + Math.max(1, maxSge) * Layout.SGE_BYTES;
+        stride = (long) dataOffset + Math.max(dataBytes, Long.BYTES) + LINE - 1 & -LINE;
+        memory = allocate(Math.clamp(depth, 1, FIRST));
+    }
+
+    private MemorySegment allocate(int slots) {
+        MemorySegment fresh = Arena.ofAuto().allocate(slots * stride, LINE);
+        count = slots;
+        base = fresh.address();
+        for (int i = 0; i < slots; i++) {
+            long wr = base + i * stride;
+            RawMemory.putLong(wr + Layout.SEND_WR_NEXT, wr + stride);
+            RawMemory.putLong(wr + Layout.SEND_WR_SG_LIST, wr + Layout.SEND_WR_BYTES);
+        }
+        return fresh;
+    }
+
+    /** Makes room for a longer batch; false if it is longer than the queue. */
+    boolean grow() {
+        int before = count;
+        if (before >= depth) {
+            return false;
+        }
+        MemorySegment old = memory;
+        memory = allocate((int) Math.min(depth, 2L * before));
+        for (int i = 0; i < before; i++) {
+            long at = i * stride;
+            MemorySegment.copy(old, at, memory, at, Long.BYTES); // wr_id; the links are there
+            MemorySegment.copy(old, at + Layout.SEND_WR_NUM_SGE, memory, at + Layout.SEND_WR_NUM_SGE, stride
+                    - Layout.SEND_WR_NUM_SGE);
+            relocate(base + at);
+        }
+        return true;
+    }
+
+    /** What points into the slot moves with it. */
+    private void relocate(long wr) {
+        if ((RawMemory.getInt(wr + Layout.SEND_WR_FLAGS) & SendFlags.INLINE) != 0) {
+            RawMemory.putLong(wr + Layout.SEND_WR_BYTES, wr + dataOffset);
+        }
+        if (RawMemory.getInt(wr + Layout.SEND_WR_OPCODE) == Opcode.TSO) {
+            RawMemory.putLong(wr + Layout.SEND_WR_TSO_HDR, wr + dataOffset);
+        }
+    }
+}

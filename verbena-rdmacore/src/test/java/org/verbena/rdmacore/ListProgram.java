@@ -1,0 +1,22 @@
+package org.verbena.rdmacore;
+
+import org.verbena.verbs.Device;
+import org.verbena.verbs.Verbs;
+import org.verbena.verbs.VerbsException;
+
+/** Prints the devices and the problems, and what opening each device says. */
+final class ListProgram {
+    private ListProgram() {}
+
+    public static void main(String[] args) {
+        for (Device d : Verbs.devices()) {
+            try {
+                d.open().close();
+                System.out.println("device " + d.name());
+            } catch (VerbsException e) {
+                System.out.println("device " + d.name() + " cannot be opened: " + e.getMessage());
+            }
+        }
+        Verbs.problems().forEach(p -> System.out.println("problem: " + p));
+    }
+}

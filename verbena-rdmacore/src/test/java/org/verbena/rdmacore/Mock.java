@@ -1,0 +1,53 @@
+package org.verbena.rdmacore;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import org.verbena.linux.spi.SharedLibrary;
+
+/** In a program that runs with the mock: what was called in it. */
+final class Mock {
+    private static final SharedLibrary LIBRARY = open();
+
+    private Mock() {}
+
+    private static SharedLibrary open() {
+        try {
+            return SharedLibrary.open(System.getProperty("verbena.ibverbs"));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static long call(String function, long... arguments) {
+        MemorySegment f = LIBRARY.find(function);
+        if (f.address() == 0) {
+            throw new AssertionError("the mock has no " + function);
+        }
+        return Calls.call(f, arguments);
+    }
+
+    /** How often a verb was called. */
+    static long count(String verb) {
+        try (Arena arena = Arena.ofConfined()) {
+            return call("mock_count", arena.allocateFrom(verb).address());
+        }
+    }
+
+    /** An argument of a verb's last call, as the mock recorded it. */
+    static long argument(String verb, int i) {
+        try (Arena arena = Arena.ofConfined()) {
+            return call("mock_argument", arena.allocateFrom(verb).address(), i);
+        }
+    }
+
+    /** Native objects that were made and not destroyed. */
+    static int alive() {
+        return (int) call("mock_alive");
+    }
+
+    static void raise(int type, long element) {
+        call("mock_raise", type, element);
+    }
+}

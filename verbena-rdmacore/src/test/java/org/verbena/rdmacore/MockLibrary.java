@@ -1,0 +1,115 @@
+package org.verbena.rdmacore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.Assumptions;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.Verbs;
+
+/** The libibverbs.so.1 of the test resources, and programs that run with it: each variant in a process of its own. */
+final class MockLibrary {
+    private static final List<String> SOURCES = List.of("mock.c", "mock_verbs.c", "mock_data.c");
+    private static final int LIMIT_SECONDS = 120;
+
+    /** What a program wrote, and its exit code. */
+    record Ended(int code, String output) {}
+
+    private MockLibrary() {}
+
+    /** Compiles the library; the test is skipped, with a line, where there is no gcc. */
+    static Path compile(Path folder, String... options) throws Exception {
+        needsGcc("makes a libibverbs for the test");
+        Path library = folder.resolve("libibverbs.so.1");
+        List<String> command = new ArrayList<>(List.of("gcc", "-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC",
+                "-o", library.toString()));
+        command.addAll(List.of(options));
+        SOURCES.forEach(s -> command.add(resource("mock").resolve(s).toString()));
+        Ended gcc = run(command, Map.of());
+        assertThat(gcc.code()).as(gcc.output()).isZero();
+        return library;
+    }
+
+    static void needsGcc(String why) throws Exception {
+        try {
+            if (run(List.of("gcc", "--version"), Map.of()).code() == 0) {
+                return;
+            }
+        } catch (IOException absent) {
+            // said below
+        }
+        System.out.println("SKIPPED: gcc is not installed, which " + why);
+        Assumptions.abort("no gcc");
+    }
+
+    static Path resource(String name) {
+        try {
+            return Path.of(MockLibrary.class.getResource("/" + name + "/mock.h").toURI()).getParent();
+        } catch (URISyntaxException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Runs a program on the class path, with a library in place of the installed one; null keeps that. */
+    static Ended java(Class<?> program, Path library, Map<String, String> environment) throws Exception {
+        return java(List.of("--enable-native-access=ALL-UNNAMED"), program, library, environment);
+    }
+
+    /** As above, with other options of the JVM. */
+    static Ended java(List<String> options, Class<?> program, Path library, Map<String, String> environment)
+            throws Exception {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
+                .toString(), "-XX:+UseSerialGC", "-Xmx256m", "-XX:-CreateCoredumpOnCrash"));
+        command.addAll(options);
+        if (library != null) {
+            command.add("-Dverbena.ibverbs=" + library);
+        }
+        command.addAll(List.of("-cp", classPath(), program.getName()));
+        return run(command, environment);
+    }
+
+    private static String classPath() {
+        Stream<Path> folders = Stream.concat(Stream.of(resource("mock").getParent()), Stream.of(RdmaProvider.class,
+                Verbs.class, Errno.class, Assertions.class).map(MockLibrary::home));
+        return folders.map(Path::toString).collect(Collectors.joining(":"));
+    }
+
+    private static Path home(Class<?> type) {
+        try {
+            return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+        } catch (URISyntaxException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static Ended run(List<String> command, Map<String, String> environment) throws Exception {
+        Path output = Files.createTempFile("verbena-rdmacore", ".txt");
+        try {
+            ProcessBuilder b = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(Redirect.to(output
+                    .toFile()));
+            b.environment().putAll(environment);
+            Process p = b.start();
+            if (!p.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                p.destroyForcibly().waitFor();
+                throw new AssertionError("does not end: " + command + "\n" + Files.readString(output));
+            }
+            return new Ended(p.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
+        } finally {
+            Files.delete(output);
+        }
+    }
+}

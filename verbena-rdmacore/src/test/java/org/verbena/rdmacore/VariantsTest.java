@@ -1,0 +1,158 @@
+package org.verbena.rdmacore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.rdmacore.MockLibrary.Ended;
+
+/** The provider with libraries of all kinds, each in a process of its own: none of them may crash it. */
+class VariantsTest {
+    /** What works with every library. */
+    private static final List<String> PLAIN = List.of("query_device", "query_port", "query_gid", "post", "poll",
+            "create_srq");
+    private static final List<String> SYMBOLS = List.of("reg_mr_iova", "reg_dmabuf_mr", "rereg_mr", "query_ece");
+    /** Slots, in the order in which the structure grew. */
+    private static final List<String> SLOTS = List.of("open_xrcd", "create_qp_ex", "create_flow", "create_cq_ex",
+            "query_rt_values", "create_wq", "modify_cq", "alloc_td", "alloc_parent_domain", "modify_qp_rate_limit",
+            "alloc_dm", "create_counters", "alloc_null_mr", "advise_mr");
+
+    @TempDir static Path folder;
+    private static Path library;
+
+    @BeforeAll
+    static void compile() throws Exception {
+        library = MockLibrary.compile(folder);
+    }
+
+    private static String run(Class<?> program, Path with, Map<String, String> environment) throws Exception {
+        Ended e = MockLibrary.java(program, with, environment);
+        assertThat(e.code()).as(e.output()).isZero();
+        return e.output();
+    }
+
+    private static Map<String, String> answers(Path with, Map<String, String> environment) throws Exception {
+        String output = run(OldProgram.class, with, environment);
+        assertThat(output).as("all was closed").contains("left: 0");
+        return output.lines().map(l -> l.split(": ", 2)).filter(l -> l.length == 2).collect(Collectors.toMap(l -> l[0],
+                l -> l[1]));
+    }
+
+    private static void are(Map<String, String> answers, String answer, List<String> names) {
+        assertThat(names).allSatisfy(n -> assertThat(answers.get(n)).as(n).isEqualTo(answer));
+    }
+
+    @Test
+    void everyVerbReachesTheLibraryWithItsArguments() throws Exception {
+        assertThat(run(FullProgram.class, library, Map.of())).endsWith("done\n");
+    }
+
+    @Test
+    void messagesGoRound() throws Exception {
+        assertThat(run(DataPathProgram.class, library, Map.of())).endsWith("done\n");
+    }
+
+    @Test
+    void newLibrary() throws Exception {
+        for (String sz : List.of("696", "648", "100000")) {
+            Map<String, String> a = answers(library, Map.of("MOCK_SZ", sz));
+            are(a, "ok", PLAIN);
+            are(a, "ok", SLOTS);
+            are(a, "ok", SYMBOLS);
+        }
+    }
+
+    /** Slots that an older library does not have are behind its structure: whoever calls them there meets a trap. */
+    @Test
+    void olderLibraries() throws Exception {
+        // up to create_cq_ex, at 120; up to alloc_td, at 192, which needs dealloc_td; up to reg_dm_mr; all but query_port
+        for (int[] older : new int[][] {{328 + 120, 4}, {328 + 192, 7}, {328 + 264, 11}, {648 - 8, 14}}) {
+            Map<String, String> a = answers(library, Map.of("MOCK_SZ", Integer.toString(older[0])));
+            are(a, "ok", PLAIN);
+            are(a, "ok", SLOTS.subList(0, older[1]));
+            are(a, "EOPNOTSUPP", SLOTS.subList(older[1], SLOTS.size()));
+        }
+    }
+
+    @Test
+    void contextThatIsNotExtended() throws Exception {
+        Map<String, String> a = answers(library, Map.of("MOCK_LEGACY", "1"));
+        are(a, "ok", PLAIN);
+        are(a, "EOPNOTSUPP", SLOTS);
+    }
+
+    @Test
+    void driverThatCanDoNothingMore() throws Exception {
+        Map<String, String> a = answers(library, Map.of("MOCK_DUMMY", "1"));
+        are(a, "ok", PLAIN);
+        are(a, "EOPNOTSUPP", SLOTS);
+    }
+
+    @Test
+    void libraryOfTheFirstVersion() throws Exception {
+        Path old = MockLibrary.compile(Files.createDirectory(folder.resolve("old")), "-DWITHOUT_NEW");
+        Map<String, String> a = answers(old, Map.of());
+        are(a, "ok", PLAIN);
+        are(a, "EOPNOTSUPP", SYMBOLS);
+        assertThat(a.get("create_qp_ex")).as("needs ibv_qp_to_qp_ex").isEqualTo("EOPNOTSUPP");
+        assertThat(a.get("data_in_order")).isEqualTo("false");
+    }
+
+    @Test
+    void noLibrary() throws Exception {
+        assertThat(run(ListProgram.class, folder.resolve("nothing.so"), Map.of())).startsWith(
+                "problem: provider rdmacore: load ").contains("ENOENT", "install libibverbs1").hasLineCount(1);
+    }
+
+    @Test
+    void libraryThatLacksWhatEveryOneHas() throws Exception {
+        Path broken = MockLibrary.compile(Files.createDirectory(folder.resolve("broken")), "-DBROKEN");
+        assertThat(run(ListProgram.class, broken, Map.of())).startsWith("problem: provider rdmacore: load ").contains(
+                "it has no ibv_create_srq: it is too old").hasLineCount(1);
+        Path text = Files.writeString(folder.resolve("text.so"), "no library");
+        assertThat(run(ListProgram.class, text, Map.of())).startsWith("problem: provider rdmacore: load ").contains(
+                "file too short").hasLineCount(1);
+    }
+
+    @Test
+    void noDevices() throws Exception {
+        for (String count : List.of("0", "-1")) {
+            assertThat(run(ListProgram.class, library, Map.of("MOCK_DEVICES", count))).startsWith(
+                    "problem: provider rdmacore: list devices of ").contains("ENODEV").hasLineCount(1);
+        }
+        assertThat(run(ListProgram.class, library, Map.of("MOCK_DEVICES", "3"))).isEqualTo(
+                "device mock0\ndevice mock1\ndevice mock2\n");
+    }
+
+    @Test
+    void deviceThatCannotBeOpened() throws Exception {
+        assertThat(run(ListProgram.class, library, Map.of("MOCK_NO_OPEN", "13"))).startsWith(
+                "device mock0 cannot be opened: open mock0: EACCES: ").hasLineCount(1);
+    }
+
+    /** With the library that is installed here, whatever it finds. */
+    @Test
+    void installedLibrary() throws Exception {
+        List<String> lines = Arrays.asList(run(ListProgram.class, null, Map.of()).split("\n"));
+        boolean devices = lines.stream().anyMatch(l -> l.startsWith("device "));
+        assertThat(lines).filteredOn(l -> l.startsWith("problem: provider rdmacore: ")).hasSize(devices ? 0 : 1);
+        System.out.println("libibverbs here: " + lines);
+    }
+
+    @Test
+    void withoutNativeAccessItSaysSo() throws Exception {
+        Ended e = MockLibrary.java(List.of("--illegal-native-access=deny"), ListProgram.class, library, Map.of());
+        assertThat(e.code()).as(e.output()).isZero();
+        assertThat(e.output()).startsWith("problem: provider rdmacore: load ").contains("--enable-native-access")
+                .hasLineCount(1);
+    }
+}
