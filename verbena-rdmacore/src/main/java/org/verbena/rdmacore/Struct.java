@@ -48,10 +48,6 @@ final class Struct {
         memory.set(ValueLayout.JAVA_BYTE, offset, (byte) v);
     }
 
-    void putBytes(int offset, byte[] v) {
-        MemorySegment.copy(v, 0, memory, ValueLayout.JAVA_BYTE, offset, v.length);
-    }
-
     void putGid(int offset, Gid gid) {
         memory.set(BIG_LONG, offset, gid.high());
         memory.set(BIG_LONG, offset + 8, gid.low());

@@ -144,7 +144,10 @@ class ProviderProblemsTest {
 
     private record Seen(ArrayList<String> devices, ArrayList<String> problems) implements java.io.Serializable {}
 
-    /** Looks in a fresh JVM at what these lines of a service file make of the list. */
+    /**
+     * Looks in a fresh JVM at what these lines of a service file make of the list. That there may be no RDMA device here is
+     * left out.
+     */
     private Seen look(List<String> lines) throws Exception {
         Path file = folder.resolve("META-INF/services/" + VerbsProvider.class.getName());
         Files.createDirectories(file.getParent());
@@ -152,7 +155,7 @@ class ProviderProblemsTest {
         try (PeerProcess p = PeerProcess.start(NoDevice.class, PeerProcess.classPathWith(folder), List.of())) {
             return p.run(fixture -> new Seen(
                     new ArrayList<>(Verbs.devices().stream().map(Device::name).toList()), new ArrayList<>(Verbs
-                            .problems())));
+                            .problems().stream().filter(s -> !s.startsWith("provider rdmacore: ")).toList())));
         }
     }
 
@@ -169,8 +172,7 @@ class ProviderProblemsTest {
     void withoutAProblemNothingIsSaid() throws Exception {
         Seen s = look(List.of(nameOf(Good.class)));
         assertThat(s.devices).contains("good0");
-        assertThat(s.problems).filteredOn(p -> !p.startsWith("provider rdmacore: ")) // there may be no RDMA device here
-                .isEmpty();
+        assertThat(s.problems).isEmpty();
     }
 
     @Test
