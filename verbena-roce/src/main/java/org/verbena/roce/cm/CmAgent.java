@@ -154,8 +154,10 @@ public final class CmAgent {
             a = alarms.peek();
         }
         long next = a == null ? Long.MAX_VALUE : a.at();
-        for (CmInquiry q : inquiries.values()) {
-            next = Math.min(next, q.deadline);
+        if (!inquiries.isEmpty()) { // a poll asks, and the iterator is an object
+            for (CmInquiry q : inquiries.values()) {
+                next = Math.min(next, q.deadline);
+            }
         }
         return next;
     }
