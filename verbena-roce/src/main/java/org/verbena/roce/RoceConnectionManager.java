@@ -270,7 +270,7 @@ final class RoceConnectionManager extends ConnectionManager {
         }
     }
 
-    /** Moves a queue pair to RTS towards the peer's. */
+    /** Moves a queue pair to RTS towards the peer's: each end has named the number that the other begins with. */
     private void connect(RoceQueuePair qp, int source, Gid peer, int peerNumber, int psn, int peerPsn, int responder,
             int initiator, int rnrRetry, ConnectionParameters p) throws VerbsException {
         if (qp.state() == QueuePairState.RESET) {
@@ -279,8 +279,8 @@ final class RoceConnectionManager extends ConnectionManager {
         }
         QueuePairAttributes.Builder receiving = QueuePairAttributes.to(QueuePairState.RTR)
                 .addressVector(AddressVector.builder(peer).sourceGidIndex(source).hopLimit(HOP_LIMIT).build())
-                .pathMtu(port.wire().mtu()).destinationQueuePair(peerNumber).rqPsn(peerPsn);
-        QueuePairAttributes.Builder sending = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(psn);
+                .pathMtu(port.wire().mtu()).destinationQueuePair(peerNumber).rqPsn(psn);
+        QueuePairAttributes.Builder sending = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(peerPsn);
         if (qp.type() == QueuePairType.RC) {
             receiving.maxDestReadAtomic(Math.min(responder, RoceLimits.MAX_READS)).minRnrTimer(RNR_TIMER);
             sending.timeout(TIMEOUT).retryCount(p.retryCount()).rnrRetry(rnrRetry).maxReadAtomic(Math.min(initiator,

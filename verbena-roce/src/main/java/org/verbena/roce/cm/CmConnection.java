@@ -141,7 +141,7 @@ public final class CmConnection {
      *
      * @param qkey see {@link CmMessage.Reply}
      * @param queuePair the own one's number, 24 bits
-     * @param startingPsn of its first packet
+     * @param startingPsn of the first packet that the peer will send
      * @param responderResources see {@link CmMessage.Reply}
      * @param initiatorDepth see {@link CmMessage.Reply}
      * @param rnrRetry see {@link CmMessage.Reply}

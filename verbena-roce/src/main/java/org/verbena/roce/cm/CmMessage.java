@@ -54,7 +54,7 @@ public sealed interface CmMessage {
      * @param maxRetries how often messages are repeated, 4 bits
      * @param transport {@link #RC}, {@link #UC} or {@link #EXTENDED}
      * @param extendedTransport {@link #XRC} or 0
-     * @param startingPsn of the sender's first packet, 24 bits
+     * @param startingPsn of the first packet that the receiver of this message will send, 24 bits
      * @param retryCount of the queue pairs, 3 bits
      * @param rnrRetry of the receiver's queue pair, 3 bits
      * @param srq whether the sender has a shared receive queue
@@ -76,7 +76,7 @@ public sealed interface CmMessage {
      * @param remoteId the receiver's
      * @param qkey which queue pairs of these types have no use for
      * @param queuePair the sender's, 24 bits; for XRC that of its target, too
-     * @param startingPsn of the sender's first packet, 24 bits
+     * @param startingPsn of the first packet that the receiver of this message will send, 24 bits
      * @param responderResources reads and atomics that the sender takes at a time, 8 bits
      * @param initiatorDepth reads and atomics that the sender will have outstanding, 8 bits
      * @param ackDelay how long the sender may take to acknowledge a packet, 5 bits
