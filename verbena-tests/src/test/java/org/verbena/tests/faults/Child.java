@@ -23,7 +23,7 @@ import org.verbena.linux.Pidfd;
 
 /**
  * Another JVM of a fault test: talks in lines, see {@link Peer}, and is killed, stopped and continued by its own
- * handle. Unlike the conformance suite's second JVM it may run under other users, limits and namespaces, and may die.
+ * handle. Unlike that of verbena-conformance it may run under other users, limits and namespaces, and may die.
  */
 public final class Child implements AutoCloseable {
     /** Long enough for a loaded machine; reached only when a test fails. */
