@@ -16,6 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
+import org.verbena.linux.Errno;
 import org.verbena.verbs.AtomicCapability;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
@@ -45,7 +46,7 @@ final class DevicesCommand implements Callable<Integer> {
     @Override
     public Integer call() throws JsonProcessingException {
         PrintWriter err = spec.commandLine().getErr();
-        List<Device> devices = Verbs.devices();
+        List<Device> devices = PerfDevices.inOrder(Verbs.devices());
         boolean well = true;
         for (String problem : Verbs.problems()) {
             if (verbose || devices.isEmpty() || !isAbsence(problem)) {
@@ -61,8 +62,8 @@ final class DevicesCommand implements Callable<Integer> {
             try {
                 shown.add(describe(d));
             } catch (VerbsException e) {
-                complain(err, String.valueOf(e.getMessage()));
-                well = false;
+                shown.add(closed(d, String.valueOf(e.getMessage())));
+                well &= e.errno() == Errno.EADDRINUSE; // another program uses it, which is no fault of the device's
             }
         }
         PrintWriter out = spec.commandLine().getOut();
@@ -105,6 +106,17 @@ final class DevicesCommand implements Callable<Integer> {
             m.put("ports", ports);
             return m;
         }
+    }
+
+    /** What is known of a device that cannot be opened. */
+    private static Map<String, Object> closed(Device d, String reason) {
+        Map<String, Object> m = new LinkedHashMap<>();
+        m.put("hca_id", d.name());
+        m.put("provider", d.provider());
+        m.put("transport", d.transport());
+        m.put("node_guid", guid(d.guid()));
+        m.put("not_opened", reason);
+        return m;
     }
 
     private static void details(Map<String, Object> m, DeviceAttributes a) {

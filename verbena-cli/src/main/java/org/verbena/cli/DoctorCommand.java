@@ -25,7 +25,7 @@ final class DoctorCommand implements Callable<Integer> {
     private static final Duration LIMIT = Duration.ofSeconds(25);
     private static final Duration LONG_LIMIT = CHILD_LIMIT.plusSeconds(10);
     private static final String MAIN = "Verbs over shm0";
-    private static final String MORE = "What else there is (Verbena does not use it yet)";
+    private static final String MORE = "What else there is";
     private static final String PEER = "peer:";
 
     @Spec
@@ -109,6 +109,7 @@ final class DoctorCommand implements Callable<Integer> {
                 new DoctorCheck("af_xdp", MORE, "raw packets without a copy by the kernel", false, LONG_LIMIT,
                         DoctorXdp::run),
                 more("io_uring", "fewer system calls", DoctorKernel::ioUring),
+                more("roce", "verbs between machines, without RDMA hardware", DoctorRoce::run),
                 new DoctorCheck("rdma", MORE, "verbs between machines", false, LONG_LIMIT, DoctorRdma::run),
                 more("smc", "comparison with the kernel's sockets over RDMA", DoctorKernel::smc),
                 more("udmabuf", "device memory without a device", DoctorKernel::udmabuf),

@@ -2,6 +2,7 @@ package org.verbena.cli;
 
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.ArrayList;
@@ -145,7 +146,7 @@ final class PerfClient implements AutoCloseable {
             server.send(test + " " + end.describe());
             PerfFields ready = server.expect("READY", PerfServer.ANSWER_SECONDS);
             end.learn(ready);
-            end.connect(address(ready));
+            end.connect(deviceAddress(ready));
             return switch (job.test()) {
                 case WRITE_LAT -> new PerfWriteLatency(end, true);
                 case SEND_LAT -> new PerfSendLatency(end, true);
@@ -156,6 +157,21 @@ final class PerfClient implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             end.closeQuietly();
             throw e;
+        }
+    }
+
+    /** Where the peer's device listens. That of one host says the control connection's, a RoCE device its own. */
+    private InetSocketAddress deviceAddress(PerfFields ready) throws PerfException {
+        String host = ready.text("host");
+        InetSocketAddress control = address(ready);
+        try {
+            InetAddress at = InetAddress.ofLiteral(host);
+            // The peer's scope means nothing here.
+            return at.isAnyLocalAddress() || at.isLinkLocalAddress()
+                    ? control
+                    : new InetSocketAddress(at, control.getPort());
+        } catch (IllegalArgumentException e) {
+            throw new PerfException("the peer said host=" + host + ", which is not an address", e);
         }
     }
 

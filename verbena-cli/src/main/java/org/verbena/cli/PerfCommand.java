@@ -51,7 +51,7 @@ final class PerfCommand implements Callable<Integer> {
     private List<PerfTest> tests = List.of();
 
     @Option(names = {"-d", "--device"}, paramLabel = "NAME",
-            description = "Verbs device (default: the first).") private String device = "";
+            description = "Verbs device (default: the first; with --listen: the one that the client names).") private String device = "";
 
     @Option(names = {"-s", "--size"}, paramLabel = "BYTES", split = ",", converter = PerfUnits.Size.class,
             description = "Message sizes, for instance 8,4k,1m (default: 8,32,64,4k,64k,1m).") private @Nullable List<Long> sizes;
@@ -180,13 +180,14 @@ final class PerfCommand implements Callable<Integer> {
     private int listen(PrintWriter out, String where) throws IOException {
         List<String> tooMuch = spec.commandLine().getParseResult().matchedArgs().stream()
                 .map(a -> a.isOption() ? ((picocli.CommandLine.Model.OptionSpec) a).longestName() : "TEST")
-                .filter(n -> !List.of("--listen", "--once", "--worker").contains(n)).toList();
+                .filter(n -> !List.of("--listen", "--once", "--device", "--worker").contains(n)).toList();
         if (!tooMuch.isEmpty()) {
-            throw usage("--listen goes with --once only, the tests and options come from the client: drop " + tooMuch
-                    .getFirst());
+            throw usage("--listen goes with --once and --device only, the tests and options come from the client: drop "
+                    + tooMuch
+                            .getFirst());
         }
         InetSocketAddress address = address(where, "--listen");
-        try (ServerSocket socket = new ServerSocket(); PerfDevices devices = new PerfDevices()) {
+        try (ServerSocket socket = new ServerSocket(); PerfDevices devices = new PerfDevices(device)) {
             try {
                 socket.bind(address);
             } catch (BindException e) {

@@ -24,6 +24,8 @@ final class PerfControl implements AutoCloseable {
     private final Socket socket;
     private final LinkedBlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private volatile boolean stop;
+    /** The peer has said why it gives up. */
+    private boolean told;
     private long stalledSince;
 
     PerfControl(Socket socket) throws IOException {
@@ -100,6 +102,7 @@ final class PerfControl implements AutoCloseable {
             throw new PerfException("the peer ended");
         }
         if (line.startsWith(ERROR)) {
+            told = true;
             throw new PerfException("the peer says: " + line.substring(ERROR.length()));
         }
         if (!line.startsWith(word)) {
@@ -120,7 +123,7 @@ final class PerfControl implements AutoCloseable {
     /** A better reason for a failure, if the peer has sent or left one within a moment. */
     PerfException explain(IOException failure) {
         try {
-            String line = lines.poll(1, TimeUnit.SECONDS);
+            String line = told ? null : lines.poll(1, TimeUnit.SECONDS);
             if (line != null && line.startsWith(ERROR)) {
                 return new PerfException("the peer says: " + line.substring(ERROR.length()), failure);
             }

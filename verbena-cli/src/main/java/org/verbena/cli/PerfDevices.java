@@ -1,5 +1,6 @@
 package org.verbena.cli;
 
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,8 +13,21 @@ import org.verbena.verbs.VerbsException;
 /** The devices that a process measures with; each is opened once. */
 final class PerfDevices implements AutoCloseable {
     private final Map<String, Context> open = new HashMap<>();
+    /** The one to take whatever is asked for; empty for none. */
+    private final String own;
 
-    Context get(String name) throws VerbsException {
+    /** Those that are asked for. */
+    PerfDevices() {
+        this("");
+    }
+
+    /** One device, for a listener whose peer knows its own device's name only. */
+    PerfDevices(String own) {
+        this.own = own;
+    }
+
+    Context get(String asked) throws VerbsException {
+        String name = own.isEmpty() ? asked : own;
         Context c = open.get(name);
         if (c == null) {
             c = Verbs.open(name);
@@ -24,13 +38,26 @@ final class PerfDevices implements AutoCloseable {
 
     /** The device to take when none was named: that for the processes of one host, if there is one. */
     static String first() throws PerfException {
-        List<Device> devices = Verbs.devices();
+        List<Device> devices = inOrder(Verbs.devices());
         if (devices.isEmpty()) {
             List<String> problems = Verbs.problems();
             throw new PerfException("there is no RDMA device to measure"
                     + (problems.isEmpty() ? ": no provider is installed" : ": " + String.join("; ", problems)));
         }
-        return devices.stream().filter(d -> d.provider().equals("shm")).findFirst().orElse(devices.getFirst()).name();
+        return devices.getFirst().name();
+    }
+
+    /** That for the processes of one host first, then RoCE in Java, then the others. */
+    static List<Device> inOrder(List<Device> devices) {
+        return devices.stream().sorted(Comparator.comparingInt(PerfDevices::rank)).toList();
+    }
+
+    private static int rank(Device d) {
+        return switch (d.provider()) {
+            case "shm" -> 0;
+            case "roce" -> 1;
+            default -> 2;
+        };
     }
 
     @Override

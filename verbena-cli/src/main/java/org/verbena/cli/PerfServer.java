@@ -2,6 +2,7 @@ package org.verbena.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -10,7 +11,10 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
+import org.verbena.linux.Errno;
 import org.verbena.verbs.ConnectionListener;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.VerbsException;
 
 /**
  * The side that is measured against: serves one session after the other. A session is this conversation, the client's
@@ -135,14 +139,41 @@ final class PerfServer {
         return loop;
     }
 
+    private Context device(PerfJob job) throws IOException {
+        try {
+            return devices.get(job.device());
+        } catch (VerbsException e) {
+            if (e.errno() != Errno.ENODEV) {
+                throw e;
+            }
+            throw new PerfException(
+                    "the listener has no such device; say which one it is to take, verbena perf --listen"
+                            + " --device NAME: " + e.getMessage(), e);
+        }
+    }
+
+    /** At the address of the control connection, or, where that is none of the device's, at its own. */
+    private static ConnectionListener listen(Context context, InetAddress control) throws VerbsException {
+        try {
+            return context.connectionManager().listen(new InetSocketAddress(control, 0));
+        } catch (VerbsException e) {
+            if (e.errno() != Errno.EADDRNOTAVAIL) {
+                throw e;
+            }
+            return context.connectionManager().listen(new InetSocketAddress(0));
+        }
+    }
+
     private PerfLoop openVerbs(PerfControl client, PerfJob job, PerfFields test) throws IOException {
         boolean receives = job.test() == PerfTest.SEND_LAT || job.test() == PerfTest.SEND_BW;
-        PerfEndpoint end = PerfEndpoint.open(job, receives, devices.get(job.device()), client);
+        Context context = device(job);
+        PerfEndpoint end = PerfEndpoint.open(job, receives, context, client);
         try {
             end.learn(test);
-            try (ConnectionListener listener = devices.get(job.device()).connectionManager()
-                    .listen(new InetSocketAddress(client.localAddress(), 0))) {
-                client.send("READY port=" + listener.localAddress().getPort() + " " + end.describe());
+            try (ConnectionListener listener = listen(context, client.localAddress())) {
+                InetSocketAddress at = listener.localAddress();
+                client.send("READY host=" + at.getAddress().getHostAddress() + " port=" + at.getPort() + " "
+                        + end.describe());
                 end.accept(listener);
             }
             return switch (job.test()) {

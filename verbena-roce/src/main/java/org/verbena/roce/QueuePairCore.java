@@ -250,13 +250,19 @@ final class QueuePairCore implements QueuePairOwner {
             from.countReceive();
         }
         long word = CompletionRing.word(w.status, w.opcode, w.wcFlags, number);
-        boolean held = from.isShared();
-        boolean put = cq == null || cq.put(w.wrId, word, w.byteLength, w.immediate, w.sourceQueuePair, w.solicited,
-                held ? r : null);
-        if (!held || !put || cq == null) {
-            from.release(r);
+        long wrId = w.wrId;
+        long byteLength = w.byteLength;
+        int immediate = w.immediate;
+        int sourceQueuePair = w.sourceQueuePair;
+        boolean solicited = w.solicited;
+        boolean held = from.isShared() && cq != null;
+        if (!held) {
+            from.release(r); // before another thread can poll the completion, and post again
         }
-        if (!put) {
+        if (cq != null && !cq.put(wrId, word, byteLength, immediate, sourceQueuePair, solicited, held ? r : null)) {
+            if (held) {
+                from.release(r);
+            }
             overrun();
         }
     }

@@ -49,9 +49,9 @@ final class CommandProcess implements AutoCloseable {
         return startWithout(List.of(), "", arguments);
     }
 
-    /** Starts after the words of {@code before}, for instance taskset, and without modules named {@code without}. */
+    /** Starts after the words of {@code before}, for instance taskset, and without modules that match {@code without}. */
     static CommandProcess startWithout(List<String> before, String without, String... arguments) throws IOException {
-        return startFrom(path(p -> without.isEmpty() || !p.contains(without)), before, arguments);
+        return startFrom(path(p -> without.isEmpty() || !p.matches(".*" + without + ".*")), before, arguments);
     }
 
     /** Starts after the words of {@code before}, from these modules. */
@@ -95,15 +95,8 @@ final class CommandProcess implements AutoCloseable {
     static String path(Predicate<String> wanted) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .filter(p -> p.matches(
-                        ".*verbena-(linux|verbs|shm|rdmacore|sockets|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jline|jspecify)[^/]*"))
+                        ".*verbena-(linux|verbs|shm|roce|rdmacore|sockets|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jline|jspecify)[^/]*"))
                 .filter(wanted).collect(Collectors.joining(File.pathSeparator));
-    }
-
-    /** The same and the provider of RoCE. */
-    static String pathWithRoce() {
-        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-                .filter(p -> p.matches(".*verbena-roce\\b.*"))
-                .collect(Collectors.joining(File.pathSeparator, path(p -> true) + File.pathSeparator, ""));
     }
 
     private static String all(BufferedReader reader) {

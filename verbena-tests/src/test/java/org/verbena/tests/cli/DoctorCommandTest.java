@@ -29,7 +29,7 @@ import org.verbena.verbs.spi.CounterFolder;
 class DoctorCommandTest {
     private static final List<String> CHECKS = List.of("java", "native", "kernel", "memory", "memfd", "files", "verbs",
             "processes", "ptrace", "counters", "capabilities", "memlock", "sock_diag", "bpf", "af_xdp", "io_uring",
-            "rdma", "smc",
+            "roce", "rdma", "smc",
             "udmabuf", "devmem");
     private static final List<String> GRANTED = List.of("--enable-native-access=org.verbena.linux");
     private static final List<String> DENIED = List.of("--illegal-native-access=deny");

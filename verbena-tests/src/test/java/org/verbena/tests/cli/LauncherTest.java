@@ -154,7 +154,7 @@ class LauncherTest {
         Path lib = Path.of(well(tree.start()).arguments().get(1));
         int builds = 1;
         for (String changed : List.of("verbena-linux/src/main/java/A.java", "verbena-cli/src/main/java/A.java",
-                "verbena-shm/pom.xml", "verbena-rdmacore/pom.xml", "pom.xml")) {
+                "verbena-shm/pom.xml", "verbena-roce/pom.xml", "verbena-rdmacore/pom.xml", "pom.xml")) {
             touch(tree.root.resolve(changed));
             assertThat(well(tree.start()).err()).as(changed).isEqualTo(AGAIN);
             assertThat(tree.builds()).as(changed).hasSize(++builds);

@@ -249,12 +249,13 @@ class PerfCommandTest {
 
     @Test
     void withoutDevice() throws IOException {
-        try (CommandProcess p = CommandProcess.startWithout(List.of(), "verbena-shm", "perf", "write-lat")) {
+        try (CommandProcess p = CommandProcess.startWithout(List.of(), "verbena-(shm|roce)", "perf", "write-lat")) {
             CommandProcess.Result r = p.end();
             assertThat(r.code()).isEqualTo(1);
             assertThat(r.err()).contains("there is no RDMA device to measure");
         }
-        try (CommandProcess p = CommandProcess.startWithout(List.of(), "verbena-shm", quick("limit-cacheline"))) {
+        try (CommandProcess p = CommandProcess.startWithout(List.of(), "verbena-(shm|roce)", quick(
+                "limit-cacheline"))) {
             assertThat(p.end().code()).isZero();
         }
     }
@@ -456,7 +457,7 @@ class PerfCommandTest {
     }
 
     /** Waits until a thread may use one CPU only: its own, while it measures. */
-    private static void awaitMeasuring(ProcessHandle process) {
+    static void awaitMeasuring(ProcessHandle process) {
         Wait.until(STARTED, () -> {
             assertThat(process.isAlive()).as("process %d runs", process.pid()).isTrue();
             try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {

@@ -34,7 +34,7 @@ class PingPongCommandTest {
     private static CommandProcess start(String arguments) throws IOException {
         List<String> all = new ArrayList<>(List.of("pingpong"));
         all.addAll(Arrays.asList(arguments.strip().split(" +")));
-        return CommandProcess.startFrom(CommandProcess.pathWithRoce(), List.of(), all.toArray(String[]::new));
+        return CommandProcess.start(all.toArray(String[]::new));
     }
 
     private static String port(CommandProcess server) throws IOException {

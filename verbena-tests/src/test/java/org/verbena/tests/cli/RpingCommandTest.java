@@ -23,7 +23,7 @@ class RpingCommandTest {
     private static CommandProcess start(String device, String arguments) throws IOException {
         List<String> all = new ArrayList<>(List.of("rping", "--device=" + device));
         all.addAll(Arrays.asList(arguments.strip().split(" +")));
-        return CommandProcess.startFrom(CommandProcess.pathWithRoce(), List.of(), all.toArray(String[]::new));
+        return CommandProcess.start(all.toArray(String[]::new));
     }
 
     /** How to reach a server; one that listens everywhere, at this host. */

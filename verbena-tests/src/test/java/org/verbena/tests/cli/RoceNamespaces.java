@@ -1,0 +1,59 @@
+package org.verbena.tests.cli;
+
+import java.net.InetAddress;
+import java.util.concurrent.Callable;
+
+import org.verbena.linux.Fd;
+import org.verbena.linux.Netlink;
+import org.verbena.linux.NetworkAddresses;
+import org.verbena.linux.NetworkLinks;
+import org.verbena.linux.NetworkNamespace;
+import org.verbena.tests.faults.Users;
+
+/** Two network namespaces with a cable between them. Who starts a command in one of them starts it there. */
+final class RoceNamespaces {
+    static final String DEVICE_A = "roce_vcable0";
+    static final String DEVICE_B = "roce_vcable1";
+    static final String ADDRESS_A = "10.47.92.1";
+    static final String ADDRESS_B = "10.47.92.2";
+
+    /** What starts in the other namespace. */
+    @FunctionalInterface
+    interface Start<T> {
+        T start() throws Exception;
+    }
+
+    /** What the test does in its own namespace. */
+    @FunctionalInterface
+    interface Action<T> {
+        void run(T other) throws Exception;
+    }
+
+    private RoceNamespaces() {}
+
+    /** Starts something at the second end, and runs the action at the first; both ends go with the test. */
+    static <T extends AutoCloseable> void with(Start<T> second, Action<T> first) throws Exception {
+        Users.needsRoot("make network namespaces");
+        NetworkNamespace.callInNew((Callable<Integer>) () -> {
+            try (Fd own = NetworkNamespace.open(); T other = NetworkNamespace.callInNew((Callable<T>) () -> {
+                try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
+                    NetworkLinks.createVeth(netlink, "vcable1", "vcable0");
+                    NetworkLinks.move(netlink, NetworkLinks.index(netlink, "vcable0"), own);
+                    address(netlink, "vcable1", ADDRESS_B);
+                }
+                return second.start();
+            }); Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
+                address(netlink, "vcable0", ADDRESS_A);
+                first.run(other);
+            }
+            return 0;
+        });
+    }
+
+    private static void address(Netlink netlink, String name, String address) throws Exception {
+        int index = NetworkLinks.index(netlink, name);
+        NetworkAddresses.add(netlink, index, InetAddress.ofLiteral(address), 24);
+        NetworkLinks.setUp(netlink, index);
+        NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, "lo"));
+    }
+}
