@@ -37,7 +37,7 @@ final class DoctorRoce {
         }
         String remedy = taken
                 ? "who has UDP port 4791: ss -aulpn 'sport = 4791'; the kernel's own (rdma link show) goes by"
-                        + " rdma link del NAME"
+                        + " rdma link del NAME, of older kernels with modprobe -r rdma_rxe behind it"
                 : "run it again with VERBENA_DEBUG=1 and report what it prints";
         return opened.isEmpty() ? DoctorFinding.no(evidence, remedy) : DoctorFinding.limited(evidence, remedy);
     }

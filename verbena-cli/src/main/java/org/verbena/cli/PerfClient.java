@@ -5,6 +5,7 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.channels.DatagramChannel;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -127,6 +128,9 @@ final class PerfClient implements AutoCloseable {
         if (job.test().isVerbs()) {
             return openVerbs(job, test);
         }
+        if (job.test().isUdp()) {
+            return openUdp(job, test);
+        }
         server.send(test);
         PerfFields ready = server.expect("READY", PerfServer.ANSWER_SECONDS);
         if (job.test().isTcp()) {
@@ -138,6 +142,17 @@ final class PerfClient implements AutoCloseable {
         return job.test() == PerfTest.LIMIT_MEMCPY
                 ? new PerfLimitMemcpy(job, server)
                 : PerfLimitLatency.initiator(job, server, ready);
+    }
+
+    private PerfLoop openUdp(PerfJob job, String test) throws IOException {
+        DatagramChannel channel = PerfUdp.bind(server.localAddress());
+        try {
+            server.send(test + " udp=" + PerfUdp.port(channel));
+            return PerfUdp.of(job, server, channel, address(server.expect("READY", PerfServer.ANSWER_SECONDS)), true);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
     }
 
     private PerfLoop openVerbs(PerfJob job, String test) throws IOException {

@@ -7,7 +7,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +28,8 @@ import picocli.CommandLine.Spec;
                 + "that it starts itself.",
         footer = {"",
             "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, send-lat, read-lat, atomic-lat, write-bw, "
-                    + "send-bw, read-bw, tcp-lat-spin, tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-selectnow, "
-                    + "nio-lat-select, nio-lat-block, nio-lat-sleep, nio-bw, nio-transfer, nio-transfer-from, nio-connect. All of them if none is named.",
+                    + "send-bw, read-bw, udp-lat-spin, tcp-lat-spin, tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-selectnow, "
+                    + "nio-lat-select, nio-lat-block, nio-lat-sleep, nio-bw, nio-transfer, nio-transfer-from, nio-connect. All of them if none is named, udp-lat-spin with a device roce_… only.",
             "",
             "In two terminals: 'verbena perf --listen' in one, 'verbena perf --connect HOST:PORT TEST…' in the other."})
 final class PerfCommand implements Callable<Integer> {
@@ -270,7 +269,7 @@ final class PerfCommand implements Callable<Integer> {
             throw usage("--device '" + device + "' is not the name of a device");
         }
         return new PerfOptions(tests.isEmpty()
-                ? counters ? PerfCounting.tests() : Arrays.asList(PerfTest.values())
+                ? counters ? PerfCounting.tests() : PerfTest.everything(device.startsWith("roce_"))
                 : tests.stream().distinct().sorted().toList(),
                 sizes == null
                         ? PerfOptions.DEFAULT_SIZES

@@ -187,6 +187,11 @@ final class PerfEndpoint implements AutoCloseable {
         }
     }
 
+    /** Whether messages arrive when a queue is polled, and only later by themselves: the transport is this process. */
+    boolean pollsMove() {
+        return context.device().provider().equals("roce");
+    }
+
     /** How many operations of a queue pair go between two that are signalled, one of them included. */
     int signalEvery() {
         return signalEvery;

@@ -30,6 +30,9 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
                 name = device.isEmpty() ? PerfDevices.first() : device;
             }
             for (long size : t.fixedSize != 0 ? List.of(t.fixedSize) : sizes) {
+                if (t.isUdp() && size > PerfUdp.MAX_SIZE && tests.size() > 1) {
+                    continue; // others are measured at it
+                }
                 if (t.isNio() && isEverything() && t.fixedSize == 0
                         && size != (t.isBandwidth() ? NIO_BANDWIDTH_SIZE : NIO_LATENCY_SIZE)) {
                     continue;
@@ -48,7 +51,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
     }
 
     private boolean isEverything() {
-        return tests.size() == PerfTest.values().length && sizes.equals(DEFAULT_SIZES);
+        return tests.containsAll(PerfTest.everything(false)) && sizes.equals(DEFAULT_SIZES);
     }
 
     /** The same options for another process's command line. */

@@ -11,7 +11,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 /**
  * What one test at one size gave.
  *
- * @param device the verbs device, {@code "tcp"}, or empty for channels and the machine's limits
+ * @param device the verbs device, {@code "tcp"}, {@code "udp"}, or empty for channels and the machine's limits
  * @param ends of a channel's test
  * @param connections of a channel's test, else 1
  * @param rtt round trips in nanoseconds in the order of {@link #PERCENTILES}; empty for bandwidth tests
@@ -38,7 +38,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
     }
 
     private static String device(PerfJob job) {
-        return job.test().isTcp() ? "tcp" : job.test().isVerbs() ? job.device() : "";
+        return job.test().isTcp() ? "tcp" : job.test().isUdp() ? "udp" : job.test().isVerbs() ? job.device() : "";
     }
 
     /** What it has in common with those of other runs. */

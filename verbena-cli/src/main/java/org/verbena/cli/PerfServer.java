@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
+import java.nio.channels.DatagramChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -120,6 +121,9 @@ final class PerfServer {
         if (job.test().isVerbs()) {
             return openVerbs(client, job, test);
         }
+        if (job.test().isUdp()) {
+            return openUdp(client, job, test);
+        }
         if (job.test().isTcp()) {
             try (ServerSocketChannel listener = ServerSocketChannel.open()) {
                 listener.bind(new InetSocketAddress(client.localAddress(), 0));
@@ -161,6 +165,19 @@ final class PerfServer {
                 throw e;
             }
             return context.connectionManager().listen(new InetSocketAddress(0));
+        }
+    }
+
+    private static PerfLoop openUdp(PerfControl client, PerfJob job, PerfFields test) throws IOException {
+        DatagramChannel channel = PerfUdp.bind(client.localAddress());
+        try {
+            PerfLoop loop = PerfUdp.of(job, client, channel, new InetSocketAddress(client.remoteAddress(),
+                    (int) test.number("udp", 1, 65535)), false);
+            client.send("READY port=" + PerfUdp.port(channel));
+            return loop;
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
         }
     }
 

@@ -44,6 +44,9 @@ final class PerfTable {
         out.println();
         note("vs limit: divided by the figure of limit-cacheline (to 48 bytes), limit-twoline (to 64), limit-memcpy.");
         note("vs tcp: so many times faster than tcp-lat-spin, tcp-bw; a channel than the same by the kernel.");
+        if (results.stream().anyMatch(r -> r.test().isUdp())) {
+            note("vs udp: so many times the round trip of udp-lat-spin.");
+        }
         if (runs > 1) {
             note("Each figure is the median of " + runs + " runs in fresh processes.");
         }
@@ -77,6 +80,9 @@ final class PerfTable {
         all.add(new Column("", "B/op", 7, r -> allocated(r.allocatedPerOperation())));
         all.add(new Column("", "vs limit", 9, this::limit));
         all.add(new Column("", "vs tcp", 7, this::tcp));
+        if (results.stream().anyMatch(r -> r.test().isUdp())) {
+            all.add(new Column("", "vs udp", 7, this::udp));
+        }
         return all;
     }
 
@@ -173,6 +179,12 @@ final class PerfTable {
         return r.test().isBandwidth()
                 ? ratio(r, find(PerfTest.TCP_BW, r.size()), false)
                 : ratio(r, find(PerfTest.TCP_LAT_SPIN, r.size()), true);
+    }
+
+    private String udp(PerfResult r) {
+        return r.test().isVerbs() && !r.test().isBandwidth()
+                ? ratio(r, find(PerfTest.UDP_LAT_SPIN, r.size()), false)
+                : "";
     }
 
     private Optional<PerfResult> find(PerfTest test, long size) {

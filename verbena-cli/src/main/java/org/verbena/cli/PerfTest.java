@@ -10,7 +10,7 @@ enum PerfTest {
     LIMIT_CACHELINE(8), LIMIT_TWOLINE(64), LIMIT_MEMCPY(0),
     WRITE_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8),
     WRITE_BW(0), SEND_BW(0), READ_BW(0),
-    TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0),
+    UDP_LAT_SPIN(0), TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0),
     NIO_LAT_SPIN(0), NIO_LAT_SELECTNOW(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_LAT_SLEEP(0),
     NIO_BW(0), NIO_TRANSFER(0), NIO_TRANSFER_FROM(0), NIO_CONNECT(1);
 
@@ -38,6 +38,16 @@ enum PerfTest {
 
     boolean isLimit() {
         return this == LIMIT_CACHELINE || this == LIMIT_TWOLINE || this == LIMIT_MEMCPY;
+    }
+
+    /** What runs if nothing is named. */
+    static List<PerfTest> everything(boolean udp) {
+        return Arrays.stream(values()).filter(t -> udp || !t.isUdp()).toList();
+    }
+
+    /** What RoCE in Java stands on, and is compared with. */
+    boolean isUdp() {
+        return this == UDP_LAT_SPIN;
     }
 
     boolean isTcp() {
@@ -76,7 +86,7 @@ enum PerfTest {
     }
 
     boolean isVerbs() {
-        return !isLimit() && !isTcp() && !isNio();
+        return !isLimit() && !isUdp() && !isTcp() && !isNio();
     }
 
     /** Whether something is counted in it: of channels by rings only. */

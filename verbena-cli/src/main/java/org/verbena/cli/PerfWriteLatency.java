@@ -11,6 +11,7 @@ final class PerfWriteLatency extends PerfLoop {
     private final PerfEndpoint end;
     private final boolean initiator;
     private final boolean verify;
+    private final boolean pollsMove;
     private final long size;
     private final int width;
     private long number;
@@ -21,6 +22,7 @@ final class PerfWriteLatency extends PerfLoop {
         this.initiator = initiator;
         this.verify = end.job.verify();
         this.size = end.job.size();
+        this.pollsMove = end.pollsMove();
         this.width = PerfPattern.stampWidth(size);
     }
 
@@ -55,6 +57,9 @@ final class PerfWriteLatency extends PerfLoop {
         long turns = 0;
         while (!PerfPattern.isStamped(end.memory, end.in + size - width, width, k)) {
             turns = peer.spin(turns);
+            if (pollsMove) {
+                end.reap();
+            }
         }
         if (verify) {
             PerfPattern.check(end.memory, end.in, size - width, k);

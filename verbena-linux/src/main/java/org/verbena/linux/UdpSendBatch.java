@@ -200,6 +200,8 @@ public final class UdpSendBatch {
     /** Writes the headers of those that wait first and have one socket; answers how many messages they are. */
     private int build() {
         int message = 0;
+        UdpSocket socket = sockets[begin];
+        int socketClass = socket == null ? 0 : socket.trafficClass();
         for (int i = begin; i < end && sockets[i] == sockets[begin]; message++) {
             UdpDestination to = destinations[i];
             if (to == null) {
@@ -214,7 +216,7 @@ public final class UdpSendBatch {
             }
             long header = messages + (long) message * UdpHeaders.MMSGHDR_BYTES;
             long control = controls + (long) message * CONTROL_BYTES;
-            long controlEnd = putControl(control, to, trafficClasses[i], n > 1 ? lengths[i] : 0);
+            long controlEnd = putControl(control, to, trafficClasses[i], socketClass, n > 1 ? lengths[i] : 0);
             RawMemory.putLong(header, to.name());
             RawMemory.putLong(header + 8, to.nameBytes());
             RawMemory.putLong(header + UnixMessage.MSGHDR_IOV, vectors + (long) i * IOVEC_BYTES);
@@ -227,13 +229,14 @@ public final class UdpSendBatch {
         return message;
     }
 
-    private static long putControl(long control, UdpDestination to, int trafficClass, int segment) {
+    private static long putControl(long control, UdpDestination to, int trafficClass, int socketClass,
+            int segment) {
         long at = control;
         if (to.controlBytes() > 0) {
             RawMemory.copy(to.control(), control, to.controlBytes());
             at += to.controlBytes();
         }
-        if (trafficClass != 0) {
+        if (trafficClass != socketClass) {
             at = UdpHeaders.control(at, to.isIp4() ? UdpHeaders.IPPROTO_IP : UdpHeaders.IPPROTO_IPV6, to.isIp4()
                     ? UdpHeaders.IP_TOS
                     : UdpHeaders.IPV6_TCLASS, Integer.BYTES, trafficClass);

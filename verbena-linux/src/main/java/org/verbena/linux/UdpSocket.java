@@ -26,6 +26,7 @@ public final class UdpSocket implements AutoCloseable {
     static final int SO_ATTACH_FILTER = 26;
     static final int SO_SNDBUFFORCE = 32;
     static final int SO_RCVBUFFORCE = 33;
+    static final int IP_TTL = 2;
     static final int IP_MTU_DISCOVER = 10;
     static final int IP_PMTUDISC_PROBE = 3;
     static final int IP_RECVTTL = 12;
@@ -34,6 +35,7 @@ public final class UdpSocket implements AutoCloseable {
     static final int IP_ADD_MEMBERSHIP = 35;
     static final int IP_DROP_MEMBERSHIP = 36;
     static final int IP_MULTICAST_ALL = 49;
+    static final int IPV6_UNICAST_HOPS = 16;
     static final int IPV6_MULTICAST_LOOP = 19;
     static final int IPV6_ADD_MEMBERSHIP = 20;
     static final int IPV6_DROP_MEMBERSHIP = 21;
@@ -48,6 +50,7 @@ public final class UdpSocket implements AutoCloseable {
     private final Fd fd;
     private final boolean ip4;
     private final int level;
+    private volatile int trafficClass;
 
     private UdpSocket(Fd fd, boolean ip4) {
         this.fd = fd;
@@ -116,6 +119,33 @@ public final class UdpSocket implements AutoCloseable {
         if (!ip4) {
             set(UdpHeaders.SOL_UDP, UdpHeaders.UDP_NO_CHECK6_RX, 1, "UDP_NO_CHECK6_RX");
         }
+    }
+
+    /**
+     * The class of datagrams for which {@link UdpSendBatch#add} names this one: the kernel need not be told with each.
+     *
+     * @param value IPv4's type of service or IPv6's traffic class, 0 to 255; 0 at first
+     * @throws LinuxException {@code EPERM}: a class with a high precedence, without CAP_NET_ADMIN
+     */
+    public void setTrafficClass(int value) throws LinuxException {
+        Args.requireBetween(value, 0, 255, "a traffic class");
+        set(level, ip4 ? UdpHeaders.IP_TOS : UdpHeaders.IPV6_TCLASS, value, ip4 ? "IP_TOS" : "IPV6_TCLASS");
+        trafficClass = value;
+    }
+
+    int trafficClass() {
+        return trafficClass;
+    }
+
+    /**
+     * The hop limit of datagrams to destinations that have none of their own, multicast groups excepted.
+     *
+     * @param value 1 to 255; the system's at first
+     * @throws LinuxException {@code EBADF}
+     */
+    public void setHopLimit(int value) throws LinuxException {
+        Args.requireBetween(value, 1, 255, "a hop limit");
+        set(level, ip4 ? IP_TTL : IPV6_UNICAST_HOPS, value, ip4 ? "IP_TTL" : "IPV6_UNICAST_HOPS");
     }
 
     private void set(int level, int option, int value, String name) throws LinuxException {

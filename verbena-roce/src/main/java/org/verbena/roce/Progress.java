@@ -34,7 +34,7 @@ final class Progress implements Engine.Waiting {
     /** Polls that found nothing, counted without care. */
     private int polls;
     private int pollsSeen;
-    private boolean attended;
+    private volatile boolean attended;
     private volatile boolean watching = true;
     private boolean again;
     /** When the engine will look by itself. */
@@ -83,7 +83,7 @@ final class Progress implements Engine.Waiting {
         polls++;
         if (lock.tryLock()) {
             try {
-                run();
+                run(attended); // whoever polls often polls again at once
             } finally {
                 lock.unlock();
             }
@@ -106,6 +106,16 @@ final class Progress implements Engine.Waiting {
 
     /** The application is about to sleep: packets are the engine's. */
     void applicationSleeps() {
+        if (attended) {
+            lock.lock();
+            try {
+                if (!stopped) {
+                    transport.settle();
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
         if (!watching) {
             watch(true);
         }
@@ -129,16 +139,16 @@ final class Progress implements Engine.Waiting {
 
     /** Under the lock: takes all packets that have arrived, but no more than can be on their way for long. */
     void drain() {
-        for (int i = 0; i < DRAIN && run() >= BATCH; i++) {
+        for (int i = 0; i < DRAIN && run(false) >= BATCH; i++) {
             // the next ones
         }
     }
 
-    private int run() {
+    private int run(boolean delayAcks) {
         if (stopped) {
             return 0;
         }
-        int n = transport.progress(BATCH);
+        int n = transport.progress(BATCH, delayAcks);
         context.failOverrun();
         if (context.connections().progress() > 0) {
             transport.flush(); // their answers
@@ -174,7 +184,7 @@ final class Progress implements Engine.Waiting {
         }
         lock.lock();
         try {
-            again = run() >= BATCH;
+            again = run(false) >= BATCH;
             engineDeadline = nextDeadline();
         } finally {
             lock.unlock();
@@ -200,12 +210,15 @@ final class Progress implements Engine.Waiting {
         return engineDeadline;
     }
 
-    private synchronized void watch(boolean on) {
+    private void watch(boolean on) {
+        lock.lock();
         try {
-            engine.rewatch(descriptor, on ? Epoll.IN : 0);
-            watching = on;
-        } catch (LinuxException | IllegalStateException e) {
-            RoceLog.log(System.Logger.Level.DEBUG, "cannot watch the wire", e); // it is being closed
+            if (!stopped) {
+                transport.wire().watch(on);
+                watching = on;
+            }
+        } finally {
+            lock.unlock();
         }
     }
 }

@@ -23,7 +23,7 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** Two connected queue pairs of shm0; every {@value #SIGNAL_EVERY}th send is signalled and then reaped. */
+/** Two connected queue pairs of two contexts, of shm0 unless a subclass says so; every {@value #SIGNAL_EVERY}th send is signalled and then reaped. */
 @State(Scope.Thread)
 public class Ends {
     private static final int SIGNAL_EVERY = 32;
@@ -53,10 +53,15 @@ public class Ends {
 
     /** For JMH. */
     public Ends() {
+        this("shm0");
+    }
+
+    /** Of a device. */
+    Ends(String name) {
         try {
-            Device shm = Verbs.devices().stream().filter(d -> d.name().equals("shm0")).findFirst().orElseThrow();
-            first = shm.open();
-            second = shm.open();
+            Device device = Verbs.devices().stream().filter(d -> d.name().equals(name)).findFirst().orElseThrow();
+            first = device.open();
+            second = device.open();
             from = allocate(first);
             to = allocate(second);
             loop = new Loop(from, to, DEPTH, true);

@@ -319,6 +319,9 @@ final class Responder {
         if (syndrome == NOTHING) {
             return true;
         }
+        if (syndrome == Aeth.ACK && qp.transport.delaysAck()) {
+            return false;
+        }
         long a = qp.wire.next();
         if (a == 0) {
             return false;

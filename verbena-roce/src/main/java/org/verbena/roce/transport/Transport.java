@@ -25,6 +25,10 @@ import org.verbena.verbs.SamplePoint;
 public final class Transport {
     /** How soon to look again when the wire takes nothing more. */
     private static final long FULL_WIRE_NANOS = 50_000;
+    /** So many calls without much to do take some microseconds: as long as an answer of the application's. */
+    private static final int DELAYING_CALLS = 16;
+    /** Where more arrives at once, the sender has filled its window, or soon will. */
+    private static final int DELAYED_PACKETS = 2;
 
     private record Member(Gid group, TransportQueuePair queuePair) {}
 
@@ -41,6 +45,12 @@ public final class Transport {
     private @Nullable TransportQueuePair[] scheduled = new TransportQueuePair[16];
     private int scheduledHead;
     private int scheduledCount;
+    /** ACKs stay where they are: a later call sends them. */
+    private boolean delaying;
+    /** Calls since the first of the ACKs that wait. */
+    private int waits;
+    /** Some wait. */
+    private boolean delayed;
 
     /** Over a wire, which stays the caller's. */
     public Transport(Wire wire) {
@@ -102,18 +112,50 @@ public final class Transport {
      * @return what was done: packets taken and timers run; 0 if there was nothing to do
      */
     public int progress(int limit) {
+        return progress(limit, false);
+    }
+
+    /**
+     * As {@link #progress(int)}, by somebody who calls again and again, or {@link #settle}: an ACK of little is sent after
+     * {@value #DELAYING_CALLS} calls only, so that the answer of whom the message is for leaves before, and one ACK may do
+     * for several messages. {@link #nextDeadline} does not know those that wait.
+     */
+    public int progress(int limit, boolean delayAcks) {
         int done = wire.receive(limit, handler);
         if (timers.first() != Timers.NEVER) {
             done += expire(wire.nanoTime());
         }
+        delaying = delayAcks && done <= DELAYED_PACKETS && waits < DELAYING_CALLS;
+        work();
+        delayed = delaying && scheduledCount > 0;
+        waits = delayed ? waits + 1 : 0;
+        delaying = false;
+        wire.flush();
+        return done;
+    }
+
+    /** Sends ACKs that were delayed: nobody will call soon. */
+    public void settle() {
+        if (delayed) {
+            work();
+            delayed = false;
+            waits = 0;
+            wire.flush();
+        }
+    }
+
+    private void work() {
         for (int n = scheduledCount; n > 0; n--) {
             TransportQueuePair q = takeScheduled();
             if (q.work()) {
                 schedule(q);
             }
         }
-        wire.flush();
-        return done;
+    }
+
+    /** True if an ACK has to wait. */
+    boolean delaysAck() {
+        return delaying;
     }
 
     private int expire(long now) {
@@ -140,8 +182,8 @@ public final class Transport {
      * @return {@link Long#MAX_VALUE} if nothing waits
      */
     public long nextDeadline() {
-        if (scheduledCount == 0) {
-            return timers.first();
+        if (scheduledCount == 0 || delayed) {
+            return timers.first(); // who delays looks again by itself
         }
         long now = wire.nanoTime();
         return wire.canSend() ? now : Math.min(timers.first(), now + FULL_WIRE_NANOS);

@@ -70,4 +70,7 @@ public interface Wire {
 
     /** A descriptor that is readable when packets have arrived; -1 if this wire has none. */
     int descriptor();
+
+    /** Whether {@link #descriptor()} is looked at; on at first. Where it is not, packets arrive at less cost. */
+    default void watch(boolean on) {}
 }

@@ -43,6 +43,7 @@ public final class UdpWire implements Wire, AutoCloseable {
     private final PacketSender sender;
     private final PacketReceiver receiver;
     private final boolean coalesced;
+    private boolean watched = true;
 
     private UdpWire(List<PortAddress> addresses, int port, int interfaceMtu, boolean segmenting,
             List<UdpSocket> sockets,
@@ -55,6 +56,8 @@ public final class UdpWire implements Wire, AutoCloseable {
         for (UdpSocket socket : sockets) {
             socket.setBuffers(SEND_BUFFER, RECEIVE_BUFFER);
             socket.takeUnchecked(); // Linux's own RoCE sends without, for there is the ICRC
+            socket.setTrafficClass(ECN_CAPABLE);
+            socket.setHopLimit(HOP_LIMIT);
             all &= socket.coalesce();
             epoll.add(socket.fd(), Epoll.IN, 0);
             this.sockets.add(socket);
@@ -168,7 +171,7 @@ public final class UdpWire implements Wire, AutoCloseable {
             UdpDestination to = UdpDestination.of(Gids.address(destination), port, Gids.isScoped(destination)
                     ? from
                             .interfaceIndex()
-                    : 0, hopLimit == 0 ? HOP_LIMIT : hopLimit, destination.isMulticast()
+                    : 0, hopLimit(hopLimit, destination), destination.isMulticast()
                             ? local
                             : null);
             if (!destination.isMulticast()) {
@@ -179,6 +182,12 @@ public final class UdpWire implements Wire, AutoCloseable {
         } catch (LinuxException e) {
             throw new VerbsException(verb, e);
         }
+    }
+
+    /** What the socket has already is not said with each packet. */
+    private static int hopLimit(int wanted, Gid destination) {
+        int limit = wanted == 0 ? HOP_LIMIT : wanted;
+        return limit == HOP_LIMIT && !destination.isMulticast() ? -1 : limit;
     }
 
     /**
@@ -205,7 +214,9 @@ public final class UdpWire implements Wire, AutoCloseable {
                 if (coalesced && !socket.coalesce()) {
                     throw new LinuxException("setsockopt(UDP_GRO)", Errno.ENOPROTOOPT);
                 }
-                epoll.add(socket.fd(), Epoll.IN, 0);
+                if (watched) {
+                    epoll.add(socket.fd(), Epoll.IN, 0);
+                }
             } catch (LinuxException e) {
                 socket.close();
                 throw e;
@@ -260,6 +271,33 @@ public final class UdpWire implements Wire, AutoCloseable {
     @Override
     public int descriptor() {
         return epoll.fd().value();
+    }
+
+    /** The kernel tells a set of descriptors of each packet, which is as much as a tenth of what a small one costs. */
+    @Override
+    public void watch(boolean on) {
+        if (on == watched) {
+            return;
+        }
+        watched = on;
+        for (UdpSocket socket : sockets) {
+            watch(socket, on);
+        }
+        for (UdpSocket socket : groups.values()) {
+            watch(socket, on);
+        }
+    }
+
+    private void watch(UdpSocket socket, boolean on) {
+        try {
+            if (on) {
+                epoll.add(socket.fd(), Epoll.IN, 0);
+            } else {
+                epoll.remove(socket.fd());
+            }
+        } catch (LinuxException | IllegalStateException e) {
+            counts.receiveErrors++; // polls take its packets all the same
+        }
     }
 
     /** Closes the sockets; what waits to be sent is lost. Idempotent. */

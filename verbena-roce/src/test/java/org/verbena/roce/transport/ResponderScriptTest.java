@@ -92,6 +92,59 @@ class ResponderScriptTest {
         assertThat(s.end.received).hasSize(1);
     }
 
+    /** Somebody polls all the time. */
+    private void poll(int times) {
+        for (int i = 0; i < times; i++) {
+            s.end.transport.progress(64, true);
+        }
+    }
+
+    private void arrivesUnanswered(int n) {
+        s.network.inject(Script.PEER, Script.OWN, packet(SEND_ONLY, Script.NUMBER, in(n), true, bytes(4)));
+        poll(1);
+        s.nothingLeaves();
+    }
+
+    @Test
+    void whoPollsAllTheTimeAcknowledgesLaterAndOnceForSeveral() {
+        for (int i = 0; i < 4; i++) {
+            receive(i, 100L * i, 100);
+        }
+        arrivesUnanswered(0);
+        assertThat(s.end.transport.nextDeadline()).as("nobody is woken for it").isGreaterThan(s.network.now());
+        poll(5);
+        arrivesUnanswered(1);
+        assertThat(s.end.received).hasSize(2);
+        poll(20);
+        s.leaves(ACK, in(1), "1f000002").nothingLeaves();
+        arrivesUnanswered(2);
+        s.progress();
+        s.leaves(ACK, in(2), "1f000003").nothingLeaves();
+        arrivesUnanswered(3);
+        s.end.transport.settle();
+        s.leaves(ACK, in(3), "1f000004").nothingLeaves();
+        s.end.transport.settle();
+        poll(40);
+        s.nothingLeaves();
+    }
+
+    @Test
+    void manyThatComeTogetherAndWhatIsNoAckAreAnsweredAtOnce() {
+        for (int i = 0; i < 3; i++) {
+            receive(i, 100L * i, 100);
+            s.network.inject(Script.PEER, Script.OWN, packet(SEND_ONLY, Script.NUMBER, in(i), true, bytes(4)));
+        }
+        poll(1);
+        s.leaves(ACK, in(2), "1f000003").nothingLeaves();
+        s.network.inject(Script.PEER, Script.OWN, packet(READ, Script.NUMBER, in(3), true, reth(at(0), TestEnd.KEY,
+                4)));
+        poll(1);
+        s.leaves(READ_ONLY, in(3)).nothingLeaves();
+        s.network.inject(Script.PEER, Script.OWN, packet(SEND_ONLY, Script.NUMBER, in(5), true, bytes(4)));
+        poll(1);
+        s.leaves(ACK, in(4), "60000004").nothingLeaves();
+    }
+
     @Test
     void oneAcknowledgementIsEnoughForAllThatCameTogether() {
         receive(1, 0, 100);

@@ -19,6 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
+import org.verbena.linux.Poll;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.roce.transport.Path;
 import org.verbena.roce.transport.ReceivedPacket;
@@ -72,6 +74,27 @@ class UdpWireTest {
         }
         assertThat(taken).isEqualTo(count);
         return all;
+    }
+
+    @Test
+    void packetsArriveWithoutAWatcherAndAreToldOfAgainLater() throws Exception {
+        try (UdpWire a = open(true, "::ffff:127.0.0.1"); UdpWire b = open(true, "::ffff:127.9.9.9")) {
+            Path path = a.path(Gid.parse("::ffff:127.0.0.1"), 0, Gid.parse("::ffff:127.9.9.9"), 0, 0, 0);
+            Fd descriptor = Fd.of(b.descriptor());
+            for (int round = 0; round < 3; round++) {
+                b.watch(false);
+                byte[] bytes = packet(64);
+                send(a, path, Wire.ECN_CAPABLE, bytes);
+                a.flush();
+                assertThat(Poll.await(descriptor, Poll.IN, 20)).as("nobody is told").isZero();
+                b.watch(true);
+                b.watch(true);
+                assertThat(Poll.await(descriptor, Poll.IN, 10_000)).as("what waits is told of").isNotZero();
+                assertThat(receive(b, 1)).containsExactly(hex(bytes));
+                assertThat(Poll.await(descriptor, Poll.IN, 0)).isZero();
+            }
+            assertThat(b.counts().receiveErrors).isZero();
+        }
     }
 
     @ParameterizedTest

@@ -66,6 +66,27 @@ class RoceCommandTest {
                 "roce_lo", 3);
     }
 
+    /** A datagram takes up to 65507 bytes: there is no row for more. */
+    @Test
+    void besideUdp() throws IOException {
+        String perf = "perf --device=roce_lo --duration=20ms --warm-up=5ms --size=8,1m write-lat udp-lat-spin";
+        List<String> rows = new ArrayList<>();
+        for (JsonNode row : run(perf + " --json")) {
+            rows.add(row.get("test").asText() + " " + row.get("size") + " " + row.get("device").asText());
+            assertThat(row.get("rtt_ns").get("p50").asLong()).isPositive();
+        }
+        assertThat(rows).containsExactlyInAnyOrder("write-lat 8 roce_lo", "write-lat 1048576 roce_lo",
+                "udp-lat-spin 8 udp");
+        try (CommandProcess p = CommandProcess.start(perf.split(" "))) {
+            assertThat(p.end().out()).contains("vs udp", "so many times the round trip of udp-lat-spin");
+        }
+        try (CommandProcess p = CommandProcess.start("perf", "udp-lat-spin", "--size=1m")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.err()).contains("a datagram has 65507 bytes at most");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"write-lat", "write-bw"})
     void aListenerThatIsKilledIsNoticed(String test) throws Exception {
