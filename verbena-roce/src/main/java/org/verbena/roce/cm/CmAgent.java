@@ -2,10 +2,11 @@ package org.verbena.roce.cm;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
-import java.util.PriorityQueue;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
@@ -31,8 +32,6 @@ public final class CmAgent {
 
     private record PeerId(Gid peer, int id) {}
 
-    private record Alarm(long at, CmConnection connection) {}
-
     /** A queue pair that answers inquiries. */
     private record Datagrams(int queuePair, int qkey, PrivateData data) {}
 
@@ -48,7 +47,9 @@ public final class CmAgent {
     private final Map<Long, CmService> services = new HashMap<>();
     private final Map<Long, Datagrams> datagrams = new HashMap<>();
     private final Map<Integer, CmInquiry> inquiries = new HashMap<>();
-    private final PriorityQueue<Alarm> alarms = new PriorityQueue<>((a, b) -> Long.signum(a.at() - b.at()));
+    /** Connections that wait for a time, each once, however often a peer makes it change. */
+    private final TreeSet<CmConnection> alarms = new TreeSet<>(Comparator.comparingLong((CmConnection c) -> c.deadline)
+            .thenComparingInt(c -> c.localId));
     private final ArrayDeque<CmConnection> timeWait = new ArrayDeque<>();
     private int offered;
     private long transactions;
@@ -148,12 +149,7 @@ public final class CmAgent {
 
     /** When {@link #progress} is due: a time of {@link CmCarrier#nanoTime}, {@link Long#MAX_VALUE} for never. */
     public long nextDeadline() {
-        Alarm a = alarms.peek();
-        while (a != null && a.connection().deadline != a.at()) { // it was put off
-            alarms.poll();
-            a = alarms.peek();
-        }
-        long next = a == null ? Long.MAX_VALUE : a.at();
+        long next = alarms.isEmpty() ? Long.MAX_VALUE : alarms.first().deadline;
         if (!inquiries.isEmpty()) { // a poll asks, and the iterator is an object
             for (CmInquiry q : inquiries.values()) {
                 next = Math.min(next, q.deadline);
@@ -165,11 +161,10 @@ public final class CmAgent {
     /** Does what is due. */
     public void progress() {
         long now = now();
-        for (Alarm a = alarms.peek(); a != null && a.at() - now <= 0; a = alarms.peek()) {
-            alarms.poll();
-            if (a.connection().deadline == a.at()) {
-                a.connection().expired(now);
-            }
+        while (!alarms.isEmpty() && alarms.first().deadline - now <= 0) {
+            CmConnection c = alarms.first();
+            wakeAt(c, Long.MAX_VALUE);
+            c.expired(now);
         }
         if (!inquiries.isEmpty()) {
             inquire(now);
@@ -363,9 +358,12 @@ public final class CmAgent {
         carrier.send(from, to, mad);
     }
 
+    /** Sets when a connection is due, and forgets when it was; {@link Long#MAX_VALUE} for never. */
     void wakeAt(CmConnection c, long at) {
+        alarms.remove(c);
+        c.deadline = at;
         if (at != Long.MAX_VALUE) {
-            alarms.add(new Alarm(at, c));
+            alarms.add(c);
         }
     }
 
@@ -390,7 +388,7 @@ public final class CmAgent {
     }
 
     private void drop(CmConnection c) {
-        c.deadline = Long.MAX_VALUE;
+        wakeAt(c, Long.MAX_VALUE);
         connections.remove(c.localId, c);
         if (!c.active) {
             requests.remove(new PeerId(c.remote, c.remoteId), c);
@@ -400,5 +398,10 @@ public final class CmAgent {
     /** How many connections it remembers, in whatever state. */
     public int size() {
         return connections.size();
+    }
+
+    /** How many connections wait for a time. */
+    int waiting() {
+        return alarms.size();
     }
 }

@@ -46,7 +46,7 @@ public final class CmConnection {
     private long patience;
     private long giveUp = NEVER;
     private int retriesLeft;
-    /** When {@link #expired} is due; the agent's alarms for other times do not count. */
+    /** When {@link #expired} is due; only {@link CmAgent#wakeAt} changes it. */
     long deadline = NEVER;
 
     /** Of the active side, which sends the request. */
@@ -109,7 +109,6 @@ public final class CmConnection {
     }
 
     private void wake(long at) {
-        deadline = at;
         agent.wakeAt(this, at);
     }
 

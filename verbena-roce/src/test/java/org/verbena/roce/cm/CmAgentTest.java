@@ -414,6 +414,22 @@ class CmAgentTest {
         assertThat(b.size()).isLessThanOrEqualTo(CmAgent.MAX_TIME_WAIT + CmAgent.MAX_OFFERED);
     }
 
+    /** Each one puts the time off at which the request is repeated. */
+    @Test
+    void receiptsAreNotRemembered() {
+        network.lost = 100;
+        User active = connect(100);
+        int id = active.connection.localId;
+        for (int i = 0; i < 10_000; i++) {
+            a.received(GID_A, GID_B, CmCodec.encode(new CmMessage.Receipt(1, 7, id, CmMessage.ABOUT_REQUEST, i % 24,
+                    PrivateData.NONE)));
+        }
+        assertThat(a.waiting()).isEqualTo(1);
+        network.run(200);
+        assertThat(active.told).containsExactly("timed out");
+        assertThat(a.waiting()).isZero();
+    }
+
     @Test
     void datagramServices() {
         List<String> answers = new ArrayList<>();

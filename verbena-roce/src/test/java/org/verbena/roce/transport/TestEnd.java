@@ -39,6 +39,8 @@ final class TestEnd implements QueuePairOwner {
     private static final int INLINE = 256;
     private static final int SENDS = 64;
 
+    /** Of the send queue's inline data, which it names by their address only. */
+    private final Arena inlines = Arena.ofAuto();
     final Gid gid;
     final Wire wire;
     final Transport transport;
@@ -62,12 +64,9 @@ final class TestEnd implements QueuePairOwner {
         memory = new TestMemory(memoryBytes);
         memory.add(KEY, 0, memoryBytes, AccessFlags.ALL | AccessFlags.FLUSH_GLOBAL);
         receives = new TestReceives(memory, shared);
-        long inline = INLINES.allocate((long) SendRing.slots(SENDS) * INLINE, 8).address();
+        long inline = inlines.allocate((long) SendRing.slots(SENDS) * INLINE, 8).address();
         qp = transport.create(number, type, this, new SendRing(SENDS, 4, inline, INLINE));
     }
-
-    /** Lives as long as the tests do: the memory is named by its address only. */
-    private static final Arena INLINES = Arena.global();
 
     long at(long offset) {
         return memory.address() + offset;

@@ -1,0 +1,215 @@
+package org.verbena.roce.cm;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+import org.verbena.roce.fuzz.InputRandom;
+import org.verbena.verbs.Gid;
+
+/**
+ * A target of {@code config/fuzz}: an agent whose peers answer whatever they like, to numbers that they know and to others,
+ * while its user connects, accepts, rejects and disconnects. It throws nothing, tells its user no more than it may, and in
+ * the end it has forgotten everybody.
+ */
+public final class CmFuzz {
+    private static final Gid OWN = Gid.parse("::ffff:10.0.0.1");
+    private static final Gid[] PEERS = {Gid.parse("::ffff:10.0.0.2"), Gid.parse("fe80::2")};
+    private static final long[] SERVICES = {RdmaCmHeader.service(7471), RdmaCmHeader.service(7472), 1};
+    private static final long SECOND = 1_000_000_000L;
+    private static final long GIVE_UP = 20 * SECOND;
+    /** Longer than whatever a peer may make the agent wait. */
+    private static final int LONG_SECONDS = 200;
+    private static final int MAX_SENT = 20;
+
+    private static final class User implements CmUser {
+        private boolean ended;
+
+        private void told(boolean end) {
+            if (ended) {
+                throw new AssertionError("told something behind the end");
+            }
+            ended = end;
+        }
+
+        @Override
+        public void replied(CmMessage.Reply reply) {
+            told(false);
+        }
+
+        @Override
+        public void established() {
+            told(false);
+        }
+
+        @Override
+        public void rejected(int reason, PrivateData data) {
+            told(true);
+        }
+
+        @Override
+        public void timedOut() {
+            told(true);
+        }
+
+        @Override
+        public void disconnected() {
+            told(true);
+        }
+    }
+
+    private final Random random;
+    private final CmAgent agent;
+    private final List<CmConnection> connections = new ArrayList<>();
+    private final List<byte[]> sent = new ArrayList<>();
+    private long now = SECOND;
+    private int inquiries;
+
+    private CmFuzz(Random random) {
+        this.random = random;
+        agent = new CmAgent(new CmCarrier() {
+            @Override
+            public long nanoTime() {
+                return now;
+            }
+
+            @Override
+            public void send(Gid from, Gid to, byte[] mad) {
+                if (mad.length != CmCodec.BYTES || CmCodec.decode(mad) == null) {
+                    throw new AssertionError("sends what it would not take");
+                }
+                if (sent.size() < MAX_SENT) {
+                    sent.add(mad);
+                }
+            }
+        }, 7, 5, new Random(1));
+        agent.listen(SERVICES[0], (c, r) -> {
+            connections.add(c);
+            return 0;
+        });
+        agent.listen(SERVICES[2], (c, r) -> 1 + (r.data().bytes()[0] & 0x1f));
+        agent.provide(SERVICES[1], 9, 9, PrivateData.NONE);
+    }
+
+    /** Decides by the input what happens. */
+    public static void fuzzerTestOneInput(byte[] input) {
+        InputRandom random = new InputRandom(input);
+        CmFuzz fuzz = new CmFuzz(random);
+        while (!random.isOver()) {
+            fuzz.step();
+        }
+        fuzz.end();
+    }
+
+    private void step() {
+        switch (random.nextInt(8)) {
+            case 0, 1, 2 -> receive(CmCodec.encode(message()));
+            case 3 -> {
+                if (!sent.isEmpty()) {
+                    receive(sent.get(random.nextInt(sent.size())).clone());
+                }
+            }
+            case 4 -> pass(random.nextInt(256) * SECOND / 10);
+            case 5 -> act();
+            case 6 -> connect();
+            default -> {
+                inquiries++;
+                agent.inquire(OWN, peer(), SERVICES[1], 0xffff, PrivateData.NONE, now + GIVE_UP, a -> inquiries--);
+            }
+        }
+    }
+
+    private Gid peer() {
+        return PEERS[random.nextInt(PEERS.length)];
+    }
+
+    /** What the agent has said of itself is what a peer knows. */
+    private CmMessage known() {
+        CmMessage m = sent.isEmpty() ? null : CmCodec.decode(sent.get(random.nextInt(sent.size())));
+        return m == null ? new CmMessage.Ready(1, 1, 1, PrivateData.NONE) : m;
+    }
+
+    private int localOf(CmMessage m) {
+        return switch (m) {
+            case CmMessage.Request r -> r.localId();
+            case CmMessage.Reply r -> r.localId();
+            case CmMessage.Ready r -> r.localId();
+            case CmMessage.Reject r -> r.localId();
+            case CmMessage.Receipt r -> r.localId();
+            case CmMessage.Disconnect r -> r.localId();
+            case CmMessage.Disconnected r -> r.localId();
+            case CmMessage.Inquiry r -> r.requestId();
+            case CmMessage.Answer r -> r.requestId();
+        };
+    }
+
+    private CmMessage message() {
+        CmMessage k = known();
+        long t = random.nextBoolean() ? k.transaction() : random.nextInt(3);
+        int own = random.nextInt(4);
+        int theirs = random.nextInt(8) == 0 ? random.nextInt(3) : localOf(k);
+        int queuePair = random.nextInt(4);
+        PrivateData data = PrivateData.of((byte) random.nextInt(256));
+        return switch (random.nextInt(9)) {
+            case 0 -> new CmMessage.Request(t, own, SERVICES[random.nextInt(SERVICES.length)], 1, 0, queuePair, 1, 1,
+                    random.nextInt(32), random.nextInt(32), 15, random.nextInt(4), random.nextInt(8), 1, 7, 7,
+                    random.nextBoolean(), 0xffff, random.nextInt(8), new CmMessage.Route(peer(), OWN, 0, 0, 0, 64,
+                            random.nextInt(32)), data);
+            case 1 -> new CmMessage.Reply(t, own, theirs, 0, queuePair, 1, 1, 1, random.nextInt(32), 7, false, 1, data);
+            case 2 -> new CmMessage.Ready(t, own, theirs, data);
+            case 3 -> new CmMessage.Reject(t, own, theirs, random.nextInt(4), random.nextInt(64), data, data);
+            case 4 -> new CmMessage.Receipt(t, own, theirs, random.nextInt(4), random.nextInt(32), data);
+            case 5 -> new CmMessage.Disconnect(t, own, theirs, queuePair, data);
+            case 6 -> new CmMessage.Disconnected(t, own, theirs, data);
+            case 7 -> new CmMessage.Inquiry(t, own, 0xffff, SERVICES[random.nextInt(SERVICES.length)], data);
+            default -> new CmMessage.Answer(t, theirs, random.nextInt(4), queuePair, SERVICES[1], 9, data);
+        };
+    }
+
+    private void receive(byte[] mad) {
+        for (int flips = random.nextInt(8) == 0 ? 1 + random.nextInt(4) : 0; flips > 0; flips--) {
+            mad[random.nextInt(mad.length)] = (byte) random.nextInt(256);
+        }
+        agent.received(OWN, peer(), mad);
+    }
+
+    private void connect() {
+        User user = new User();
+        connections.add(agent.connect(new CmMessage.Request(agent.nextTransaction(), agent.newId(), SERVICES[0], 1, 0,
+                random.nextInt(4), 16, 16, CmTimes.RESPONSE, CmTimes.RESPONSE, CmTimes.RETRIES, CmMessage.RC, 0, 5, 7,
+                7,
+                false, 0xffff, 3, new CmMessage.Route(OWN, peer(), 0, 0, 0, 64, 14), PrivateData.NONE), user, now
+                        + GIVE_UP));
+    }
+
+    private void act() {
+        if (connections.isEmpty()) {
+            return;
+        }
+        CmConnection c = connections.get(random.nextInt(connections.size()));
+        switch (random.nextInt(5)) {
+            case 0 -> c.ready();
+            case 1 -> c.accept(0, random.nextInt(4), 9, 1, 1, 7, false, PrivateData.NONE, new User(), now + GIVE_UP);
+            case 2 -> c.reject(random.nextInt(64), PrivateData.NONE);
+            case 3 -> c.communicationEstablished();
+            default -> c.disconnect();
+        }
+    }
+
+    private void pass(long nanos) {
+        long until = now + nanos;
+        while (agent.nextDeadline() <= until) {
+            now = Math.max(now, agent.nextDeadline());
+            agent.progress();
+        }
+        now = until;
+    }
+
+    private void end() {
+        connections.forEach(CmConnection::disconnect);
+        pass(LONG_SECONDS * SECOND);
+        if (agent.size() != 0 || agent.waiting() != 0 || inquiries != 0) {
+            throw new AssertionError("remembers " + connections + " and " + inquiries + " inquiries");
+        }
+    }
+}

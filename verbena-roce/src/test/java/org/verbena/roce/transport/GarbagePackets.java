@@ -1,0 +1,211 @@
+package org.verbena.roce.transport;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.function.BooleanSupplier;
+
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
+
+/**
+ * Packets that are almost right, from the peer's own address. Whatever they are, nothing throws, and no memory changes but
+ * what was granted.
+ */
+final class GarbagePackets {
+    private static final int MEMORY = 1 << 16;
+    private static final byte[] ZEROS = new byte[MEMORY];
+    /** What the peer may write; before and behind it lies what it may not. */
+    private static final int GRANTED = 16384;
+    private static final int GRANTED_BYTES = 8192;
+    private static final int READABLE = 0x2200;
+    private static final int WRITABLE = 0x3300;
+    /** Where receives, and what own reads bring, are put. */
+    private static final int OWN = 40_000;
+    private static final int OWN_BYTES = 8192;
+    private static final int SRQ = 5;
+    private static final int QKEY = 0x1234;
+    private static final int[] TYPES = {QueuePairType.RC, QueuePairType.UC, QueuePairType.UD, QueuePairType.XRC_RECV,
+        QueuePairType.XRC_SEND};
+
+    /** How often a queue pair failed. */
+    int errors;
+    /** How many receives have completed. */
+    int receives;
+
+    private static byte[] garbage(Random random, Script s, int type, List<byte[]> seen) {
+        byte[] p;
+        if (!seen.isEmpty() && random.nextInt(4) == 0) {
+            p = seen.get(random.nextInt(seen.size())).clone(); // an own packet comes back
+            ByteBuffer.wrap(p).putInt(4, Script.NUMBER);
+        } else {
+            p = made(random, s, type);
+        }
+        for (int n = random.nextInt(3); n > 0 && p.length > 0; n--) {
+            p[random.nextInt(p.length)] ^= (byte) (1 << random.nextInt(8));
+        }
+        return random.nextInt(10) == 0 ? Arrays.copyOf(p, random.nextInt(p.length + 1)) : p;
+    }
+
+    private static byte[] made(Random random, Script s, int type) {
+        int transport = switch (type) {
+            case QueuePairType.RC -> 0;
+            case QueuePairType.UC -> 0x20;
+            case QueuePairType.UD -> 0x60;
+            default -> 0xa0;
+        };
+        int op = random.nextInt(32);
+        ByteBuffer b = ByteBuffer.allocate(12 + 44 + 1024 + 4);
+        b.position(12);
+        if (transport == 0xa0 && (op < 0x0d || op > 0x12)) {
+            b.putInt(random.nextInt(4) == 0 ? random.nextInt() : SRQ);
+        }
+        switch (transport == 0x60 ? 0x60 : op) {
+            case 0x06, 0x0a, 0x0b, 0x0c, 0x13, 0x14, 0x1d -> address(random, s, b);
+            case 0x1c -> address(random, s, b.putInt(random.nextInt(64)));
+            case 0x0d, 0x0f, 0x10, 0x11, 0x12 -> b.putInt(syndrome(random) << 24);
+            case 0x60 -> b.putInt(random.nextInt(4) == 0 ? random.nextInt() : QKEY).putInt(random.nextInt());
+            default -> {
+                // nothing but the payload
+            }
+        }
+        if (op == 0x0b || op == 0x03 || op == 0x05 || op == 0x09 || op == 0x16 || op == 0x17) {
+            b.putInt(random.nextInt());
+        }
+        int payload = switch (random.nextInt(4)) {
+            case 0 -> 0;
+            case 1 -> 256;
+            case 2 -> 8;
+            default -> random.nextInt(1024);
+        };
+        for (int i = 0; i < payload; i++) {
+            b.put((byte) 0xee);
+        }
+        while ((b.position() & 3) != 0) {
+            b.put((byte) 0);
+        }
+        int length = b.position();
+        int psn = random.nextInt(4) == 0 ? random.nextInt() : Script.in(random.nextInt(40) - 8);
+        if (op >= 0x0d && op <= 0x12) {
+            psn = Script.own(random.nextInt(40) - 4);
+        }
+        b.put(0, (byte) (transport | op)).put(1, (byte) ((-payload & 3) << 4)).putShort(2, (short) -1)
+                .putInt(4, Script.NUMBER).putInt(8, psn & 0xffffff | (random.nextBoolean() ? 1 << 31 : 0));
+        return Arrays.copyOf(b.array(), length);
+    }
+
+    private static void address(Random random, Script s, ByteBuffer b) {
+        long offset = switch (random.nextInt(4)) {
+            case 0 -> GRANTED + GRANTED_BYTES - random.nextInt(300);
+            case 1 -> random.nextInt(MEMORY);
+            default -> GRANTED + random.nextInt(GRANTED_BYTES);
+        };
+        b.putLong(random.nextInt(10) == 0 ? random.nextLong() : s.end.at(offset));
+        b.putInt(switch (random.nextInt(6)) {
+            case 0 -> random.nextInt();
+            case 1 -> TestEnd.KEY;
+            case 2 -> READABLE;
+            default -> WRITABLE;
+        });
+        b.putInt(switch (random.nextInt(4)) {
+            case 0 -> random.nextInt();
+            case 1 -> 256;
+            case 2 -> 8;
+            default -> random.nextInt(2000);
+        });
+    }
+
+    private static int syndrome(Random random) {
+        return switch (random.nextInt(4)) {
+            case 0 -> random.nextInt(256);
+            case 1 -> 0x20 | random.nextInt(32);
+            case 2 -> 0x60 + random.nextInt(4);
+            default -> 0x1f;
+        };
+    }
+
+    private static void connect(Script s, int type) throws Exception {
+        if (type == QueuePairType.UD) {
+            s.end.qp.modify(QueuePairState.INIT, QueuePairAttributes.to(QueuePairState.INIT).qkey(QKEY).build(), null);
+            s.end.to(QueuePairState.RTR);
+            s.end.toSend(Script.OWN_PSN);
+        } else {
+            s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
+        }
+    }
+
+    private static void ownWork(Random random, Script s, int type) throws Exception {
+        if (s.end.qp.sends().room() < 40 || type == QueuePairType.XRC_RECV) {
+            return;
+        }
+        int op = type == QueuePairType.RC || type == QueuePairType.XRC_SEND
+                ? new int[] {SendOpcode.SEND, SendOpcode.READ, SendOpcode.WRITE, SendOpcode.FETCH_AND_ADD}[random
+                        .nextInt(4)]
+                : SendOpcode.SEND;
+        SendWqe w = s.end.wqe(1, op);
+        w.path = s.end.wire.path(Script.OWN, 0, Script.PEER, 0, 0, 1);
+        w.addSge(TestEnd.KEY, s.end.at(OWN + 8L * random.nextInt(100)), op == SendOpcode.FETCH_AND_ADD
+                ? 8
+                : random.nextInt(1500));
+        s.end.post(w);
+    }
+
+    private static void assertOnlyGrantedChanged(Script s) {
+        byte[] all = s.memory(0, MEMORY);
+        assertZeros(all, 0, GRANTED);
+        assertZeros(all, GRANTED + GRANTED_BYTES, OWN);
+        assertZeros(all, OWN + OWN_BYTES, MEMORY);
+    }
+
+    private static void assertZeros(byte[] all, int from, int to) {
+        int at = Arrays.mismatch(all, from, to, ZEROS, 0, to - from);
+        if (at >= 0) {
+            throw new AssertionError("byte " + (from + at) + " has changed");
+        }
+    }
+
+    /** Makes one end, lets packets arrive there, and looks at its memory. */
+    void run(Random random, BooleanSupplier over) throws Exception {
+        int type = TYPES[random.nextInt(TYPES.length)];
+        Script s = new Script(type);
+        List<byte[]> seen = new ArrayList<>();
+        s.network.tap = p -> {
+            if (seen.size() < 50) {
+                seen.add(p);
+            }
+        };
+        s.end.memory.add(TestEnd.KEY, OWN, OWN_BYTES, AccessFlags.LOCAL_WRITE);
+        s.end.memory.add(READABLE, 0, MEMORY, AccessFlags.REMOTE_READ);
+        s.end.memory.add(WRITABLE, GRANTED, GRANTED_BYTES, AccessFlags.ALL | AccessFlags.FLUSH_GLOBAL);
+        TestReceives shared = new TestReceives(s.end.memory, true);
+        s.end.queues.put(SRQ, shared);
+        connect(s, type);
+        TestReceives queue = type == QueuePairType.XRC_RECV ? shared : s.end.receives;
+        for (int i = 0; !over.getAsBoolean(); i++) {
+            if (queue.size() < 3 && random.nextBoolean()) {
+                queue.post(i, TestEnd.KEY, s.end.at(OWN), random.nextInt(OWN_BYTES));
+            }
+            if (random.nextInt(5) == 0) {
+                ownWork(random, s, type);
+            }
+            s.network.inject(Script.PEER, Script.OWN, garbage(random, s, type, seen));
+            s.progress();
+            if (random.nextInt(20) == 0) {
+                s.pass(random.nextLong(200_000_000));
+            }
+            if (!s.end.qp.state().receives() || !s.end.qp.state().acceptsSends()) {
+                errors++;
+                s.end.to(QueuePairState.RESET);
+                connect(s, type);
+            } else if (s.end.qp.state() == QueuePairState.SQE) {
+                s.end.to(QueuePairState.RTS);
+            }
+        }
+        receives += s.end.received.size();
+        assertOnlyGrantedChanged(s);
+    }
+}
