@@ -20,7 +20,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Proves that no call of the data path allocates: runs {@link DataPath}, {@link QueuePairKinds}, {@link ManyQueuePairs},
- * {@link ChannelPath}, {@link WaitingPath}, {@link RdmaPath} and {@link RocePath} for a short time with JMH's GC profiler and fails if a
+ * {@link ChannelPath}, {@link WaitingPath} and {@link RdmaPath} for a short time with JMH's GC profiler and fails if a
  * benchmark allocates more than {@value #LIMIT} bytes per operation, or {@value #SLEEPING_LIMIT} where threads sleep. What fails, for instance
  * because the machine was too busy to compile in time, gets a second and longer chance.
  *
@@ -40,8 +40,7 @@ public final class AllocationCheck {
     public static void main(String[] args) throws RunnerException {
         Collection<RunResult> results = run(List.of(DataPath.class.getName() + "\\..*", ManyQueuePairs.class.getName()
                 + "\\..*", QueuePairKinds.class.getName() + "\\..*", ChannelPath.class.getName() + "\\..*",
-                WaitingPath.class.getName() + "\\..*", RdmaPath.class.getName() + "\\..*", RocePath.class.getName()
-                        + "\\..*"),
+                WaitingPath.class.getName() + "\\..*", RdmaPath.class.getName() + "\\..*"),
                 200, 100);
         List<String> suspects = results.stream().filter(r -> !isGood(r)).map(AllocationCheck::pattern)
                 .distinct()
