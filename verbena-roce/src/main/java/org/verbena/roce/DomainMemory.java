@@ -9,8 +9,8 @@ import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.SamplePoint;
 
 /**
- * The memory of one protection domain, as the transport asks for it. An address that it answers is good until the lock is
- * released: nobody deregisters without it.
+ * The memory of one protection domain, as the transport asks for it. Nobody deregisters without the lock that its callers
+ * hold; the memory itself may go at any time, see {@link Region}.
  */
 final class DomainMemory implements Memory {
     private static final int WINDOW_WRITES = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
@@ -23,42 +23,36 @@ final class DomainMemory implements Memory {
         this.pd = pd;
     }
 
-    @Override
-    public long local(int lkey, long address, long length, int access) {
-        Region r = keys.find(lkey);
+    // ---- checks: offsets in the region, or why not
+
+    private long localOffset(@Nullable Region r, long address, long length, int access) {
         if (r == null || r.pd != pd || !r.isThere()) {
             return BAD_KEY;
         }
         if (!r.covers(address, length)) {
             return BAD_RANGE;
         }
-        return (r.access & access) == access ? r.local(address) : BAD_ACCESS;
+        return (r.access & access) == access ? address - r.iova : BAD_ACCESS;
     }
 
-    @Override
-    public long remote(int queuePair, int rkey, long address, long length, int access) {
-        Region r = keys.find(rkey);
-        Window w = r == null ? keys.window(rkey) : null;
-        long found = r != null
-                ? inRegion(r, address, length, access)
-                : inWindow(w, queuePair, rkey, address, length, access);
-        Region counted = w == null ? r : w.region;
-        if (counted != null) {
-            if (found < 0) {
-                counted.countFault();
-            } else {
-                count(counted, access, length);
-            }
-        }
-        return found;
-    }
-
-    @Override
-    public long remoteAgain(int queuePair, int rkey, long address, long length, int access) {
+    private long remoteOffset(int queuePair, int rkey, long address, long length, int access) {
         Region r = keys.find(rkey);
         return r != null
                 ? inRegion(r, address, length, access)
                 : inWindow(keys.window(rkey), queuePair, rkey, address, length, access);
+    }
+
+    private long countedOffset(int queuePair, int rkey, long address, long length, int access) {
+        long offset = remoteOffset(queuePair, rkey, address, length, access);
+        Region r = region(rkey);
+        if (r != null) {
+            if (offset < 0) {
+                r.countFault();
+            } else {
+                count(r, access, length);
+            }
+        }
+        return offset;
     }
 
     private long inRegion(Region r, long address, long length, int access) {
@@ -68,7 +62,7 @@ final class DomainMemory implements Memory {
         if (length > 0 && !r.covers(address, length)) {
             return BAD_RANGE;
         }
-        return (r.access & access) == access ? r.local(address) : BAD_ACCESS;
+        return (r.access & access) == access ? length == 0 ? 0 : address - r.iova : BAD_ACCESS;
     }
 
     private long inWindow(@Nullable Window w, int queuePair, int rkey, long address, long length, int access) {
@@ -80,7 +74,100 @@ final class DomainMemory implements Memory {
         if (length > 0 && !w.covers(address, length)) {
             return BAD_RANGE;
         }
-        return (w.access & access) == access ? w.address + (address - w.start) : BAD_ACCESS;
+        return (w.access & access) == access ? length == 0 ? 0 : w.offset + (address - w.start) : BAD_ACCESS;
+    }
+
+    /** The region that a peer's key leads to, perhaps by a window; null if there is none. */
+    private @Nullable Region region(int rkey) {
+        Region r = keys.find(rkey);
+        if (r != null) {
+            return r;
+        }
+        Window w = keys.window(rkey);
+        return w == null ? null : w.region;
+    }
+
+    private static long done(boolean was) {
+        return was ? 0 : BAD_KEY;
+    }
+
+    // ---- the transport's
+
+    @Override
+    public long local(int lkey, long address, long length, int access) {
+        Region r = keys.find(lkey);
+        long offset = localOffset(r, address, length, access);
+        return r == null || offset < 0 ? offset : r.address + offset;
+    }
+
+    @Override
+    public long remote(int queuePair, int rkey, long address, long length, int access) {
+        return address(rkey, countedOffset(queuePair, rkey, address, length, access));
+    }
+
+    @Override
+    public long remoteAgain(int queuePair, int rkey, long address, long length, int access) {
+        return address(rkey, remoteOffset(queuePair, rkey, address, length, access));
+    }
+
+    private long address(int rkey, long offset) {
+        Region r = region(rkey);
+        return r == null || offset < 0 ? offset : r.address + offset;
+    }
+
+    @Override
+    public long copyOut(int lkey, long address, long to, int bytes) {
+        Region r = keys.find(lkey);
+        long offset = localOffset(r, address, bytes, 0);
+        return r == null || offset < 0 ? offset : done(r.copyOut(offset, to, bytes));
+    }
+
+    @Override
+    public long copyIn(int lkey, long address, long from, int bytes) {
+        Region r = keys.find(lkey);
+        long offset = localOffset(r, address, bytes, AccessFlags.LOCAL_WRITE);
+        return r == null || offset < 0 ? offset : done(r.copyIn(offset, from, bytes));
+    }
+
+    @Override
+    public long read(int queuePair, int rkey, long address, long to, int bytes) {
+        long offset = remoteOffset(queuePair, rkey, address, bytes, AccessFlags.REMOTE_READ);
+        Region r = region(rkey);
+        return r == null || offset < 0 ? offset : done(r.copyOut(offset, to, bytes));
+    }
+
+    @Override
+    public long write(int queuePair, int rkey, long address, long from, int bytes) {
+        long offset = remoteOffset(queuePair, rkey, address, bytes, AccessFlags.REMOTE_WRITE);
+        Region r = region(rkey);
+        return r == null || offset < 0 ? offset : done(r.copyIn(offset, from, bytes));
+    }
+
+    @Override
+    public long fetchAndAdd(int queuePair, int rkey, long address, long add, long[] before) {
+        long offset = word(queuePair, rkey, address, AccessFlags.REMOTE_ATOMIC);
+        Region r = region(rkey);
+        return r == null || offset < 0 ? offset : done(r.fetchAndAdd(offset, add, before));
+    }
+
+    @Override
+    public long compareAndSwap(int queuePair, int rkey, long address, long compare, long swap, long[] before) {
+        long offset = word(queuePair, rkey, address, AccessFlags.REMOTE_ATOMIC);
+        Region r = region(rkey);
+        return r == null || offset < 0 ? offset : done(r.compareAndSwap(offset, compare, swap, before));
+    }
+
+    @Override
+    public long put(int queuePair, int rkey, long address, long value) {
+        long offset = word(queuePair, rkey, address, AccessFlags.REMOTE_WRITE);
+        Region r = region(rkey);
+        return r == null || offset < 0 ? offset : done(r.put(offset, value));
+    }
+
+    private long word(int queuePair, int rkey, long address, int access) {
+        long offset = countedOffset(queuePair, rkey, address, Long.BYTES, access);
+        Region r = region(rkey);
+        return r == null || offset < 0 || r.isAligned(offset) ? offset : BAD_ALIGNMENT;
     }
 
     private static void count(Region r, int access, long length) {
@@ -138,7 +225,7 @@ final class DomainMemory implements Memory {
         r.windows++;
         w.region = r;
         w.access = wqe.windowAccess & ~AccessFlags.ZERO_BASED;
-        w.address = r.local(wqe.remoteAddress);
+        w.offset = wqe.remoteAddress - r.iova;
         w.start = (wqe.windowAccess & AccessFlags.ZERO_BASED) != 0 ? 0 : wqe.remoteAddress;
         w.length = wqe.windowLength;
         w.owner = once ? queuePair : 0;

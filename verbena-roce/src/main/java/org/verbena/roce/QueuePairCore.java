@@ -260,9 +260,6 @@ final class QueuePairCore implements QueuePairOwner {
             from.release(r); // before another thread can poll the completion, and post again
         }
         if (cq != null && !cq.put(wrId, word, byteLength, immediate, sourceQueuePair, solicited, held ? r : null)) {
-            if (held) {
-                from.release(r);
-            }
             overrun();
         }
     }

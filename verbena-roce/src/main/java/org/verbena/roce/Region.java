@@ -1,15 +1,20 @@
 package org.verbena.roce;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
 
 /** What the transport's memory knows of a region: bounds, rights, and where it lies. Used under the context's lock. */
 final class Region {
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
+
     /** What is given back with a region. */
     interface Given {
         void giveBack() throws LinuxException;
@@ -23,6 +28,7 @@ final class Region {
     /** The first byte as work requests name it. */
     final long iova;
     final long length;
+    /** Which any thread may touch. */
     final MemorySegment segment;
     /** What is given back with the region; null for memory that is the application's or the device's. */
     final @Nullable Given given;
@@ -65,9 +71,95 @@ final class Region {
         return offset >= 0 && bytes >= 0 && offset <= length && bytes <= length - offset;
     }
 
-    /** Where what work requests name {@code at} lies in this process. */
-    long local(long at) {
-        return at - iova + address;
+    // Memory of the application may be freed at any time, by an arena that is closed. Access by the segment is safe against
+    // that: whoever closes the arena waits for it, or it ends with an exception. Own memory needs no such care.
+
+    /** The JVM interrupts the thread that it throws out of an access; nobody has asked this thread to stop. */
+    private static boolean gone(boolean wasInterrupted) {
+        if (!wasInterrupted) {
+            Thread.interrupted();
+        }
+        return false;
+    }
+
+    /** Copies out of it; false if the application has given the memory back. */
+    boolean copyOut(long offset, long to, long bytes) {
+        if (own) {
+            RawMemory.copy(address + offset, to, bytes);
+            return true;
+        }
+        boolean interrupted = Thread.currentThread().isInterrupted();
+        try {
+            RawMemory.copyOut(segment, offset, to, bytes);
+            return true;
+        } catch (IllegalStateException closed) {
+            return gone(interrupted);
+        }
+    }
+
+    /** Copies into it; as {@link #copyOut}. */
+    boolean copyIn(long offset, long from, long bytes) {
+        if (own) {
+            RawMemory.copy(from, address + offset, bytes);
+            return true;
+        }
+        boolean interrupted = Thread.currentThread().isInterrupted();
+        try {
+            RawMemory.copyIn(from, segment, offset, bytes);
+            return true;
+        } catch (IllegalStateException closed) {
+            return gone(interrupted);
+        }
+    }
+
+    /** True if a {@code long} that begins there is aligned. */
+    boolean isAligned(long offset) {
+        return (address + offset & Long.BYTES - 1) == 0;
+    }
+
+    /** Adds to an aligned {@code long}; as {@link #copyOut}. */
+    boolean fetchAndAdd(long offset, long add, long[] before) {
+        if (own) {
+            before[0] = RawMemory.getAndAddLong(address + offset, add);
+            return true;
+        }
+        boolean interrupted = Thread.currentThread().isInterrupted();
+        try {
+            before[0] = (long) LONG.getAndAdd(segment, offset, add);
+            return true;
+        } catch (IllegalStateException closed) {
+            return gone(interrupted);
+        }
+    }
+
+    /** Compares and swaps an aligned {@code long}; as {@link #copyOut}. */
+    boolean compareAndSwap(long offset, long compare, long swap, long[] before) {
+        if (own) {
+            before[0] = RawMemory.compareAndExchangeLong(address + offset, compare, swap);
+            return true;
+        }
+        boolean interrupted = Thread.currentThread().isInterrupted();
+        try {
+            before[0] = (long) LONG.compareAndExchange(segment, offset, compare, swap);
+            return true;
+        } catch (IllegalStateException closed) {
+            return gone(interrupted);
+        }
+    }
+
+    /** Writes an aligned {@code long} at once; as {@link #copyOut}. */
+    boolean put(long offset, long value) {
+        if (own) {
+            RawMemory.putLongVolatile(address + offset, value);
+            return true;
+        }
+        boolean interrupted = Thread.currentThread().isInterrupted();
+        try {
+            LONG.setVolatile(segment, offset, value);
+            return true;
+        } catch (IllegalStateException closed) {
+            return gone(interrupted);
+        }
     }
 
     /** False if the application has given the memory back, though it must not. */

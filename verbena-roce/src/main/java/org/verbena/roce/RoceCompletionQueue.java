@@ -80,6 +80,9 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
     boolean put(long wrId, long word, long bytes, int immediate, int source, boolean solicited,
             @Nullable PooledReceive held) {
         if (failed || writing.isFull()) {
+            if (held != null) {
+                held.pool.release(held); // nobody will poll it
+            }
             return lost();
         }
         long now = now();

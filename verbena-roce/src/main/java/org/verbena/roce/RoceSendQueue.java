@@ -309,13 +309,13 @@ final class RoceSendQueue extends SendQueue {
         }
         ContextLock lock = context.lock();
         lock.lock();
-        long from = core.memory().local(lkey, address, length, 0);
-        if (from >= 0) {
-            w.addInline(from, (int) length);
-        } else {
-            error = Errno.EINVAL;
+        try {
+            if (!w.addInline(core.memory(), lkey, address, (int) length)) {
+                error = Errno.EINVAL;
+            }
+        } finally {
+            lock.unlock();
         }
-        lock.unlock();
     }
 
     @Override

@@ -14,9 +14,9 @@ final class Window {
     private int postedKey;
     @Nullable Region region;
     int access;
-    /** The first byte as requests name it, and where it lies. */
+    /** The first byte as requests name it, and where in the region it lies. */
     long start;
-    long address;
+    long offset;
     long length;
     /** The queue pair that alone may use it, for type 2. */
     int owner;

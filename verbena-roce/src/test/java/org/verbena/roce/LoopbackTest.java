@@ -34,12 +34,17 @@ class LoopbackTest {
         final MemoryRegion region;
 
         End() throws Exception {
+            this(64);
+        }
+
+        End(int receives) throws Exception {
             Device device = RoceNetDevice.all().stream().filter(d -> d.name().equals("roce_lo")).findFirst()
                     .orElseThrow();
             context = device.open();
             ProtectionDomain pd = context.allocateProtectionDomain();
             cq = context.createCompletionQueue(256);
-            qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxSendWr(64).maxReceiveWr(64).build());
+            qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxSendWr(64).maxReceiveWr(receives)
+                    .build());
             region = pd.allocate(1 << 20, AccessFlags.ALL);
         }
 
@@ -112,6 +117,29 @@ class LoopbackTest {
             }
             assertThat(least).as("bytes a round").isZero();
             assertThat(far.region.segment().get(ValueLayout.JAVA_BYTE, 0)).isZero();
+        }
+    }
+
+    /** The engine's thread completes and this one polls: with room for one receive, each must be free when it is polled. */
+    @Test
+    void aReceiveIsFreeWhenItsCompletionIsPolled() throws Exception {
+        int rounds = 20_000;
+        System.setProperty("verbena.roce.progress", "engine");
+        try (End near = new End(); End far = new End(1)) {
+            near.connect(far);
+            far.connect(near);
+            for (int i = 0; i < rounds; i++) {
+                assertThat(far.qp.receiveQueue().post(i, far.region, 0, 64)).as("round %d", i).isZero();
+                assertThat(near.qp.sendQueue().postSend(i, SendFlags.SIGNALED, near.region, 0, 64)).isZero();
+                far.await(i);
+                assertThat(far.qp.receiveQueue().post(i, far.region, 0, 64)).as("round %d", i).isZero();
+                assertThat(near.qp.sendQueue().postSend(i, SendFlags.SIGNALED, near.region, 0, 64)).isZero();
+                far.await(i);
+                near.await(i);
+                near.await(i);
+            }
+        } finally {
+            System.clearProperty("verbena.roce.progress");
         }
     }
 

@@ -1,7 +1,5 @@
 package org.verbena.roce.transport;
 
-import org.verbena.linux.spi.RawMemory;
-
 /** Scatter/gather elements of work requests: checks, sums and copies. */
 final class Buffers {
     private Buffers() {}
@@ -37,18 +35,17 @@ final class Buffers {
      */
     static boolean gather(Memory memory, int count, int[] lkeys, long[] addresses, long[] lengths, long offset,
             int bytes, long to) {
-        return copy(memory, count, lkeys, addresses, lengths, offset, bytes, to, 0);
+        return copy(memory, count, lkeys, addresses, lengths, offset, bytes, to, false);
     }
 
     /** Copies a part of a message into its buffers; as {@link #gather}, with the access of a write. */
     static boolean scatter(Memory memory, int count, int[] lkeys, long[] addresses, long[] lengths, long offset,
             int bytes, long from) {
-        return copy(memory, count, lkeys, addresses, lengths, offset, bytes, from,
-                org.verbena.verbs.AccessFlags.LOCAL_WRITE);
+        return copy(memory, count, lkeys, addresses, lengths, offset, bytes, from, true);
     }
 
     private static boolean copy(Memory memory, int count, int[] lkeys, long[] addresses, long[] lengths, long offset,
-            int bytes, long other, int access) {
+            int bytes, long other, boolean in) {
         long skip = offset;
         int left = bytes;
         long at = other;
@@ -59,14 +56,11 @@ final class Buffers {
                 continue;
             }
             int part = (int) Math.min(n - skip, left);
-            long own = memory.local(lkeys[i], addresses[i] + skip, part, access);
-            if (own < 0) {
+            long done = in
+                    ? memory.copyIn(lkeys[i], addresses[i] + skip, at, part)
+                    : memory.copyOut(lkeys[i], addresses[i] + skip, at, part);
+            if (done < 0) {
                 return false;
-            }
-            if (access == 0) {
-                RawMemory.copy(own, at, part);
-            } else {
-                RawMemory.copy(at, own, part);
             }
             at += part;
             left -= part;

@@ -1,6 +1,5 @@
 package org.verbena.roce.transport;
 
-import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 
 /** The peer's WRITE that is being carried out. */
@@ -40,13 +39,8 @@ final class IncomingWrite {
                 return false;
             }
         }
-        if (p.length > 0) {
-            long to = memory.remoteAgain(qp.number(), rkey, address + length - left, p.length,
-                    AccessFlags.REMOTE_WRITE);
-            if (to < 0) {
-                return false;
-            }
-            RawMemory.copy(p.payload, to, p.length);
+        if (p.length > 0 && memory.write(qp.number(), rkey, address + length - left, p.payload, p.length) < 0) {
+            return false;
         }
         left -= p.length;
         return true;

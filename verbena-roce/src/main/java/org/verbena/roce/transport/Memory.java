@@ -1,9 +1,15 @@
 package org.verbena.roce.transport;
 
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AccessFlags;
+
 /**
  * The memory of one protection domain, as work requests and peers name it. A key, an address and a length go in; a
- * native address that may be used until the lock is released comes out, or a code below 0. Called under the context's
- * lock, which whoever deregisters memory takes as well.
+ * native address comes out, or a code below 0. Called under the context's lock, which whoever deregisters memory takes as
+ * well.
+ *
+ * <p>The copies and atomics here use that address. That is right for memory that stays as long as the lock is held;
+ * memory that its owner may free without the lock has to do them in another way.
  */
 public interface Memory {
     /** No such key. */
@@ -12,6 +18,8 @@ public interface Memory {
     long BAD_RANGE = -2;
     /** The key does not allow the access. */
     long BAD_ACCESS = -3;
+    /** An atomic's value does not lie at a multiple of its size. */
+    long BAD_ALIGNMENT = -4;
 
     /**
      * Checks what an own work request names.
@@ -39,6 +47,86 @@ public interface Memory {
 
     /** As {@link #remote}, but counts no message: the key may have been taken away since the message's first packet. */
     long remoteAgain(int queuePair, int rkey, long address, long length, int access);
+
+    /** Copies out of memory that an own work request names; 0, or {@code BAD_…} with nothing copied. */
+    default long copyOut(int lkey, long address, long to, int bytes) {
+        long from = local(lkey, address, bytes, 0);
+        if (from < 0) {
+            return from;
+        }
+        RawMemory.copy(from, to, bytes);
+        return 0;
+    }
+
+    /** Copies into memory that an own work request names; 0, or {@code BAD_…}. */
+    default long copyIn(int lkey, long address, long from, int bytes) {
+        long to = local(lkey, address, bytes, AccessFlags.LOCAL_WRITE);
+        if (to < 0) {
+            return to;
+        }
+        RawMemory.copy(from, to, bytes);
+        return 0;
+    }
+
+    /** Copies out of memory that a peer names, as {@link #remoteAgain}; 0, or {@code BAD_…} with nothing copied. */
+    default long read(int queuePair, int rkey, long address, long to, int bytes) {
+        long from = remoteAgain(queuePair, rkey, address, bytes, AccessFlags.REMOTE_READ);
+        if (from < 0) {
+            return from;
+        }
+        RawMemory.copy(from, to, bytes);
+        return 0;
+    }
+
+    /** Copies into memory that a peer names, as {@link #remoteAgain}; 0, or {@code BAD_…}. */
+    default long write(int queuePair, int rkey, long address, long from, int bytes) {
+        long to = remoteAgain(queuePair, rkey, address, bytes, AccessFlags.REMOTE_WRITE);
+        if (to < 0) {
+            return to;
+        }
+        RawMemory.copy(from, to, bytes);
+        return 0;
+    }
+
+    /**
+     * Adds to eight bytes that a peer names, as {@link #remote}.
+     *
+     * @param before takes the value that was there
+     * @return 0, or {@code BAD_…} with nothing changed
+     */
+    default long fetchAndAdd(int queuePair, int rkey, long address, long add, long[] before) {
+        long at = word(queuePair, rkey, address, AccessFlags.REMOTE_ATOMIC);
+        if (at < 0) {
+            return at;
+        }
+        before[0] = RawMemory.getAndAddLong(at, add);
+        return 0;
+    }
+
+    /** Compares and swaps eight bytes that a peer names; as {@link #fetchAndAdd}. */
+    default long compareAndSwap(int queuePair, int rkey, long address, long compare, long swap, long[] before) {
+        long at = word(queuePair, rkey, address, AccessFlags.REMOTE_ATOMIC);
+        if (at < 0) {
+            return at;
+        }
+        before[0] = RawMemory.compareAndExchangeLong(at, compare, swap);
+        return 0;
+    }
+
+    /** Writes eight bytes that a peer names at once, in the machine's order, as {@link #remote}; 0, or {@code BAD_…}. */
+    default long put(int queuePair, int rkey, long address, long value) {
+        long at = word(queuePair, rkey, address, AccessFlags.REMOTE_WRITE);
+        if (at < 0) {
+            return at;
+        }
+        RawMemory.putLongVolatile(at, value);
+        return 0;
+    }
+
+    private long word(int queuePair, int rkey, long address, int access) {
+        long at = remote(queuePair, rkey, address, Long.BYTES, access);
+        return at >= 0 && (at & Long.BYTES - 1) != 0 ? BAD_ALIGNMENT : at;
+    }
 
     /**
      * Takes a key away.

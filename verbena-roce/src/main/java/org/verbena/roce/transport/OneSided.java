@@ -14,6 +14,8 @@ final class OneSided {
 
     private final ReliableQueuePair qp;
     private final Replies replies;
+    /** What an atomic has found. */
+    private final long[] before = new long[1];
     private int packets;
 
     OneSided(ReliableQueuePair qp, Replies replies) {
@@ -62,6 +64,11 @@ final class OneSided {
         return DONE;
     }
 
+    /** A zero-based region may begin anywhere, so an aligned address may name a value that is not. */
+    private static int refusal(long bad) {
+        return bad == Memory.BAD_ALIGNMENT ? Aeth.NAK_INVALID_REQUEST : Aeth.NAK_REMOTE_ACCESS;
+    }
+
     private int atomic(Packet p, Memory memory, long place, int msn) {
         long eth = p.extended;
         long address = AtomicEth.address(eth);
@@ -69,18 +76,15 @@ final class OneSided {
         if (!allows(AccessFlags.REMOTE_ATOMIC) || (address & 7) != 0) {
             return Aeth.NAK_INVALID_REQUEST;
         }
-        long at = memory.remote(qp.number(), rkey, address, Long.BYTES, AccessFlags.REMOTE_ATOMIC);
-        if (at < 0) {
-            return Aeth.NAK_REMOTE_ACCESS;
+        long done = p.operation() == Opcode.FETCH_AND_ADD
+                ? memory.fetchAndAdd(qp.number(), rkey, address, AtomicEth.swapOrAdd(eth), before)
+                : memory.compareAndSwap(qp.number(), rkey, address, AtomicEth.compare(eth), AtomicEth.swapOrAdd(eth),
+                        before);
+        if (done < 0) {
+            return refusal(done);
         }
-        if ((at & 7) != 0) {
-            return Aeth.NAK_INVALID_REQUEST; // a zero-based region may begin anywhere
-        }
-        long before = p.operation() == Opcode.FETCH_AND_ADD
-                ? RawMemory.getAndAddLong(at, AtomicEth.swapOrAdd(eth))
-                : RawMemory.compareAndExchangeLong(at, AtomicEth.compare(eth), AtomicEth.swapOrAdd(eth));
         qp.owner.count(SamplePoint.QP_RX_ATOMICS, 1);
-        replies.add(Replies.Kind.ATOMIC, place, 1, msn, memory, address, rkey, Long.BYTES, before);
+        replies.add(Replies.Kind.ATOMIC, place, 1, msn, memory, address, rkey, Long.BYTES, before[0]);
         return DONE;
     }
 
@@ -91,14 +95,10 @@ final class OneSided {
                 || Reth.length(p.extended) != Long.BYTES) {
             return Aeth.NAK_INVALID_REQUEST;
         }
-        long at = memory.remote(qp.number(), rkey, address, Long.BYTES, AccessFlags.REMOTE_WRITE);
-        if (at < 0) {
-            return Aeth.NAK_REMOTE_ACCESS;
+        long done = memory.put(qp.number(), rkey, address, RawMemory.getLongUnaligned(p.payload));
+        if (done < 0) {
+            return refusal(done);
         }
-        if ((at & 7) != 0) {
-            return Aeth.NAK_INVALID_REQUEST;
-        }
-        RawMemory.putLongVolatile(at, RawMemory.getLongUnaligned(p.payload));
         qp.owner.count(SamplePoint.QP_RX_WRITES, 1);
         qp.owner.count(SamplePoint.QP_RX_WRITE_BYTES, Long.BYTES);
         replies.add(Replies.Kind.EMPTY, place, 1, msn, memory, address, rkey, Long.BYTES, 0);

@@ -3,7 +3,6 @@ package org.verbena.roce.transport;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.verbs.AccessFlags;
 
 /**
  * Answers of a responder that are more than an ACK: to READs, atomics, flushes and atomic writes. The last ones are kept
@@ -224,12 +223,8 @@ final class Replies {
             at += Aeth.BYTES;
         }
         Memory memory = s.memory;
-        if (bytes > 0 && memory != null) {
-            long from = memory.remoteAgain(qp.number(), s.rkey, s.address + offset, bytes, AccessFlags.REMOTE_READ);
-            if (from < 0) {
-                return -1;
-            }
-            RawMemory.copy(from, at, bytes);
+        if (bytes > 0 && memory != null && memory.read(qp.number(), s.rkey, s.address + offset, at, bytes) < 0) {
+            return -1;
         }
         for (int i = 0; i < pad; i++) {
             RawMemory.putByte(at + bytes + i, (byte) 0);

@@ -2,8 +2,6 @@ package org.verbena.roce.transport;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.spi.RawMemory;
-
 /**
  * A send work request: an entry of a {@link SendRing}, made once and filled anew for each request. The poster writes the
  * public fields before it commits, and nothing afterwards.
@@ -109,9 +107,12 @@ public final class SendWqe {
         lengths[n] = bytes;
     }
 
-    /** Appends to the inline data; the caller has checked that there is room. */
-    public void addInline(long source, int bytes) {
-        RawMemory.copy(source, inlineAddress + inlineLength, bytes);
+    /** Appends to the inline data; the caller has checked that there is room. False if the memory may not be read. */
+    public boolean addInline(Memory memory, int lkey, long address, int bytes) {
+        if (memory.copyOut(lkey, address, inlineAddress + inlineLength, bytes) < 0) {
+            return false;
+        }
         inlineLength += bytes;
+        return true;
     }
 }

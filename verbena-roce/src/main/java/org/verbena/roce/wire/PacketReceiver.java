@@ -59,13 +59,15 @@ final class PacketReceiver {
             int total = batch.length(datagram);
             int segment = batch.segmentBytes(datagram);
             int length = segment <= 0 ? total : Math.min(segment, total - position);
-            take(batch.offset(datagram) + position, length, handler);
-            position += length;
+            int of = datagram;
+            int at = position;
+            position += length; // first: a packet whose handler fails is not taken again and again
             if (position >= total) {
                 position = 0;
                 datagram++;
             }
             taken++;
+            take(of, batch.offset(of) + at, length, handler);
         }
         return taken;
     }
@@ -98,23 +100,23 @@ final class PacketReceiver {
         return result > 0;
     }
 
-    private void take(int offset, int withCrc, PacketHandler handler) {
+    private void take(int of, int offset, int withCrc, PacketHandler handler) {
         int length = withCrc - Icrc.BYTES;
-        if (length < SHORTEST || length > Wire.PACKET_ROOM || batch.truncated(datagram)) {
+        if (length < SHORTEST || length > Wire.PACKET_ROOM || batch.truncated(of)) {
             counts.malformed++;
             return;
         }
         ReceivedPacket p = packet;
         p.address = base + offset;
         p.length = length;
-        p.sourceHigh = batch.sourceHigh(datagram);
-        p.sourceLow = batch.sourceLow(datagram);
-        p.destinationHigh = batch.destinationHigh(datagram);
-        p.destinationLow = batch.destinationLow(datagram);
-        p.sourcePort = batch.sourcePort(datagram);
-        p.trafficClass = batch.trafficClass(datagram);
+        p.sourceHigh = batch.sourceHigh(of);
+        p.sourceLow = batch.sourceLow(of);
+        p.destinationHigh = batch.destinationHigh(of);
+        p.destinationLow = batch.destinationLow(of);
+        p.sourcePort = batch.sourcePort(of);
+        p.trafficClass = batch.trafficClass(of);
         p.flowLabel = 0;
-        p.hopLimit = batch.hopLimit(datagram);
+        p.hopLimit = batch.hopLimit(of);
         if (isIntact(offset)) {
             counts.received++;
             handler.received(p);

@@ -116,7 +116,7 @@ class FaultyWireTest {
                 && random.nextBoolean();
         if (inline) {
             w.flags |= SendFlags.INLINE;
-            w.addInline(near.at(from), j.length);
+            w.addInline(near.memory, TestEnd.KEY, near.at(from), j.length);
         } else if (j.length > 2 && random.nextBoolean()) {
             int cut = random.nextInt(j.length);
             w.addSge(TestEnd.KEY, near.at(from), cut);
