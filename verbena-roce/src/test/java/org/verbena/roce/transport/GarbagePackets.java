@@ -37,95 +37,18 @@ final class GarbagePackets {
     /** How many receives have completed. */
     int receives;
 
-    private static byte[] garbage(Random random, Script s, int type, List<byte[]> seen) {
+    private static byte[] garbage(Random random, GarbageMaker maker, int type, List<byte[]> seen) {
         byte[] p;
         if (!seen.isEmpty() && random.nextInt(4) == 0) {
             p = seen.get(random.nextInt(seen.size())).clone(); // an own packet comes back
             ByteBuffer.wrap(p).putInt(4, Script.NUMBER);
         } else {
-            p = made(random, s, type);
+            p = maker.make(random, type);
         }
         for (int n = random.nextInt(3); n > 0 && p.length > 0; n--) {
             p[random.nextInt(p.length)] ^= (byte) (1 << random.nextInt(8));
         }
         return random.nextInt(10) == 0 ? Arrays.copyOf(p, random.nextInt(p.length + 1)) : p;
-    }
-
-    private static byte[] made(Random random, Script s, int type) {
-        int transport = switch (type) {
-            case QueuePairType.RC -> 0;
-            case QueuePairType.UC -> 0x20;
-            case QueuePairType.UD -> 0x60;
-            default -> 0xa0;
-        };
-        int op = random.nextInt(32);
-        ByteBuffer b = ByteBuffer.allocate(12 + 44 + 1024 + 4);
-        b.position(12);
-        if (transport == 0xa0 && (op < 0x0d || op > 0x12)) {
-            b.putInt(random.nextInt(4) == 0 ? random.nextInt() : SRQ);
-        }
-        switch (transport == 0x60 ? 0x60 : op) {
-            case 0x06, 0x0a, 0x0b, 0x0c, 0x13, 0x14, 0x1d -> address(random, s, b);
-            case 0x1c -> address(random, s, b.putInt(random.nextInt(64)));
-            case 0x0d, 0x0f, 0x10, 0x11, 0x12 -> b.putInt(syndrome(random) << 24);
-            case 0x60 -> b.putInt(random.nextInt(4) == 0 ? random.nextInt() : QKEY).putInt(random.nextInt());
-            default -> {
-                // nothing but the payload
-            }
-        }
-        if (op == 0x0b || op == 0x03 || op == 0x05 || op == 0x09 || op == 0x16 || op == 0x17) {
-            b.putInt(random.nextInt());
-        }
-        int payload = switch (random.nextInt(4)) {
-            case 0 -> 0;
-            case 1 -> 256;
-            case 2 -> 8;
-            default -> random.nextInt(1024);
-        };
-        for (int i = 0; i < payload; i++) {
-            b.put((byte) 0xee);
-        }
-        while ((b.position() & 3) != 0) {
-            b.put((byte) 0);
-        }
-        int length = b.position();
-        int psn = random.nextInt(4) == 0 ? random.nextInt() : Script.in(random.nextInt(40) - 8);
-        if (op >= 0x0d && op <= 0x12) {
-            psn = Script.own(random.nextInt(40) - 4);
-        }
-        b.put(0, (byte) (transport | op)).put(1, (byte) ((-payload & 3) << 4)).putShort(2, (short) -1)
-                .putInt(4, Script.NUMBER).putInt(8, psn & 0xffffff | (random.nextBoolean() ? 1 << 31 : 0));
-        return Arrays.copyOf(b.array(), length);
-    }
-
-    private static void address(Random random, Script s, ByteBuffer b) {
-        long offset = switch (random.nextInt(4)) {
-            case 0 -> GRANTED + GRANTED_BYTES - random.nextInt(300);
-            case 1 -> random.nextInt(MEMORY);
-            default -> GRANTED + random.nextInt(GRANTED_BYTES);
-        };
-        b.putLong(random.nextInt(10) == 0 ? random.nextLong() : s.end.at(offset));
-        b.putInt(switch (random.nextInt(6)) {
-            case 0 -> random.nextInt();
-            case 1 -> TestEnd.KEY;
-            case 2 -> READABLE;
-            default -> WRITABLE;
-        });
-        b.putInt(switch (random.nextInt(4)) {
-            case 0 -> random.nextInt();
-            case 1 -> 256;
-            case 2 -> 8;
-            default -> random.nextInt(2000);
-        });
-    }
-
-    private static int syndrome(Random random) {
-        return switch (random.nextInt(4)) {
-            case 0 -> random.nextInt(256);
-            case 1 -> 0x20 | random.nextInt(32);
-            case 2 -> 0x60 + random.nextInt(4);
-            default -> 0x1f;
-        };
     }
 
     private static void connect(Script s, int type) throws Exception {
@@ -184,6 +107,8 @@ final class GarbagePackets {
         TestReceives shared = new TestReceives(s.end.memory, true);
         s.end.queues.put(SRQ, shared);
         connect(s, type);
+        GarbageMaker maker = new GarbageMaker(Script.NUMBER, s.end.at(GRANTED), GRANTED_BYTES, MEMORY, SRQ, QKEY,
+                Script.PEER_PSN, Script.OWN_PSN, WRITABLE, READABLE, TestEnd.KEY);
         TestReceives queue = type == QueuePairType.XRC_RECV ? shared : s.end.receives;
         for (int i = 0; !over.getAsBoolean(); i++) {
             if (queue.size() < 3 && random.nextBoolean()) {
@@ -192,7 +117,7 @@ final class GarbagePackets {
             if (random.nextInt(5) == 0) {
                 ownWork(random, s, type);
             }
-            s.network.inject(Script.PEER, Script.OWN, garbage(random, s, type, seen));
+            s.network.inject(Script.PEER, Script.OWN, garbage(random, maker, type, seen));
             s.progress();
             if (random.nextInt(20) == 0) {
                 s.pass(random.nextLong(200_000_000));
