@@ -1,12 +1,14 @@
 package org.verbena.rdmacore;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Mapping;
+import org.verbena.linux.Sys;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
@@ -29,7 +31,6 @@ import org.verbena.verbs.VerbsObject;
 final class RdmaProtectionDomain extends ProtectionDomain {
     /** All that {@code enum ibv_access_flags} has outside the optional range. */
     private static final int KNOWN_ACCESS = 0x3ff;
-    private static final int PAGE = 4096;
 
     private final Handle handle;
     private final RdmaContext context;
@@ -63,14 +64,16 @@ final class RdmaProtectionDomain extends ProtectionDomain {
     /** Memory of the process's own, which the region keeps until it is closed. */
     @Override
     protected MemoryRegion implAllocate(long bytes, int access) throws VerbsException {
-        MemorySegment memory;
-        try {
-            memory = Arena.ofAuto().allocate(bytes, PAGE);
-        } catch (OutOfMemoryError e) {
-            throw new VerbsException("allocate " + bytes + " bytes on " + describe(), Errno.ENOMEM, String.valueOf(e
-                    .getMessage()));
+        String verb = "allocate " + bytes + " bytes on " + describe();
+        long available = Sys.availableMemory();
+        if (bytes > available) { // registering takes all of its pages
+            throw new VerbsException(verb, Errno.ENOMEM, "only " + available + " bytes of memory are available");
         }
-        return implRegister(memory, access);
+        try {
+            return implRegister(Mapping.anonymous(bytes).segment(), access);
+        } catch (LinuxException e) {
+            throw new VerbsException(verb, e);
+        }
     }
 
     @Override

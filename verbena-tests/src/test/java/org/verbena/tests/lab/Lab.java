@@ -91,6 +91,10 @@ final class Lab {
             if (options.containsKey("--at") || rows.stream().anyMatch(r -> r.client().text().contains("/share/"))) {
                 Modules.copy(share);
             }
+            if (options.containsKey("--at") || rows.stream().anyMatch(r -> r.client().text().contains(
+                    "/share/conformance"))) {
+                Modules.copyConformance(share, conformance());
+            }
             return 0;
         }
         clear(Files.createDirectories(logs));
@@ -111,6 +115,12 @@ final class Lab {
                 }
             });
         }
+    }
+
+    /** Where Maven has compiled the suite: the same way as what runs here. */
+    private static Path conformance() {
+        boolean fast = System.getProperty("java.class.path").contains("/target/fast/");
+        return Repository.root().resolve("verbena-conformance/target" + (fast ? "/fast" : ""));
     }
 
     /** The rows that are wanted. */

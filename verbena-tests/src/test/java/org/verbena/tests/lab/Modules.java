@@ -44,15 +44,48 @@ final class Modules {
                 copy(Path.of(entry), modules.resolve(Path.of(entry).getFileName().toString()));
             }
         }
-        Path command = share.resolve("verbena");
-        Files.writeString(command, """
-                #!/bin/sh
+        command(share.resolve("verbena"), """
                 exec /jdk/bin/java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --module-path /share/modules \\
                     --enable-native-access=org.verbena.linux,org.jline.terminal.ffm \\
                     --add-exports java.base/sun.nio.ch=org.verbena.sockets \\
                     --add-exports java.base/sun.net=org.verbena.sockets \\
                     --module org.verbena.cli/org.verbena.cli.Main "$@"
                 """);
+    }
+
+    /** Makes the folder {@code suite} and the command {@code conformance}, which runs the suite on {@code rxe0}. */
+    static void copyConformance(Path share, Path target) throws IOException, Unavailable {
+        Path list = target.resolve("class-path");
+        if (!Files.exists(list)) {
+            throw new Unavailable(
+                    "the conformance suite is not compiled: mvn -Dfast -pl verbena-conformance,verbena-tests"
+                            + " -am test-compile");
+        }
+        Path suite = share.resolve("suite");
+        delete(suite);
+        Files.createDirectories(suite);
+        copy(target.resolve("test-classes"), suite.resolve("0"));
+        int n = 1;
+        for (String entry : Files.readString(list).strip().split(File.pathSeparator, -1)) {
+            copy(Path.of(entry), suite.resolve(entry.endsWith(".jar") ? n + ".jar" : Integer.toString(n)));
+            n++;
+        }
+        StringBuilder path = new StringBuilder("/share/suite/*");
+        for (int i = 0; i < n; i++) {
+            if (Files.isDirectory(suite.resolve(Integer.toString(i)))) {
+                path.append(":/share/suite/").append(i);
+            }
+        }
+        command(share.resolve("conformance"), """
+                exec /jdk/bin/java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx160m --enable-native-access=ALL-UNNAMED \\
+                    -cp '%s' "-Dverbena.conformance.groups=$1" org.junit.platform.console.ConsoleLauncher execute \\
+                    --disable-banner --details=${2:-summary} \\
+                    --select-class=org.verbena.tests.conformance.RxeConformance
+                """.formatted(path));
+    }
+
+    private static void command(Path command, String script) throws IOException {
+        Files.writeString(command, "#!/bin/sh\n" + script);
         if (!command.toFile().setExecutable(true)) {
             throw new IOException("cannot make " + command + " executable");
         }

@@ -62,7 +62,7 @@ final class VirtualMachine implements Place, Closeable {
         console = logs.resolve(name + ".console");
         Path pcap = logs.resolve(name + ".pcap");
         List<String> command = List.of("qemu-system-x86_64", "-name", "verbena-lab-" + name, "-accel", "tcg", "-cpu",
-                "max", "-m", "512", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+                "max", "-m", "1024", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                 "-kernel", image.resolve("vmlinuz").toString(), "-initrd", image.resolve("initrd").toString(),
                 "-append", "console=ttyS0 quiet panic=-1 oops=panic mitigations=off",
                 "-serial", "file:" + console,
