@@ -1,5 +1,6 @@
 package org.verbena.rdmacore;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
