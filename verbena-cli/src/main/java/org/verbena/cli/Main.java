@@ -26,6 +26,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             DoctorCommand.class,
             MonitorCommand.class,
             PerfCommand.class,
+            PerftestCommand.class,
             PingPongCommand.class,
             RpingCommand.class,
             RulesCommand.class,

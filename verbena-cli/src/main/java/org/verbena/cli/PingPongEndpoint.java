@@ -83,7 +83,7 @@ final class PingPongEndpoint implements AutoCloseable {
         this.context = context;
         PortAttributes port = context.queryPort(o.ibPort());
         check(port);
-        gidIndex = o.gidIndex() == PingPongOptions.ANY_GID ? chooseGid(port) : o.gidIndex();
+        gidIndex = o.gidIndex() == PingPongOptions.ANY_GID ? chooseGid(context, o.ibPort(), port) : o.gidIndex();
         DeviceAttributes limits = context.queryDevice();
         boolean shared = o.type() == PingPongType.SRQ;
         int most = Math.min(shared ? limits.maxSrqWr() : limits.maxQpWr(), limits.maxCqe() - o.queuePairs());
@@ -124,14 +124,14 @@ final class PingPongEndpoint implements AutoCloseable {
     }
 
     /** None on InfiniBand, where local identifiers do; else one that is routed, of IPv4 rather than of IPv6. */
-    private int chooseGid(PortAttributes port) throws IOException {
+    static int chooseGid(Context context, int ibPort, PortAttributes port) throws IOException {
         if (port.lid().orElse(0) != 0) {
             return PingPongOptions.ANY_GID;
         }
         int best = PingPongOptions.ANY_GID;
         int bestRank = 0;
         for (int i = 0; i < port.gidTableLength(); i++) {
-            GidEntry e = context.queryGidEntry(options.ibPort(), i);
+            GidEntry e = context.queryGidEntry(ibPort, i);
             int rank = rank(e);
             if (rank > bestRank) {
                 best = i;
