@@ -132,6 +132,7 @@ final class Activation implements Supplier<Map<String, Object>> {
             }
             Carrier c = carrier();
             c.grantNativeAccess(instrumentation);
+            c.addDevices(instrumentation);
             Map<String, Object> all = new HashMap<>(Map.of(SocketHook.PROVIDER, c.provider()));
             all.put(SocketHook.ASYNCHRONOUS, c);
             if (late) {

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * class loader would be a mixture of classes.
  *
  * @param whose for a person
+ * @param inner where it comes from the agent's jar; null if it is the application's own
  */
-record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux)
+record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nullable InnerModules inner)
         implements
             Supplier<AsynchronousChannelProvider> {
     /** What {@code DropIn.level()} says inside the agent's jar. */
@@ -40,7 +41,7 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux)
             Class<?> dropIn = Class.forName(DROP_IN, false, loader);
             Module sockets = dropIn.getModule();
             Module linux = Class.forName(InnerModules.LINUX + ".Sys", false, loader).getModule();
-            Carrier own = new Carrier("the application's own Verbena", dropIn, sockets, linux);
+            Carrier own = new Carrier("the application's own Verbena", dropIn, sockets, linux, null);
             return own.level() >= LEVEL ? Optional.of(own) : Optional.empty();
         } catch (ReflectiveOperationException | LinkageError e) {
             return Optional.empty(); // none, one before there was an agent, or half of one
@@ -51,11 +52,20 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux)
             throws IOException, ReflectiveOperationException {
         InnerModules modules = new InnerModules(jar, Grants.access(instrumentation));
         return new Carrier("Verbena", Class.forName(DROP_IN, false, modules), modules.module(InnerModules.SOCKETS),
-                modules.module(InnerModules.LINUX));
+                modules.module(InnerModules.LINUX), modules);
     }
 
     void grantNativeAccess(Instrumentation instrumentation) {
         Grants.nativeAccess(instrumentation, linux);
+    }
+
+    /** Adds the devices that rules name; programs without rules are spared the look. The settings are made by now. */
+    void addDevices(Instrumentation instrumentation) throws IOException, ReflectiveOperationException {
+        if (inner != null && (System.getProperty("verbena.rules") != null
+                || System.getProperty("verbena.rules.file") != null)
+                && Boolean.TRUE.equals(dropIn.getMethod("namesDevices").invoke(null))) {
+            inner.addRoce(Grants.access(instrumentation));
+        }
     }
 
     private int level() throws ReflectiveOperationException {

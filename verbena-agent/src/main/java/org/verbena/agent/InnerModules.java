@@ -10,6 +10,7 @@ import java.security.cert.Certificate;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.jar.JarFile;
 import java.util.zip.ZipEntry;
@@ -31,6 +32,7 @@ final class InnerModules extends ClassLoader {
     static final String LINUX = "org.verbena.linux";
     static final String VERBS = "org.verbena.verbs";
     static final String SHM = "org.verbena.shm";
+    static final String ROCE = "org.verbena.roce";
     static final String SOCKETS = "org.verbena.sockets";
 
     /** The packages of each: to list those of the jar takes longer than to define them. */
@@ -38,6 +40,7 @@ final class InnerModules extends ClassLoader {
             LINUX, Set.of(LINUX, LINUX + ".spi"),
             VERBS, Set.of(VERBS, VERBS + ".spi"),
             SHM, Set.of(SHM),
+            ROCE, Set.of(ROCE, ROCE + ".cm", ROCE + ".transport", ROCE + ".wire"),
             SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".nio", SOCKETS + ".rules",
                     SOCKETS + ".stream"));
 
@@ -51,7 +54,7 @@ final class InnerModules extends ClassLoader {
     private final JarFile jar;
     private final ProtectionDomain domain;
     private final Map<String, Module> modules = new HashMap<>();
-    private final Map<String, String> folders = new HashMap<>();
+    private final Map<String, String> folders = new ConcurrentHashMap<>();
 
     /**
      * Defines them.
@@ -64,18 +67,34 @@ final class InnerModules extends ClassLoader {
         jar = new JarFile(file);
         domain = new ProtectionDomain(new CodeSource(file.toURI().toURL(), (Certificate @Nullable []) null), null, this,
                 null);
-        ServicesCatalog services = ServicesCatalog.getServicesCatalog(this);
         for (Map.Entry<String, Set<String>> m : PACKAGES.entrySet()) {
-            String folder = FOLDER + m.getKey() + "/";
-            Module module = access.defineModule(this, descriptor(folder, m.getValue()), null);
-            modules.put(m.getKey(), module);
-            services.register(module);
-            for (String p : m.getValue()) {
-                folders.put(p, folder);
+            if (!m.getKey().equals(ROCE)) {
+                define(m.getKey(), m.getValue(), access);
             }
         }
         for (Module m : modules.values()) {
             connect(m, access);
+        }
+    }
+
+    /** Defines RoCE too, which only rules need that name a device: before the first look for providers. */
+    void addRoce(JavaLangAccess access) throws IOException {
+        Set<String> packages = PACKAGES.get(ROCE);
+        if (packages != null && !modules.containsKey(ROCE)) {
+            define(ROCE, packages, access);
+            for (Module m : modules.values()) { // what they export to it, too
+                connect(m, access);
+            }
+        }
+    }
+
+    private void define(String name, Set<String> packages, JavaLangAccess access) throws IOException {
+        String folder = FOLDER + name + "/";
+        Module module = access.defineModule(this, descriptor(folder, packages), null);
+        modules.put(name, module);
+        ServicesCatalog.getServicesCatalog(this).register(module);
+        for (String p : packages) {
+            folders.put(p, folder);
         }
     }
 

@@ -12,6 +12,7 @@ class InnerModulesTest {
     /** A package that is not named is not found under the agent. */
     @ParameterizedTest
     @CsvSource({"org.verbena.linux,Sys", "org.verbena.verbs,Verbs", "org.verbena.shm,ShmProvider",
+        "org.verbena.roce,RoceProvider",
         "org.verbena.sockets,DropIn"})
     void thePackagesOfEachModuleAreNamed(String module, String sample) throws Exception {
         Path where = Path.of(Class.forName(module + "." + sample, false, getClass().getClassLoader())

@@ -79,6 +79,9 @@ final class RulesExplainCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         Rule rule = d.rule();
         out.println("transport: " + (r.isDatagram() ? Transport.OS : d.transport()));
+        if (d.device() != null) {
+            out.println("device:    " + d.device() + ", for peers on other hosts");
+        }
         out.println("rule:      " + (rule == null ? "none" : rule));
         out.println("why:       " + (r.isDatagram()
                 ? "datagrams are always the kernel's, and no rule is asked; else: "

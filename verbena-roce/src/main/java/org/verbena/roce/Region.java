@@ -100,7 +100,12 @@ final class Region {
     /** Copies into it; as {@link #copyOut}. */
     boolean copyIn(long offset, long from, long bytes) {
         if (own) {
-            RawMemory.copy(from, address + offset, bytes);
+            if (bytes == Long.BYTES) { // a word that is looked at while it is written, after what came before it
+                VarHandle.releaseFence();
+                RawMemory.copy8(from, address + offset);
+            } else {
+                RawMemory.copy(from, address + offset, bytes);
+            }
             return true;
         }
         boolean interrupted = Thread.currentThread().isInterrupted();

@@ -39,7 +39,7 @@ final class RoceConnectionManager extends ConnectionManager {
     private static final int LAST_EPHEMERAL = 60999;
     /** Code 12 of the RNR timer, 0.64 ms, and code 15 of the time-out, 134 ms: a JVM stands still now and then. */
     private static final int RNR_TIMER = 12;
-    private static final int TIMEOUT = 15;
+    private static final int TIMEOUT = Math.clamp(Integer.getInteger("verbena.roce.timeout", 15), 1, 31);
     private static final int RESPONSE_TIMEOUT = 17;
     private static final int RETRIES = 15;
     private static final int PKEY = 0xFFFF;

@@ -9,6 +9,7 @@ import org.verbena.roce.cm.RejectReason;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 
@@ -28,6 +29,16 @@ final class RoceConnectionRequest extends ConnectionRequest {
     @Override
     public byte[] privateData() {
         return RoceConnectionManager.data(request);
+    }
+
+    @Override
+    public Gid remoteGid() {
+        return connection.remote();
+    }
+
+    @Override
+    public Gid localGid() {
+        return connection.local();
     }
 
     @Override

@@ -66,6 +66,11 @@ public final class DropIn {
         return SharedMemory.problemToSay();
     }
 
+    /** Whether a rule names a device by which other hosts are reached; to be asked when {@link #mistake} finds nothing. */
+    public static boolean namesDevices() {
+        return Rules.nameDevices();
+    }
+
     /**
      * What to run when this process ends, after all hooks of the program's; null if there is nothing to do, or who asked
      * before has it.

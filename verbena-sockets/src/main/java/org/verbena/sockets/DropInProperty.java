@@ -35,13 +35,14 @@ record DropInProperty(String name, String values, long least, long most, String 
             of("stream.device", ".+", "a device"),
             number("stream.memory", 1, Long.MAX_VALUE, "bytes"),
             number("stream.patience", 1, 600_000, "milliseconds"),
+            number("stream.port", 1, 65_535, "a port"),
             number("stream.ring", 4 << 10, 64 << 20, "bytes"),
             number("stream.wait", 0, 600_000, "milliseconds"),
             of("summary", ".+", "stderr or a file"),
             of("shm.trusted-uids", "\\d{1,10}(,\\d{1,10})*", "user numbers, with commas between them"));
 
     /** Those that are not of the sockets: what the agent says, and what other parts of Verbena are told. */
-    private static final List<String> OTHERS = List.of("verbena.agent", "verbena.test.");
+    private static final List<String> OTHERS = List.of("verbena.agent", "verbena.roce.", "verbena.test.");
 
     private static DropInProperty of(String name, String values, String takes) {
         return new DropInProperty(name, values, 0, 0, takes);

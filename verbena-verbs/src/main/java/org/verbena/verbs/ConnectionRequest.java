@@ -1,5 +1,7 @@
 package org.verbena.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Somebody wants to connect, {@code RDMA_CM_EVENT_CONNECT_REQUEST}. It is answered once, by {@link #accept} or
  * {@link #reject}.
@@ -10,6 +12,16 @@ public abstract class ConnectionRequest {
 
     /** What the peer's application sent along. */
     public abstract byte[] privateData();
+
+    /** The GID that asks, which the provider has compared with the packets' sender; null if it has no such thing, as shm. */
+    public @Nullable Gid remoteGid() {
+        return null;
+    }
+
+    /** The GID that is asked; null if the provider has no such thing. */
+    public @Nullable Gid localGid() {
+        return null;
+    }
 
     /** Who asks, for people; on shm the process. */
     public abstract String peer();

@@ -21,6 +21,7 @@ import org.verbena.sockets.rules.Decision;
 import org.verbena.sockets.rules.Role;
 import org.verbena.sockets.rules.Rules;
 import org.verbena.sockets.stream.OpenSocket;
+import org.verbena.sockets.stream.Stream;
 
 /**
  * A listening channel: all of it is the inner channel's, one of the JDK's, but what it accepts becomes a
@@ -111,6 +112,10 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
         checkOpen();
         inner.bind(local, backlog);
         decision = Rules.decide(Role.TCP_SERVER, (InetSocketAddress) inner.getLocalAddress(), null, offloaded);
+        String device = decision.device();
+        if (device != null) {
+            Stream.expect(device);
+        }
         OpenSocket own = OpenSocket.listening(inner, decision);
         shown = own;
         if (!isOpen()) {

@@ -286,7 +286,7 @@ final class StreamSocketChannel extends JdkBackedChannel
                     ? Stream.byKernel(inner, role, FallbackReason.RULE)
                     : foreign().areKnown()
                             ? Stream.byKernel(inner, role, FallbackReason.FOREIGN_SELECTOR)
-                            : Stream.of(inner, role);
+                            : Stream.of(inner, role, decision.device());
             made.decidedBy(decision);
             if (urgentInline) {
                 made.urgentInline(true);

@@ -20,6 +20,11 @@ public record Decision(Transport transport, @Nullable Rule rule, String reason) 
         return transport == Transport.OS;
     }
 
+    /** The device by which a peer on another host is reached; null if TCP reaches it. */
+    public @Nullable String device() {
+        return rule == null ? null : rule.device();
+    }
+
     static Decision by(Rule rule) {
         return rule.transport() == Transport.STACK
                 ? new Decision(Transport.OS, rule, "the rule asks for stack, which this Verbena does not have")

@@ -12,6 +12,7 @@ public final class Rule {
     private final Endpoints first;
     private final Endpoints second;
     private final @Nullable String counter;
+    private final @Nullable String device;
     private final Place place;
     private final LongAdder hits = new LongAdder();
 
@@ -23,12 +24,14 @@ public final class Rule {
         }
     }
 
-    Rule(Transport transport, Role role, Endpoints first, Endpoints second, @Nullable String counter, Place place) {
+    Rule(Transport transport, Role role, Endpoints first, Endpoints second, @Nullable String counter,
+            @Nullable String device, Place place) {
         this.transport = transport;
         this.role = role;
         this.first = first;
         this.second = second;
         this.counter = counter;
+        this.device = device;
         this.place = place;
     }
 
@@ -45,6 +48,11 @@ public final class Rule {
     /** The name of the counter that it raises, which several rules may share; null if it names none. */
     public @Nullable String counter() {
         return counter;
+    }
+
+    /** The device by which peers on other hosts are reached; null if TCP reaches them. */
+    public @Nullable String device() {
+        return device;
     }
 
     /** Where it was written. */

@@ -10,13 +10,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads rules in libvma.conf's grammar and what goes beyond it: IPv6, {@code stream} and {@code stack} as transports, a
- * counter behind a rule, and {@code log} lines as that file's comments describe them. docs/rules.md has the grammar.
+ * counter and a device behind a rule, and {@code log} lines as that file's comments describe them. docs/rules.md has the grammar.
  */
 public final class RuleParser {
     private static final String USE = "use";
     private static final String APPLICATION = "application-id";
     private static final String LOG = "log";
     private static final String COUNTER = "counter";
+    private static final String DEVICE = "device";
+    private static final String DEVICE_NAME = "[A-Za-z0-9_.:@-]+";
     private static final String COUNTER_NAME = "[A-Za-z_][A-Za-z0-9_.-]*";
 
     private static final Map<String, Transport> TRANSPORTS = new TreeMap<>(Map.of(
@@ -146,29 +148,41 @@ public final class RuleParser {
         Endpoints first = endpoints();
         Endpoints second = text.take(':') ? endpoints() : Endpoints.ALL;
         String counter = null;
-        if (text.peek() == COUNTER.charAt(0)) {
+        String device = null;
+        while (!text.isLineEnd()) {
             int at = textStart();
             String word = text.word();
-            if (!word.equals(COUNTER)) {
-                throw text.unknown(at, word, List.of(COUNTER));
-            }
-            int nameAt = textStart();
-            counter = required(nameAt, "the name of a counter");
-            if (!counter.matches(COUNTER_NAME)) {
-                throw text.error(nameAt, "'" + counter + "' is no name of a counter: letters, digits and _ . - may be"
-                        + " in it");
+            if (word.equals(COUNTER) && counter == null) {
+                counter = counter();
+            } else if (word.equals(DEVICE) && device == null) {
+                device = device(at, transport, role);
+            } else {
+                throw text.unknown(at, word, List.of(COUNTER, DEVICE));
             }
         }
-        requireEnd();
-        return new Rule(transport, role, first, second, counter, place(start));
+        return new Rule(transport, role, first, second, counter, device, place(start));
     }
 
-    private void requireEnd() {
+    private String counter() {
         int at = textStart();
-        if (!text.isLineEnd()) {
-            throw text.error(at, "unknown word '" + text.word() + "', here must be '" + COUNTER
-                    + "' or the end of the line");
+        String name = required(at, "the name of a counter");
+        if (!name.matches(COUNTER_NAME)) {
+            throw text.error(at, "'" + name + "' is no name of a counter: letters, digits and _ . - may be in it");
         }
+        return name;
+    }
+
+    /** @param start of the word before the name */
+    private String device(int start, Transport transport, Role role) {
+        int at = textStart();
+        String name = required(at, "the name of a device");
+        if (!name.matches(DEVICE_NAME)) {
+            throw text.error(at, "'" + name + "' is no name of a device, as roce_eth0 is");
+        }
+        if (transport != Transport.STREAM || role.isDatagram()) {
+            throw text.error(start, "a device carries 'use stream tcp_client' and 'use stream tcp_server' only");
+        }
+        return name;
     }
 
     private <T> T one(Map<String, T> words) {

@@ -38,6 +38,11 @@ public final class RuleWarnings {
         if (rule.transport() == Transport.STREAM && rule.role().isDatagram()) {
             all.add(rule + ": not asked, datagrams are always the kernel's");
         }
+        String device = rule.device();
+        String problem = device == null ? null : RuleDevices.problem(device);
+        if (problem != null) {
+            all.add(rule + ": refused on this machine: " + problem);
+        }
         for (Rule before : rules.subList(0, i)) {
             if (before.role() == rule.role() && before.covers(rule)) {
                 all.add(rule + ": never used, since " + at(before.place()) + " matches all that it matches");

@@ -102,7 +102,8 @@ public final class Rules {
      * Puts one {@code use} line before all other rules. Sockets that are decided already stay as they are.
      *
      * @throws RuleSyntaxException with line and column
-     * @throws IllegalArgumentException for none, as an empty text or a comment alone, and for more than one
+     * @throws IllegalArgumentException for none, as an empty text or a comment alone, for more than one, and for a device
+     *         that is not there
      */
     public static void add(String line) {
         List<Rule> more = RuleParser.parseRules("rule", line);
@@ -110,6 +111,7 @@ public final class Rules {
             throw new IllegalArgumentException("exactly one 'use' line can be added at a time, and '" + line + "' has "
                     + (more.isEmpty() ? "none" : more.size()));
         }
+        RuleDevices.check(more);
         synchronized (CHANGE) {
             rules = check().with(more);
         }
@@ -118,11 +120,25 @@ public final class Rules {
     /**
      * The rules, read at the first use.
      *
-     * @throws IllegalArgumentException if they are malformed, with line and column, or the file cannot be read; each time
+     * @throws IllegalArgumentException if they are malformed, with line and column, name a device that is not there, or the
+     *         file cannot be read; each time
      */
     public static RuleSet check() {
         RuleSet r = rules;
         return r == null ? read() : r;
+    }
+
+    /** Whether one of the rules names a device. */
+    public static boolean nameDevices() {
+        RuleSet all = check();
+        for (Role role : Role.values()) {
+            for (Rule rule : all.rules(role)) {
+                if (rule.device() != null) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private static RuleSet read() {
@@ -134,6 +150,9 @@ public final class Rules {
                 RuleSet own = file.isEmpty() ? RuleSet.EMPTY : RuleSet.of(file(file), Application.own());
                 String lines = System.getProperty(LINES, "");
                 r = lines.isEmpty() ? own : own.with(RuleParser.parseLines(LINES, lines)); // few programs need the parser
+                for (Role role : Role.values()) {
+                    RuleDevices.check(r.rules(role));
+                }
                 rules = r;
             }
             return r;

@@ -35,16 +35,17 @@ final class Agreement {
     private static final int[] NO_DESCRIPTORS = {};
     private static final int ESTABLISHED = 1; // as the kernel's TCP_ESTABLISHED
     /** How long an end waits for the other to appear. */
-    private static final long PATIENCE_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.patience", 5000), 1,
+    static final long PATIENCE_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.patience", 5000), 1,
             600_000);
     /** How long the ends may take to agree once they have met: the other one is ours, and may be slow. */
-    private static final long TALK_NANOS = 3 * PATIENCE_NANOS;
+    static final long TALK_NANOS = 3 * PATIENCE_NANOS;
     private static final long FIRST_RETRY_NANOS = 1_000_000L;
 
     private final StreamEngine engine;
     private final RingStream stream;
     private final SocketChannel tcp;
     private final Stream.Role role;
+    private final @Nullable String device;
     private final long opened = System.nanoTime();
     private long began;
     private long retryNanos = FIRST_RETRY_NANOS;
@@ -68,14 +69,18 @@ final class Agreement {
     private long peerInstance;
     private boolean asked;
     private final Sessions.Asking asking = this::haveSession;
+    /** What goes on if the other end is on another host. */
+    private @Nullable RemoteAgreement abroad;
     private volatile boolean begun;
     private volatile FallbackReason refused = FallbackReason.NONE;
 
-    Agreement(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role) {
+    Agreement(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role,
+            @Nullable String device) {
         this.engine = engine;
         this.stream = stream;
         this.tcp = tcp;
         this.role = role;
+        this.device = device;
     }
 
     void start() {
@@ -98,7 +103,18 @@ final class Agreement {
             }
             Optional<SockDiag.TcpSocket> there = engine.diag().find(other, own);
             if (there.isEmpty()) {
-                end(isEnding(own, other) ? FallbackReason.CLOSED_EARLY : FallbackReason.REMOTE_PEER);
+                if (isEnding(own, other)) {
+                    end(FallbackReason.CLOSED_EARLY);
+                } else if (device == null) {
+                    end(FallbackReason.REMOTE_PEER);
+                } else {
+                    ConnectionName name = role == Stream.Role.CLIENT
+                            ? new ConnectionName(own, other)
+                            : new ConnectionName(other, own);
+                    RemoteAgreement found = new RemoteAgreement(engine, engine.remotes(device), stream, role, name);
+                    abroad = found;
+                    found.start();
+                }
                 return;
             }
             long mine = SocketCookie.of(((SelChImpl) tcp).getFDVal());
@@ -510,7 +526,9 @@ final class Agreement {
 
     /** The stream was closed: nobody needs the agreement, but after an offer it has to be brought to its end. */
     void streamClosed() {
-        if (!over && !offerSent) {
+        if (abroad != null) {
+            abroad.refuse(FallbackReason.CLOSED_EARLY);
+        } else if (!over && !offerSent) {
             end(FallbackReason.CLOSED_EARLY);
         }
     }
@@ -520,7 +538,9 @@ final class Agreement {
         refused = why;
         if (begun) {
             engine.submit(() -> {
-                if (!offerSent) {
+                if (abroad != null) {
+                    abroad.refuse(why);
+                } else if (!offerSent) {
                     end(why);
                 }
             });

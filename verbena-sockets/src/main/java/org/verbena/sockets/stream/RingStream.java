@@ -394,6 +394,13 @@ final class RingStream extends Stream {
     }
 
     @Override
+    @Nullable
+    String remoteDevice() {
+        Link own = link;
+        return own == null || !offered ? null : own.session.remoteDevice();
+    }
+
+    @Override
     SocketChannel tcp() {
         return tcp;
     }

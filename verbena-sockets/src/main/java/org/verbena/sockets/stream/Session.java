@@ -52,13 +52,28 @@ final class Session {
     /** An entry of a ready queue has arrived: see whether the queue's owner sleeps. */
     static final int NOTICE = 3;
 
+    /** Receives for what the peer's engine says, of a session with another host. */
+    private static final int LETTERS = 64;
+    private static final long FIRST_PROBE_NANOS = 1_000_000_000L;
+    private static final long LAST_PROBE_NANOS = 60_000_000_000L;
     private static final int SEND_WR = 256;
     private static final int STAGE = 256 << 10;
     private static final int INDEX_BITS = 32;
     private static final int KIND_BITS = 8;
+    private static final byte[] NO_LETTER = {};
     private static final VarHandle STREAMS = MethodHandles.arrayElementVarHandle(RingStream[].class);
 
+    /** Takes what the peer's engine says, on the engine's thread. */
+    @FunctionalInterface
+    interface Letters {
+        void take(Session session, byte[] letter);
+    }
+
     private final long instance;
+    private final @Nullable Letters letters;
+    private final int receives;
+    private final MemoryRegion inbox;
+    private final int receiveBytes;
     private final Runnable whenBusy;
     private final ProtectionDomain pd;
     private final CompletionQueue sent;
@@ -91,6 +106,8 @@ final class Session {
     /** Calls to the peer, and of the peer that were answered. */
     private long calls;
     private long answers;
+    private long probeNanos = FIRST_PROBE_NANOS;
+    private long nextProbe;
     private boolean saidBusy;
     private volatile boolean failed;
     private volatile long failedAt;
@@ -102,7 +119,20 @@ final class Session {
      */
     Session(Context context, long instance, CompletionChannel events, Runnable whenBusy, long memoryLimit)
             throws VerbsException {
+        this(context, instance, events, whenBusy, memoryLimit, null);
+    }
+
+    /**
+     * As the other.
+     *
+     * @param letters takes what the peer's engine says, with a peer on another host; null if it says nothing
+     */
+    Session(Context context, long instance, CompletionChannel events, Runnable whenBusy, long memoryLimit,
+            @Nullable Letters letters) throws VerbsException {
         this.instance = instance;
+        this.letters = letters;
+        receives = letters == null ? 1 : LETTERS;
+        receiveBytes = letters == null ? Long.BYTES : RemoteGreeting.LETTER_BYTES;
         this.whenBusy = whenBusy;
         Deque<AutoCloseable> made = new ArrayDeque<>(); // to be closed in the opposite order
         try {
@@ -111,9 +141,10 @@ final class Session {
             sent = context.createCompletionQueue(SEND_WR);
             made.push(sent);
             death = context.createCompletionQueue(
-                    CompletionQueueAttributes.builder().cqe(1).channel(events).userContext(this).build());
+                    CompletionQueueAttributes.builder().cqe(receives).channel(events).userContext(this).build());
             made.push(death);
-            qp = pd.createQueuePair(QueuePairInitAttributes.builder(sent, death).maxSendWr(SEND_WR).maxReceiveWr(1)
+            qp = pd.createQueuePair(QueuePairInitAttributes.builder(sent, death).maxSendWr(SEND_WR).maxReceiveWr(
+                    receives)
                     .maxInlineData(8).build());
             made.push(qp);
             queue = qp.sendQueue();
@@ -123,6 +154,8 @@ final class Session {
             header.segment().fill((byte) 0);
             stage = pd.allocate(STAGE, AccessFlags.LOCAL_WRITE);
             stageBytes = stage.segment().asByteBuffer();
+            made.push(stage);
+            inbox = letters == null ? stage : pd.allocate((long) receives * receiveBytes, AccessFlags.LOCAL_WRITE);
         } catch (Throwable t) { // an error too, for instance that of a class that cannot be read without a descriptor
             made.forEach(StreamEngine::closeQuietly);
             throw t;
@@ -138,6 +171,12 @@ final class Session {
     /** Random number of the other process. */
     long instance() {
         return instance;
+    }
+
+    /** The device, if the peer is on another host; null if it is on this one. */
+    @Nullable
+    String remoteDevice() {
+        return letters == null ? null : pd.context().device().name();
     }
 
     Arena arena() {
@@ -158,12 +197,16 @@ final class Session {
         peerHeader = headerAddress;
         peerHeaderKey = headerKey;
         int error = death.requestNotify(false);
-        if (error == 0) {
-            error = qp.receiveQueue().post(0, stage, 0, 8); // for a call, of 0 bytes; or it completes when the queue pair dies
+        for (int i = 0; i < receives && error == 0; i++) {
+            error = receive(i); // for a call, of 0 bytes; or it completes when the queue pair dies
         }
         if (error != 0) {
             throw new VerbsException("watch " + qp.describe(), error, "");
         }
+    }
+
+    private int receive(int slot) {
+        return qp.receiveQueue().post(slot, inbox, (long) slot * receiveBytes, receiveBytes);
     }
 
     long peerHeader() {
@@ -224,15 +267,55 @@ final class Session {
         int error = death.requestNotify(false); // before the look: what comes after it is told of
         while (error == 0 && death.startPoll() == 0) {
             error = death.status() == WcStatus.SUCCESS ? 0 : Errno.EIO;
+            int slot = (int) death.wrId();
+            byte[] letter = error == 0 && letters != null ? letter(slot, death.byteLength()) : NO_LETTER;
             death.endPoll();
             if (error == 0) {
-                error = qp.receiveQueue().post(0, stage, 0, 8);
+                error = receive(slot);
             }
-            if (error == 0) {
+            if (error == 0 && letters != null && letter.length > 0) {
+                letters.take(this, letter);
+            } else if (error == 0) {
                 answer();
             }
         }
         return error == 0;
+    }
+
+    private byte[] letter(int slot, long length) {
+        return inbox.segment().asSlice((long) slot * receiveBytes, Math.clamp(length, 0, receiveBytes)).toArray(
+                ValueLayout.JAVA_BYTE);
+    }
+
+    /** Has the peer's engine take a letter; on the engine's thread. */
+    synchronized void send(byte[] letter) {
+        int offset = (int) (stage(letter.length) & STAGE - 1);
+        stageBytes.put(offset, letter);
+        do {
+            reserve();
+        } while (!post(queue.start().send(wrId(NOTHING, 0, 0), SendFlags.SIGNALED).sge(stage, offset, letter.length),
+                stageHead));
+        poll();
+    }
+
+    /**
+     * Sends something now and then, to a peer on another host: that it is gone is noticed by that alone. For who waits for
+     * the peer's word without an end.
+     */
+    void probe() {
+        if (letters == null || failed) {
+            return;
+        }
+        synchronized (this) {
+            long now = System.nanoTime();
+            if (nextProbe == 0) {
+                nextProbe = now + probeNanos;
+            } else if (now - nextProbe >= 0) {
+                callPeer();
+                probeNanos = Math.min(2 * probeNanos, LAST_PROBE_NANOS);
+                nextProbe = now + probeNanos;
+            }
+        }
     }
 
     private void answer() {
@@ -406,6 +489,16 @@ final class Session {
         return completed != posted && !failed;
     }
 
+    /** Polls if that is so with nobody at hand; says whether it still is. */
+    boolean pollIfBusy() {
+        if (isBusy() && !isAwaited()) {
+            synchronized (this) {
+                poll();
+            }
+        }
+        return isBusy();
+    }
+
     /** Whether somebody does, who holds the lock. */
     boolean isAwaited() {
         return awaited;
@@ -465,6 +558,9 @@ final class Session {
         death.close();
         arena.close();
         stage.close();
+        if (inbox != stage) {
+            inbox.close();
+        }
         pd.close();
     }
 }

@@ -16,7 +16,6 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.verbs.CompletionChannel;
-import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
@@ -63,7 +62,7 @@ final class Sessions {
     private final ConnectionListener listener;
     private final long instance;
     private final Map<Key, Entry> entries = new HashMap<>();
-    private final List<Session> dead = new ArrayList<>();
+    private final Deaths deaths;
     /** Sessions that this process could not take when the other one last asked, and why; the eldest goes first. */
     private final LinkedHashMap<Key, FallbackReason> refused = new LinkedHashMap<>();
 
@@ -85,6 +84,7 @@ final class Sessions {
             made.forEach(StreamEngine::closeQuietly);
             throw t;
         }
+        deaths = new Deaths(engine, events, session -> entries.values().removeIf(entry -> entry.session == session));
     }
 
     long instance() {
@@ -258,7 +258,7 @@ final class Sessions {
         session.connected(connection, ByteBuffer.wrap(said).getLong(12), ByteBuffer.wrap(said).getInt(20));
     }
 
-    private static void close(@Nullable Session session) {
+    static void close(@Nullable Session session) {
         if (session != null) {
             try {
                 session.close();
@@ -289,39 +289,16 @@ final class Sessions {
 
     /** Takes the deaths of sessions that were noticed; on the engine's thread. */
     void takeDeaths() {
-        try {
-            CompletionQueue cq;
-            while ((cq = events.await(Duration.ZERO)) != null) {
-                if (cq.userContext() instanceof Session session && !session.takeCalls() && !dead.contains(session)) {
-                    session.fail();
-                    entries.values().removeIf(entry -> entry.session == session);
-                    dead.add(session);
-                    engine.at(System.nanoTime() + 600_000_000L, () -> breakOff(session));
-                }
-            }
-        } catch (VerbsException e) {
-            StreamEngine.warn("deaths of other processes go unnoticed: " + e.getMessage());
-        }
-    }
-
-    /** TCP has had time to tell of the end; whoever still waits is told now. */
-    private void breakOff(Session session) {
-        session.streams().forEach(RingStream::breakOff);
+        deaths.take();
     }
 
     /** Closes dead sessions that have no connection any more. */
     void bury() {
-        dead.removeIf(session -> {
-            if (!session.streams().isEmpty()) {
-                return false;
-            }
-            close(session);
-            return true;
-        });
+        deaths.bury();
     }
 
     boolean hasDead() {
-        return !dead.isEmpty();
+        return deaths.areAny();
     }
 
     /** Polls sessions whose WRITEs are under way with nobody at hand; true if there are any. */
@@ -329,13 +306,8 @@ final class Sessions {
         boolean busy = false;
         for (Entry entry : entries.values()) {
             Session session = entry.session;
-            if (session != null && session.isBusy()) {
-                if (!session.isAwaited()) {
-                    synchronized (session) {
-                        session.poll();
-                    }
-                }
-                busy |= session.isBusy();
+            if (session != null) {
+                busy |= session.pollIfBusy();
             }
         }
         return busy;

@@ -31,7 +31,7 @@ import org.verbena.verbs.spi.SocketLayout;
  * the thread that looks or the file's own: a socket has no entry before the first look, and costs nothing for being shown.
  */
 public final class ShownSockets {
-    private static final String NAME = "sockets";
+    private static final String NAME = SocketLayout.NO_DEVICE;
     /** Sockets that have an entry; others are counted. */
     private static final int MOST = Math.clamp(Integer.getInteger("verbena.counters.sockets", 1 << 14), 0, 1 << 18);
     private static final long LATER_MILLIS = 100;
@@ -51,6 +51,9 @@ public final class ShownSockets {
     private final ShownRules rules;
     /** By the number of the {@link Stream} or {@link OpenSocket} that each shows: what has ended is not to be kept here. */
     private final Map<Long, CounterEntry> shown = new HashMap<>();
+
+    /** Connections whose entry has the name of a device, which is known when their ends have agreed. */
+    private final Set<Long> byDevice = new HashSet<>();
 
     private ShownSockets(CounterFile file) {
         int cells = FallbackReason.values().length - 1 + SamplePoint.SOCKETS_GROWTHS - SamplePoint.SOCKETS_OPENED + 1;
@@ -131,6 +134,7 @@ public final class ShownSockets {
             }
             return gone;
         });
+        byDevice.retainAll(open);
         rules.look();
         int notShown = 0;
         int listening = 0;
@@ -171,10 +175,10 @@ public final class ShownSockets {
         e.raise(point & 0xff, value);
     }
 
-    private @Nullable CounterEntry entry(int type, long number, long created, int cells) {
+    private @Nullable CounterEntry entry(int type, long number, String name, long created, int cells) {
         CounterEntry e = shown.get(number);
         if (e == null && shown.size() < MOST) {
-            e = CounterFile.own().take(type, (int) number, NAME, all.id(), CounterLayout.SMALL_CELLS,
+            e = CounterFile.own().take(type, (int) number, name, all.id(), CounterLayout.SMALL_CELLS,
                     (1L << cells) - 1, created * NANOS_OF_MILLI);
             shown.put(number, e);
         }
@@ -187,8 +191,8 @@ public final class ShownSockets {
         ServerSocketChannel listening = s.listening();
         SocketChannel connecting = s.connecting();
         CounterEntry e = listening == null
-                ? entry(ObjectType.CONNECTION, s.number(), s.created(), 0)
-                : entry(ObjectType.LISTENER, s.number(), s.created(), 1);
+                ? entry(ObjectType.CONNECTION, s.number(), NAME, s.created(), 0)
+                : entry(ObjectType.LISTENER, s.number(), NAME, s.created(), 1);
         if (e == null) {
             return false;
         }
@@ -206,7 +210,14 @@ public final class ShownSockets {
 
     @SuppressWarnings("EnumOrdinal")
     private boolean show(Stream s) {
-        CounterEntry e = entry(ObjectType.CONNECTION, s.number(), s.created(),
+        String device = s.remoteDevice();
+        if (device != null && byDevice.add(s.number())) {
+            CounterEntry before = shown.remove(s.number());
+            if (before != null) {
+                before.close();
+            }
+        }
+        CounterEntry e = entry(ObjectType.CONNECTION, s.number(), device == null ? NAME : device, s.created(),
                 SamplePoint.CONNECTION_GROWTHS - SamplePoint.CONNECTION_TX_RING_BYTES + 1);
         if (e == null) {
             return false;

@@ -57,7 +57,21 @@ public abstract class Stream {
      * @param tcp connected and non-blocking; it stays so, and stays the caller's to close, after {@link #close}
      */
     public static Stream of(SocketChannel tcp, Role role) {
-        return StreamCounters.opened(StreamEngine.open(tcp, role));
+        return of(tcp, role, null);
+    }
+
+    /**
+     * As the other.
+     *
+     * @param device by which the other end is sought if it is not on this host; null if TCP carries it then
+     */
+    public static Stream of(SocketChannel tcp, Role role, @Nullable String device) {
+        return StreamCounters.opened(StreamEngine.open(tcp, role, device));
+    }
+
+    /** Opens a device by which connections are expected from other hosts, and waits for nothing. */
+    public static void expect(String device) {
+        StreamEngine.expect(device);
     }
 
     /**
@@ -255,6 +269,12 @@ public abstract class Stream {
 
     /** How it stands, from any thread. */
     public abstract StreamState state();
+
+    /** The device whose rings lead to another host; null if there are none, or they lead to this one. */
+    @Nullable
+    String remoteDevice() {
+        return null;
+    }
 
     /** The TCP connection under it. */
     abstract SocketChannel tcp();

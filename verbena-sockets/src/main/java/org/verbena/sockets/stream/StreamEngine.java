@@ -117,6 +117,7 @@ final class StreamEngine {
     private @Nullable Sessions sessions;
     private @Nullable VerbsException unavailable;
     private long sessionsAgain;
+    private final Map<String, RemoteSessions> remotes = new HashMap<>();
 
     private StreamEngine(Epoll epoll, Fd wake, SockDiag diag) throws LinuxException {
         this.epoll = epoll;
@@ -152,17 +153,25 @@ final class StreamEngine {
     }
 
     /** Sets out to find the other end of a connection; waits for nobody. */
-    static RingStream open(SocketChannel tcp, Stream.Role role) {
+    static RingStream open(SocketChannel tcp, Stream.Role role, @Nullable String device) {
         RingStream stream = new RingStream(tcp, role);
         StreamEngine engine = Holder.start();
         if (engine == null) {
             stream.fallBack(Holder.why());
         } else {
-            Agreement agreement = new Agreement(engine, stream, tcp, role);
+            Agreement agreement = new Agreement(engine, stream, tcp, role, device);
             stream.agreement(agreement);
             engine.begin(agreement);
         }
         return stream;
+    }
+
+    /** Has a device opened, so that who connects from another host finds it. */
+    static void expect(String device) {
+        StreamEngine engine = Holder.start();
+        if (engine != null) {
+            engine.submit(() -> engine.remotes(device).expect());
+        }
     }
 
     /** A stream was closed: its memory is given back when the peer has closed it too. */
@@ -305,6 +314,11 @@ final class StreamEngine {
         return open;
     }
 
+    /** The sessions with processes on other hosts that a device carries. */
+    RemoteSessions remotes(String device) {
+        return remotes.computeIfAbsent(device, d -> new RemoteSessions(this, d));
+    }
+
     private VerbsException unavailableForNow(VerbsException e) {
         unavailable = e;
         sessionsAgain = System.nanoTime() + AGAIN_NANOS;
@@ -421,21 +435,32 @@ final class StreamEngine {
     private long tidy() {
         Sessions open = sessions;
         boolean busy = open != null && open.pollBusy();
+        for (RemoteSessions remote : remotes.values()) {
+            busy |= remote.pollBusy();
+        }
         int before = lingering.size();
         lingering.removeIf(link -> {
             boolean letGo = link.isLetGo();
             if (letGo) {
                 link.release();
+            } else {
+                link.session.probe();
             }
             return letGo;
         });
+        boolean dead = false;
         if (open != null) {
             open.bury();
+            dead = open.hasDead();
+        }
+        for (RemoteSessions remote : remotes.values()) {
+            remote.bury();
+            dead |= remote.hasDead();
         }
         if (busy) {
             return 1_000_000;
         }
-        if (lingering.isEmpty() && (open == null || !open.hasDead())) {
+        if (lingering.isEmpty() && !dead) {
             tickNanos = FIRST_TICK_NANOS;
             return Long.MAX_VALUE;
         }

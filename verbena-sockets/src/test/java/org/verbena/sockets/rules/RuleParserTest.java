@@ -62,6 +62,8 @@ class RuleParserTest {
         "use stream tcp_client [2001:db8::/32]:7", "use stream tcp_client [2001:db8::]/32:7:[::]:*",
         "use stream tcp_client [::ffff:10.0.0.1]:7", "use stack tcp_server *:1 counter a.b-c_1",
         "application-id a b", "application-id [a-z]* *", "application-id [!a]x *", "application-id java 4711",
+        "use stream tcp_client 10.0.0.0/8:* device roce_eth0", "use * tcp_server *:1 device roce_eth0.5 counter c # x",
+        "use stream tcp_client *:1:*:2 counter c device roce_x",
         "use os tcp_server *:0-65535:1.2.3.4/0:5", "log destination stderr min-level 0", "log destination file a",
     })
     void isRead(String text) {
@@ -90,6 +92,11 @@ class RuleParserTest {
         "use os tcp_server *:1 count x | 23 | unknown word 'count', here must be one of counter",
         "use os tcp_server *:1 counter | 30 | the line ends, here must be the name of a counter",
         "use os tcp_server *:1 counter 1x | 31 | '1x' is no name of a counter",
+        "use os tcp_server *:1 device roce_x | 23 | a device carries 'use stream tcp_client' and",
+        "use stream udp_sender *:1 device roce_x | 27 | a device carries",
+        "use stream tcp_server *:1 device | 33 | the line ends, here must be the name of a device",
+        "use stream tcp_server *:1 device a/b | 34 | 'a/b' is no name of a device",
+        "use stream tcp_server *:1 device a device b | 36 | unknown word 'device', here must be one of counter",
         "use os tcp_server [::1:1 | 25 | here must be ']', not the end of the line",
         "use os tcp_server [::1/129]:1 | 24 | '129' is too large",
         "use os tcp_server [1.2.3.4]:1 | 19 | '1.2.3.4' is no IPv6 address",

@@ -51,6 +51,18 @@ class RulesTest {
     }
 
     @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "mlx5_0 | device 'mlx5_0' is not one that reaches other hosts",
+        "shm0 | device 'shm0' is not one that reaches other hosts",
+        "roce_nosuch0 | there is no device 'roce_nosuch0', for there is no such network interface; there are ",
+        "roce_lo | device 'roce_lo' reaches this host alone"})
+    void aDeviceThatCannotBeUsedIsRefused(String device, String why) {
+        assertThatThrownBy(() -> Verbena.addRule("use stream tcp_client *:8201 device " + device))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageStartingWith("rule, line 1: " + why);
+        assertThat(Rules.decide(Role.TCP_CLIENT, null, peer(8201)).rule()).isNull();
+    }
+
+    @ParameterizedTest
     @CsvSource({"'', none", "' \n', none", "# use os tcp_client *:8101, none",
         "'use os tcp_client *:8101\nuse os tcp_client *:8102', 2"})
     void oneRuleIsAddedAtATime(String line, String has) {

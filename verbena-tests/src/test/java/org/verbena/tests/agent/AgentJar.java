@@ -21,7 +21,7 @@ import javax.tools.ToolProvider;
 
 /** The agent's jar as the build has made it, or, where it has compiled only, as it would make it. */
 public final class AgentJar {
-    private static final List<String> MODULES = List.of("linux", "verbs", "shm", "sockets");
+    private static final List<String> MODULES = List.of("linux", "verbs", "shm", "roce", "sockets");
 
     private AgentJar() {}
 

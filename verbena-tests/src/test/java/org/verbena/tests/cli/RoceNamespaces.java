@@ -11,28 +11,28 @@ import org.verbena.linux.NetworkNamespace;
 import org.verbena.tests.faults.Users;
 
 /** Two network namespaces with a cable between them. Who starts a command in one of them starts it there. */
-final class RoceNamespaces {
-    static final String DEVICE_A = "roce_vcable0";
-    static final String DEVICE_B = "roce_vcable1";
-    static final String ADDRESS_A = "10.47.92.1";
-    static final String ADDRESS_B = "10.47.92.2";
+public final class RoceNamespaces {
+    public static final String DEVICE_A = "roce_vcable0";
+    public static final String DEVICE_B = "roce_vcable1";
+    public static final String ADDRESS_A = "10.47.92.1";
+    public static final String ADDRESS_B = "10.47.92.2";
 
     /** What starts in the other namespace. */
     @FunctionalInterface
-    interface Start<T> {
+    public interface Start<T> {
         T start() throws Exception;
     }
 
     /** What the test does in its own namespace. */
     @FunctionalInterface
-    interface Action<T> {
+    public interface Action<T> {
         void run(T other) throws Exception;
     }
 
     private RoceNamespaces() {}
 
     /** Starts something at the second end, and runs the action at the first; both ends go with the test. */
-    static <T extends AutoCloseable> void with(Start<T> second, Action<T> first) throws Exception {
+    public static <T extends AutoCloseable> void with(Start<T> second, Action<T> first) throws Exception {
         Users.needsRoot("make network namespaces");
         NetworkNamespace.callInNew((Callable<Integer>) () -> {
             try (Fd own = NetworkNamespace.open(); T other = NetworkNamespace.callInNew((Callable<T>) () -> {

@@ -15,6 +15,9 @@ public final class SocketLayout {
 
     // ---- of a connection or a listener
 
+    /** The name of one that has no rings to another host; else it is that of the device. */
+    public static final String NO_DEVICE = "sockets";
+
     /** Two longs: the local address, from its first byte on. */
     public static final int LOCAL = 0;
     /** Two longs: the remote address. */

@@ -1,0 +1,57 @@
+package org.verbena.sockets.rules;
+
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The devices that rules may name: RoCEv2 over a network interface. They are looked for with what the JDK knows of interfaces:
+ * rules are checked before the program begins, and may be the agent's first and last use of Verbena in it.
+ */
+public final class RuleDevices {
+    private static final String PREFIX = "roce_";
+
+    private RuleDevices() {}
+
+    /** @throws IllegalArgumentException for the first rule whose device cannot be used, with its place */
+    static void check(List<Rule> rules) {
+        for (Rule rule : rules) {
+            String device = rule.device();
+            String problem = device == null ? null : problem(device);
+            if (problem != null) {
+                throw new IllegalArgumentException(rule.place().source() + ", line " + rule.place().line() + ": "
+                        + problem);
+            }
+        }
+    }
+
+    /** Why a device of this machine cannot be used, as a sentence without its end; null if it can. */
+    public static @Nullable String problem(String device) {
+        if (!device.startsWith(PREFIX)) {
+            return "device '" + device
+                    + "' is not one that reaches other hosts: those are called roce_ and the name of a"
+                    + " network interface";
+        }
+        try {
+            NetworkInterface found = NetworkInterface.getByName(device.substring(PREFIX.length()));
+            if (found == null) {
+                return "there is no device '" + device + "', for there is no such network interface; there are "
+                        + names();
+            }
+            return found.isLoopback()
+                    ? "device '" + device + "' reaches this host alone, where 'use stream' needs no device"
+                    : null;
+        } catch (SocketException e) {
+            return "device '" + device + "' cannot be looked for: " + e.getMessage();
+        }
+    }
+
+    private static String names() throws SocketException {
+        String all = NetworkInterface.networkInterfaces().map(NetworkInterface::getName).filter(n -> !n.equals("lo"))
+                .map(n -> PREFIX + n).collect(Collectors.joining(", "));
+        return all.isEmpty() ? "none" : all;
+    }
+}

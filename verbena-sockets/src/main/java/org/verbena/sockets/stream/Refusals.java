@@ -1,0 +1,61 @@
+package org.verbena.sockets.stream;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.LinkedHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where nobody on another host was found: for a while a connection to there asks nobody. For a whole host, or one port of
+ * it. For one thread at a time.
+ */
+final class Refusals {
+    /** How long it is believed. */
+    static final long NANOS = 60_000_000_000L;
+    /** So many are remembered; the eldest goes first. */
+    static final int MOST = 1024;
+
+    private record Refusal(FallbackReason reason, long until) {}
+
+    private final LinkedHashMap<InetSocketAddress, Refusal> all = new LinkedHashMap<>();
+
+    /** Nobody is there. */
+    void host(InetAddress host, FallbackReason reason, long now) {
+        put(new InetSocketAddress(host, 0), reason, now);
+    }
+
+    /** Nobody there takes connections of that port. */
+    void port(InetSocketAddress server, FallbackReason reason, long now) {
+        put(server, reason, now);
+    }
+
+    private void put(InetSocketAddress where, FallbackReason reason, long now) {
+        all.remove(where);
+        all.put(where, new Refusal(reason, now + NANOS));
+        if (all.size() > MOST) {
+            all.pollFirstEntry();
+        }
+    }
+
+    /** Why nobody is to be asked; null if somebody is. */
+    @Nullable
+    FallbackReason reason(InetSocketAddress server, long now) {
+        FallbackReason host = at(new InetSocketAddress(server.getAddress(), 0), now);
+        return host == null ? at(server, now) : host;
+    }
+
+    private @Nullable FallbackReason at(InetSocketAddress where, long now) {
+        Refusal refusal = all.get(where);
+        if (refusal != null && now - refusal.until >= 0) {
+            all.remove(where);
+            return null;
+        }
+        return refusal == null ? null : refusal.reason;
+    }
+
+    /** Somebody is there. */
+    void forget(InetAddress host) {
+        all.keySet().removeIf(where -> where.getAddress().equals(host));
+    }
+}

@@ -1,0 +1,163 @@
+package org.verbena.sockets.stream;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What processes on two hosts say to each other: by the connection manager, when they make a session, and by SENDs in it.
+ * Big-endian, but for the offer.
+ *
+ * <pre>
+ * private data of REQ and REP, 56 bytes             letter, 96 bytes
+ *    0  "VBSR"                                        0  "VBSR"
+ *    4  byte version, 5 byte 0, 6 short features      4  byte version, 5 byte type, 6 short why
+ *    8  short client's port, 10 short server's        8  short client's port, 10 short server's
+ *   12  int key and                                  12  int 0
+ *   16  long address of the session's header         16  long nonce, 24 long 0
+ *   24  long nonce                                   32  of an OFFER and an ANSWER: an OFFER of {@link Greeting}
+ *   32  16 bytes: id of the process
+ *   48  int client's address, folded, 52 server's
+ * private data of REJ, 8 bytes: "VBSR", byte version, byte why, short 0
+ * </pre>
+ */
+final class RemoteGreeting {
+    static final int VERSION = 1;
+    /** The oldest version that is still understood. */
+    static final int OLDEST = 1;
+    static final int PRIVATE_BYTES = 56;
+    static final int REFUSAL_BYTES = 8;
+    static final int LETTER_BYTES = 96;
+
+    /** The end that connected says where it may be written to. */
+    static final int OFFER = 1;
+    /** The end that was accepted says so, and uses the offer. */
+    static final int ANSWER = 2;
+    /** It does not, and the offer is void. */
+    static final int DECLINE = 3;
+
+    /** No connection of that name waits to be found. */
+    static final int UNKNOWN = 1;
+    /** The version is too old. */
+    static final int WRONG_VERSION = 2;
+    /** There is nothing to make it of. */
+    static final int NO_ROOM = 3;
+    /** It was closed. */
+    static final int CLOSED = 4;
+
+    private static final int MAGIC = 0x5642_5352;
+    private static final int OFFER_AT = 32;
+    private static final int PORT_MASK = 0xffff;
+
+    /**
+     * What both ends of a session say when it is made.
+     *
+     * @param version the sender's
+     * @param features it knows; unknown ones are not used
+     * @param clientPort of the connection for which the session is made, and
+     * @param serverPort of it
+     * @param clientAddress of it, {@linkplain ConnectionName#fold folded}
+     * @param serverAddress of it, folded
+     * @param headerKey of the sender's end of the session, and
+     * @param headerAddress of it
+     * @param nonce a random number of the request, which the answer has too
+     * @param idHigh half of the random id of the sender's process
+     * @param idLow the other half
+     */
+    record Meeting(int version, int features, int clientPort, int serverPort, int clientAddress, int serverAddress,
+            int headerKey, long headerAddress, long nonce, long idHigh, long idLow) {}
+
+    /**
+     * What the ends of a connection say.
+     *
+     * @param type {@link #OFFER}, {@link #ANSWER} or {@link #DECLINE}
+     * @param why of a {@link #DECLINE}
+     * @param clientPort of the connection, and
+     * @param serverPort of it: the addresses are those of the session
+     * @param nonce a random number of the offer, which what it is answered by has too
+     * @param offer null if it declines
+     */
+    record Letter(int type, int why, int clientPort, int serverPort, long nonce, @Nullable Offer offer) {}
+
+    private RemoteGreeting() {}
+
+    static byte[] bytes(Meeting m) {
+        return ByteBuffer.allocate(PRIVATE_BYTES).putInt(MAGIC).put((byte) m.version()).put((byte) 0)
+                .putShort((short) m.features()).putShort((short) m.clientPort()).putShort((short) m.serverPort())
+                .putInt(m.headerKey()).putLong(m.headerAddress()).putLong(m.nonce()).putLong(m.idHigh())
+                .putLong(m.idLow()).putInt(m.clientAddress()).putInt(m.serverAddress()).array();
+    }
+
+    /** Null if it is none. */
+    static @Nullable Meeting meeting(byte[] said) {
+        ByteBuffer b = ByteBuffer.wrap(said);
+        if (said.length != PRIVATE_BYTES || b.getInt(0) != MAGIC) {
+            return null;
+        }
+        return new Meeting(b.get(4) & 0xff, b.getShort(6) & PORT_MASK, b.getShort(8) & PORT_MASK,
+                b.getShort(10) & PORT_MASK, b.getInt(48), b.getInt(52), b.getInt(12), b.getLong(16), b.getLong(24),
+                b.getLong(32), b.getLong(40));
+    }
+
+    static byte[] refusal(int why) {
+        return ByteBuffer.allocate(REFUSAL_BYTES).putInt(MAGIC).put((byte) VERSION).put((byte) why).array();
+    }
+
+    /** Why a session was refused; 0 if it was not by Verbena. */
+    static int why(byte[] refusal) {
+        ByteBuffer b = ByteBuffer.wrap(refusal);
+        return refusal.length == REFUSAL_BYTES && b.getInt(0) == MAGIC ? b.get(5) & 0xff : 0;
+    }
+
+    /** What is counted at the end that hears it. */
+    static FallbackReason reason(int why) {
+        return switch (why) {
+            case UNKNOWN -> FallbackReason.REMOTE_PEER;
+            case WRONG_VERSION -> FallbackReason.OTHER_VERSION;
+            case CLOSED -> FallbackReason.CLOSED_EARLY;
+            default -> FallbackReason.NO_SESSION;
+        };
+    }
+
+    static byte[] bytes(Letter letter) {
+        ByteBuffer b = ByteBuffer.allocate(LETTER_BYTES).putInt(MAGIC).put((byte) VERSION).put((byte) letter.type())
+                .putShort((short) letter.why()).putShort((short) letter.clientPort())
+                .putShort((short) letter.serverPort()).putInt(0).putLong(letter.nonce());
+        Offer offer = letter.offer();
+        if (offer != null) {
+            try (Arena memory = Arena.ofConfined()) {
+                MemorySegment message = memory.allocate(Greeting.BYTES, Long.BYTES);
+                Greeting.put(message, offer);
+                b.put(OFFER_AT, message.toArray(ValueLayout.JAVA_BYTE));
+            }
+        }
+        return b.array();
+    }
+
+    /** Null if it is none, or makes no sense. */
+    static @Nullable Letter letter(byte[] said) {
+        ByteBuffer b = ByteBuffer.wrap(said);
+        if (said.length != LETTER_BYTES || b.getInt(0) != MAGIC) {
+            return null;
+        }
+        int type = b.get(5);
+        Offer offer = null;
+        if (type == OFFER || type == ANSWER) {
+            try (Arena memory = Arena.ofConfined()) {
+                MemorySegment message = memory.allocate(Greeting.BYTES, Long.BYTES);
+                message.asByteBuffer().put(said, OFFER_AT, Greeting.BYTES);
+                offer = Greeting.offer(message, Greeting.BYTES);
+            }
+            if (offer == null) {
+                return null;
+            }
+        } else if (type != DECLINE) {
+            return null;
+        }
+        return new Letter(type, b.getShort(6) & PORT_MASK, b.getShort(8) & PORT_MASK, b.getShort(10) & PORT_MASK,
+                b.getLong(16), offer);
+    }
+}

@@ -1,0 +1,572 @@
+package org.verbena.sockets.stream;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.verbs.CompletionChannel;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionListener;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.ConnectionRejectedException;
+import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.GidEntry;
+import org.verbena.verbs.Verbs;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The sessions of this process with processes on other hosts, by one device, and who of the connections looks for one. A
+ * session is asked for in the name of a TCP connection: the process that is asked takes it only if an end of that connection
+ * is here, waits to be found, and has the address that asks as its peer. All is for the engine's thread; what waits has
+ * threads of its own.
+ */
+final class RemoteSessions {
+    /** The system property with the port of the connection manager where processes take sessions. */
+    private static final String PORT = "verbena.stream.port";
+    private static final int DEFAULT_PORT = 4792;
+    /** Requests, and offers, whose connection is not known yet: the program may accept it in a moment. */
+    private static final int MOST_HELD = 1024;
+    /** The process there may be about to listen. */
+    private static final int ATTEMPTS = 3;
+    private static final Duration PAUSE = Duration.ofMillis(300);
+    /** What a request may take beyond the patience of who is asked. */
+    private static final Duration MARGIN = Duration.ofSeconds(2);
+    /** A device that could not be opened is tried again after this time. */
+    private static final long AGAIN_NANOS = 5_000_000_000L;
+
+    /** What is open of the device. */
+    private record Port(Context context, CompletionChannel events, ConnectionListener listener,
+            Set<InetAddress> addresses) {}
+
+    private record Route(InetAddress own, InetAddress peer) {}
+
+    /** A session, and the id of the process that it leads to. */
+    private record Live(Session session, long idHigh, long idLow) {}
+
+    private static final class Peer {
+        final List<Live> sessions = new ArrayList<>();
+        final Deque<RemoteAgreement> waiting = new ArrayDeque<>();
+        boolean connecting;
+    }
+
+    private record HeldRequest(ConnectionRequest request, RemoteGreeting.Meeting meeting, Route route) {}
+
+    private record HeldOffer(Session session, RemoteGreeting.Letter letter, Offer offer) {}
+
+    private final StreamEngine engine;
+    private final String device;
+    private final SecureRandom random = new SecureRandom();
+    private final long idHigh = random.nextLong();
+    private final long idLow = random.nextLong();
+    private final int number = Math.clamp(Integer.getInteger(PORT, DEFAULT_PORT), 1, 65_535);
+
+    private @Nullable Port port;
+    private @Nullable Deaths deaths;
+    private boolean opening;
+    private @Nullable FallbackReason cannot;
+    private long again;
+    private final List<RemoteAgreement> forPort = new ArrayList<>();
+
+    private final Map<InetAddress, Peer> peers = new HashMap<>();
+    private final Refusals refusals = new Refusals();
+    /** Ends that were accepted, until their offer comes. */
+    private final Map<ConnectionName, RemoteAgreement> awaited = new HashMap<>();
+    private final Map<ConnectionName, HeldRequest> requests = new HashMap<>();
+    private final Map<ConnectionName, HeldOffer> offers = new HashMap<>();
+    /** Ends that connected, by the nonce of their offer. */
+    private final Map<Long, RemoteAgreement> offered = new HashMap<>();
+
+    RemoteSessions(StreamEngine engine, String device) {
+        this.engine = engine;
+        this.device = device;
+    }
+
+    // ---- the device
+
+    /** Opens the device, so that other hosts find it. */
+    void expect() {
+        if (port == null && !opening && (cannot == null || System.nanoTime() - again >= 0)) {
+            opening = true;
+            start("verbena-stream-device", this::open, why -> notOpened(why));
+        }
+    }
+
+    /** A thread may be what is lacking. */
+    private void start(String name, Runnable task, java.util.function.Consumer<FallbackReason> otherwise) {
+        try {
+            Thread.ofPlatform().daemon().name(name).start(task);
+        } catch (OutOfMemoryError e) { // no thread, as the JVM says it
+            StreamEngine.lacking(FallbackReason.NO_MEMORY, String.valueOf(e));
+            otherwise.accept(FallbackReason.NO_MEMORY);
+        }
+    }
+
+    /** On a thread of its own: it takes a while. */
+    private void open() {
+        Deque<AutoCloseable> made = new ArrayDeque<>();
+        try {
+            Context context = Verbs.open(device);
+            made.push(context);
+            CompletionChannel events = context.createCompletionChannel();
+            made.push(events);
+            Set<InetAddress> addresses = new HashSet<>();
+            for (GidEntry entry : context.queryGidTable()) {
+                addresses.add(address(entry.gid()));
+            }
+            ConnectionListener listener = context.connectionManager().listen(new InetSocketAddress(number));
+            Port opened = new Port(context, events, listener, addresses);
+            made.clear();
+            engine.submit(() -> opened(opened));
+        } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
+            made.forEach(StreamEngine::closeQuietly);
+            FallbackReason why = reason(e, FallbackReason.UNAVAILABLE);
+            StreamEngine.lacking(why, String.valueOf(e.getMessage()));
+            engine.submit(() -> notOpened(why));
+        }
+    }
+
+    private static FallbackReason reason(Throwable e, FallbackReason otherwise) {
+        return e instanceof VerbsException v
+                ? StreamEngine.reason(v.errno(), otherwise)
+                : e instanceof OutOfMemoryError ? FallbackReason.NO_MEMORY : otherwise;
+    }
+
+    private static InetAddress address(Gid gid) {
+        try {
+            return InetAddress.getByAddress(gid.bytes()); // of IPv4 if it is mapped
+        } catch (UnknownHostException impossible) {
+            throw new AssertionError("16 bytes are an address", impossible);
+        }
+    }
+
+    private void opened(Port made) {
+        opening = false;
+        Deaths watched = new Deaths(engine, made.events(), this::died);
+        try {
+            engine.watch(Fd.of(made.events().descriptor()), Epoll.IN, watched::take);
+        } catch (LinuxException e) {
+            StreamEngine.closeQuietly(made.context());
+            FallbackReason why = StreamEngine.reason(e);
+            StreamEngine.lacking(why, String.valueOf(e.getMessage()));
+            notOpened(why);
+            return;
+        }
+        deaths = watched;
+        port = made;
+        start("verbena-stream-accept", () -> acceptAll(made.listener()), why -> {});
+        List<RemoteAgreement> all = List.copyOf(forPort);
+        forPort.clear();
+        all.forEach(this::obtain);
+    }
+
+    private void notOpened(FallbackReason why) {
+        opening = false;
+        cannot = why;
+        again = System.nanoTime() + AGAIN_NANOS;
+        List<RemoteAgreement> all = List.copyOf(forPort);
+        forPort.clear();
+        all.forEach(end -> end.end(why));
+        List.copyOf(awaited.values()).forEach(end -> end.end(why));
+    }
+
+    // ---- the end that connected
+
+    /** Gives the session with the process of its other end to who asks, now or later. */
+    void obtain(RemoteAgreement end) {
+        if (end.isOver()) {
+            return;
+        }
+        FallbackReason no = refusals.reason(end.name().server(), System.nanoTime());
+        if (no != null) {
+            end.end(no);
+            return;
+        }
+        Port open = port;
+        if (open == null) {
+            expect();
+            if (opening) {
+                forPort.add(end);
+            } else {
+                end.end(cannot == null ? FallbackReason.UNAVAILABLE : cannot);
+            }
+            return;
+        }
+        if (!open.addresses().contains(end.name().client().getAddress())) {
+            end.end(FallbackReason.REMOTE_PEER); // its way is not by this device
+            return;
+        }
+        Peer peer = peers.computeIfAbsent(end.name().server().getAddress(), a -> new Peer());
+        for (Live live : peer.sessions) {
+            if (!live.session().isFailed()) {
+                end.haveSession(live.session());
+                return;
+            }
+        }
+        peer.waiting.add(end);
+        if (!peer.connecting) {
+            connect(open, peer, end);
+        }
+    }
+
+    private void connect(Port open, Peer peer, RemoteAgreement end) {
+        peer.connecting = true;
+        ConnectionName name = end.name();
+        start("verbena-stream-connect", () -> connect(open, name), why -> notConnected(name, why, false));
+    }
+
+    /** On a thread of its own. */
+    private void connect(Port open, ConnectionName name) {
+        Route route = new Route(name.client().getAddress(), name.server().getAddress());
+        InetSocketAddress there = new InetSocketAddress(route.peer(), number);
+        Session session = null;
+        try {
+            session = newSession(open, route);
+            long nonce = random.nextLong();
+            ConnectionParameters parameters = parameters(session, name, nonce);
+            Connection connection = null;
+            for (int attempt = 1; connection == null; attempt++) {
+                try {
+                    connection = open.context().connectionManager().connect(session.queuePair(), there, parameters);
+                } catch (ConnectionRejectedException e) {
+                    if (e.reason() != ConnectionRejectedException.INVALID_SERVICE_ID || attempt == ATTEMPTS) {
+                        throw e;
+                    }
+                    Thread.sleep(PAUSE);
+                }
+            }
+            RemoteGreeting.Meeting meeting = RemoteGreeting.meeting(connection.privateData());
+            if (meeting == null || meeting.nonce() != nonce || meeting.version() < RemoteGreeting.OLDEST) {
+                throw new VerbsException("connect to " + there, Errno.EPROTO, "the answer is not Verbena's");
+            }
+            session.connected(connection, meeting.headerAddress(), meeting.headerKey());
+            Live live = new Live(session, meeting.idHigh(), meeting.idLow());
+            engine.submit(() -> ready(route, live));
+        } catch (VerbsException | InterruptedException | RuntimeException | LinkageError | OutOfMemoryError e) {
+            Sessions.close(session);
+            StreamEngine.debug("no session with " + there + ": " + e.getMessage());
+            notConnectedFor(name, e);
+        }
+    }
+
+    private void notConnectedFor(ConnectionName name, Throwable e) {
+        FallbackReason why = reason(e, FallbackReason.NO_SESSION);
+        boolean ofPort = false;
+        boolean remembered = false;
+        if (e instanceof ConnectionRejectedException r) {
+            int said = RemoteGreeting.why(r.privateData());
+            ofPort = said == RemoteGreeting.UNKNOWN;
+            remembered = said == RemoteGreeting.WRONG_VERSION
+                    || r.reason() == ConnectionRejectedException.INVALID_SERVICE_ID;
+            why = said == 0 && remembered ? FallbackReason.PLAIN_PEER : RemoteGreeting.reason(said);
+        } else if (e instanceof VerbsException v && (v.errno() == Errno.ETIMEDOUT || v.errno() == Errno.EHOSTUNREACH)) {
+            remembered = true;
+            why = FallbackReason.PLAIN_PEER;
+        } else if (e instanceof VerbsException v && v.errno() == Errno.EPROTO) {
+            remembered = true;
+            why = FallbackReason.BAD_PEER;
+        }
+        FallbackReason reason = why;
+        boolean port = ofPort;
+        boolean host = remembered;
+        engine.submit(() -> {
+            long now = System.nanoTime();
+            if (host) {
+                refusals.host(name.server().getAddress(), reason, now);
+            } else if (port) {
+                refusals.port(name.server(), reason, now);
+            }
+            notConnected(name, reason, port);
+        });
+    }
+
+    /** @param one whether the reason is of this connection alone: others ask anew */
+    private void notConnected(ConnectionName name, FallbackReason why, boolean one) {
+        Peer peer = peers.get(name.server().getAddress());
+        if (peer == null) {
+            return;
+        }
+        peer.connecting = false;
+        List<RemoteAgreement> all = List.copyOf(peer.waiting);
+        peer.waiting.clear();
+        for (RemoteAgreement end : all) {
+            if (one && !end.name().equals(name)) {
+                obtain(end);
+            } else {
+                end.end(why);
+            }
+        }
+    }
+
+    /** Sends the offer of an end that connected. */
+    void offer(RemoteAgreement end, Session session, Offer offer) {
+        long nonce;
+        do {
+            nonce = random.nextLong();
+        } while (offered.putIfAbsent(nonce, end) != null);
+        send(session, RemoteGreeting.OFFER, 0, end.name(), nonce, offer);
+    }
+
+    // ---- the end that was accepted
+
+    /** It waits for its offer. */
+    void await(RemoteAgreement end) {
+        expect();
+        if (port == null && !opening) {
+            end.end(cannot == null ? FallbackReason.UNAVAILABLE : cannot);
+            return;
+        }
+        awaited.put(end.name(), end);
+        HeldRequest request = requests.remove(end.name());
+        if (request != null) {
+            accept(request, end);
+        }
+        HeldOffer offer = offers.remove(end.name());
+        if (offer != null) {
+            awaited.remove(end.name());
+            end.offered(offer.session(), offer.letter().nonce(), offer.offer());
+        }
+    }
+
+    void answer(Session session, ConnectionName name, long nonce, Offer offer) {
+        send(session, RemoteGreeting.ANSWER, 0, name, nonce, offer);
+    }
+
+    void decline(Session session, ConnectionName name, long nonce, int why) {
+        send(session, RemoteGreeting.DECLINE, why, name, nonce, null);
+    }
+
+    private static void send(Session session, int type, int why, ConnectionName name, long nonce,
+            @Nullable Offer offer) {
+        session.send(RemoteGreeting.bytes(new RemoteGreeting.Letter(type, why, name.client().getPort(),
+                name.server().getPort(), nonce, offer)));
+    }
+
+    private void acceptAll(ConnectionListener listener) {
+        try {
+            while (true) {
+                ConnectionRequest request = listener.awaitRequest(Duration.ofDays(1));
+                if (request != null) {
+                    take(request);
+                }
+            }
+        } catch (VerbsException e) {
+            StreamEngine.warn("no more sessions with other hosts are taken: " + e.getMessage());
+        }
+    }
+
+    /** What is no request of Verbena's goes no further. */
+    private void take(ConnectionRequest request) {
+        try {
+            RemoteGreeting.Meeting meeting = RemoteGreeting.meeting(request.privateData());
+            Gid from = request.remoteGid();
+            Gid at = request.localGid();
+            if (meeting == null || from == null || at == null) {
+                refuse(request, RemoteGreeting.NO_ROOM);
+                return;
+            }
+            Route route = new Route(address(at), address(from));
+            ConnectionName name = new ConnectionName(new InetSocketAddress(route.peer(), meeting.clientPort()),
+                    new InetSocketAddress(route.own(), meeting.serverPort()));
+            if (meeting.version() < RemoteGreeting.OLDEST) {
+                refuse(request, RemoteGreeting.WRONG_VERSION);
+            } else if (meeting.clientAddress() != ConnectionName.fold(route.peer())
+                    || meeting.serverAddress() != ConnectionName.fold(route.own())) {
+                refuse(request, RemoteGreeting.UNKNOWN); // somebody between them has changed the addresses of TCP
+            } else {
+                engine.submit(() -> requested(name, new HeldRequest(request, meeting, route)));
+            }
+        } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
+            StreamEngine.debug("a session with another host was not taken: " + e);
+        }
+    }
+
+    private void requested(ConnectionName name, HeldRequest request) {
+        RemoteAgreement end = awaited.get(name);
+        if (end != null) {
+            accept(request, end);
+        } else if (requests.size() < MOST_HELD && requests.putIfAbsent(name, request) == null) {
+            engine.at(System.nanoTime() + Agreement.PATIENCE_NANOS, () -> {
+                if (requests.remove(name, request)) {
+                    refuse(request.request(), RemoteGreeting.UNKNOWN);
+                }
+            });
+        } else {
+            refuse(request.request(), RemoteGreeting.UNKNOWN);
+        }
+    }
+
+    private void accept(HeldRequest request, RemoteAgreement end) {
+        Port open = port;
+        if (open == null) {
+            refuse(request.request(), RemoteGreeting.NO_ROOM);
+            return;
+        }
+        end.met();
+        start("verbena-stream-accept", () -> accept(open, request, end.name()), why -> refuse(request.request(),
+                RemoteGreeting.NO_ROOM));
+    }
+
+    /** On a thread of its own. */
+    private void accept(Port open, HeldRequest held, ConnectionName name) {
+        Session session = null;
+        try {
+            session = newSession(open, held.route());
+            RemoteGreeting.Meeting meeting = held.meeting();
+            Connection connection = held.request().accept(session.queuePair(), parameters(session, name,
+                    meeting.nonce()));
+            session.connected(connection, meeting.headerAddress(), meeting.headerKey());
+            Live live = new Live(session, meeting.idHigh(), meeting.idLow());
+            engine.submit(() -> ready(held.route(), live));
+        } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
+            Sessions.close(session);
+            FallbackReason why = reason(e, FallbackReason.NO_SESSION);
+            if (why == FallbackReason.NO_SESSION) {
+                StreamEngine.debug("no session with another host: " + e.getMessage());
+            } else {
+                StreamEngine.lacking(why, String.valueOf(e.getMessage()));
+            }
+            refuse(held.request(), RemoteGreeting.NO_ROOM);
+        }
+    }
+
+    /** Unless it was answered already. */
+    private static void refuse(ConnectionRequest request, int why) {
+        try {
+            request.reject(RemoteGreeting.refusal(why));
+        } catch (VerbsException e) {
+            StreamEngine.debug("a session with another host was not refused: " + e.getMessage());
+        }
+    }
+
+    // ---- both
+
+    private Session newSession(Port open, Route route) throws VerbsException {
+        return new Session(open.context(), idHigh, open.events(), () -> engine.submit(() -> {}), Long.getLong(
+                "verbena.stream.memory", 1L << 30), (session, letter) -> read(session, route, letter));
+    }
+
+    private ConnectionParameters parameters(Session session, ConnectionName name, long nonce) {
+        return ConnectionParameters.builder().timeout(Duration.ofNanos(Agreement.PATIENCE_NANOS).plus(MARGIN))
+                .privateData(RemoteGreeting.bytes(new RemoteGreeting.Meeting(RemoteGreeting.VERSION, 0, name.client()
+                        .getPort(), name.server().getPort(), ConnectionName.fold(name.client().getAddress()),
+                        ConnectionName.fold(name.server().getAddress()), session.header().rkey(), session.header()
+                                .address(), nonce, idHigh, idLow)))
+                .build();
+    }
+
+    private void ready(Route route, Live live) {
+        Peer peer = peers.computeIfAbsent(route.peer(), a -> new Peer());
+        refusals.forget(route.peer());
+        for (Live other : peer.sessions) {
+            if (other.idHigh() != live.idHigh() || other.idLow() != live.idLow()) {
+                other.session().fail(); // of a process that was there before
+            }
+        }
+        peer.sessions.addFirst(live);
+        peer.connecting = false;
+        List<RemoteAgreement> all = List.copyOf(peer.waiting);
+        peer.waiting.clear();
+        all.forEach(end -> end.haveSession(live.session()));
+    }
+
+    private void read(Session session, Route route, byte[] bytes) {
+        RemoteGreeting.Letter letter = RemoteGreeting.letter(bytes);
+        if (letter == null) {
+            session.fail();
+            return;
+        }
+        Offer offer = letter.offer();
+        if (letter.type() == RemoteGreeting.OFFER && offer != null) {
+            offered(session, route, letter, offer);
+            return;
+        }
+        RemoteAgreement end = offered.get(letter.nonce());
+        if (end == null || end.session() != session) {
+            session.fail(); // nobody has asked
+        } else if (offer != null) {
+            end.answered(offer);
+        } else {
+            if (letter.why() == RemoteGreeting.UNKNOWN) {
+                refusals.port(end.name().server(), RemoteGreeting.reason(letter.why()), System.nanoTime());
+            }
+            end.end(RemoteGreeting.reason(letter.why()));
+        }
+    }
+
+    private void offered(Session session, Route route, RemoteGreeting.Letter letter, Offer offer) {
+        ConnectionName name = new ConnectionName(new InetSocketAddress(route.peer(), letter.clientPort()),
+                new InetSocketAddress(route.own(), letter.serverPort()));
+        RemoteAgreement end = awaited.remove(name);
+        HeldOffer held = new HeldOffer(session, letter, offer);
+        if (end != null) {
+            end.offered(session, letter.nonce(), offer);
+        } else if (offers.size() < MOST_HELD && offers.putIfAbsent(name, held) == null) {
+            engine.at(System.nanoTime() + Agreement.PATIENCE_NANOS, () -> {
+                if (offers.remove(name, held)) {
+                    decline(session, name, letter.nonce(), RemoteGreeting.UNKNOWN);
+                }
+            });
+        } else {
+            decline(session, name, letter.nonce(), RemoteGreeting.NO_ROOM);
+        }
+    }
+
+    /** It has agreed, or does not. */
+    void forget(RemoteAgreement end) {
+        awaited.remove(end.name(), end);
+        offered.values().remove(end);
+        forPort.remove(end);
+        Peer peer = peers.get(end.name().server().getAddress());
+        if (peer != null) {
+            peer.waiting.remove(end);
+        }
+    }
+
+    private void died(Session session) {
+        peers.values().forEach(peer -> peer.sessions.removeIf(live -> live.session() == session));
+        peers.values().removeIf(peer -> peer.sessions.isEmpty() && peer.waiting.isEmpty() && !peer.connecting);
+        offers.values().removeIf(held -> held.session() == session);
+        List.copyOf(offered.values()).stream().filter(end -> end.session() == session).forEach(end -> end.end(
+                FallbackReason.NO_SESSION));
+    }
+
+    /** Closes dead sessions that have no connection any more. */
+    void bury() {
+        if (deaths != null) {
+            deaths.bury();
+        }
+    }
+
+    boolean hasDead() {
+        return deaths != null && deaths.areAny();
+    }
+
+    /** Polls sessions whose WRITEs are under way with nobody at hand; true if there are any. */
+    boolean pollBusy() {
+        boolean busy = false;
+        for (Peer peer : peers.values()) {
+            for (Live live : peer.sessions) {
+                busy |= live.session().pollIfBusy();
+            }
+        }
+        return busy;
+    }
+}

@@ -1,0 +1,93 @@
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.security.MessageDigest;
+import java.util.Random;
+
+/** A program that knows nothing of Verbena: it sends bytes to another host, whose hash the other end says. */
+public class RemoteTalk {
+    private static final int PIECE = 1 << 20;
+
+    public static void main(String[] words) throws Exception {
+        if (words[0].equals("serve")) { // CONNECTIONS
+            serve(Integer.parseInt(words[1]));
+        } else { // send HOST PORT PIECES CONNECTIONS; pieces 0: without an end
+            for (int i = 0; i < Integer.parseInt(words[4]); i++) {
+                System.out.println(send(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]), i));
+            }
+        }
+    }
+
+    private static void serve(int connections) throws Exception {
+        ServerSocketChannel server = ServerSocketChannel.open();
+        server.bind(new InetSocketAddress(0));
+        System.out.println(server.socket().getLocalPort());
+        for (int i = 0; i < connections; i++) {
+            SocketChannel channel = server.accept();
+            System.out.println(receive(channel));
+            channel.close();
+        }
+        while (System.in.read() >= 0) {
+            // until the test lets it go
+        }
+    }
+
+    private static String receive(SocketChannel channel) throws Exception {
+        MessageDigest hash = MessageDigest.getInstance("SHA-256");
+        ByteBuffer buffer = ByteBuffer.allocateDirect(PIECE);
+        long all = 0;
+        try {
+            int n;
+            while ((n = channel.read(buffer)) >= 0) {
+                buffer.flip();
+                hash.update(buffer);
+                buffer.clear();
+                if (all == 0 && n > 0) {
+                    System.out.println("begun");
+                }
+                all += n;
+            }
+            write(channel, ByteBuffer.wrap(hash.digest()));
+            return "whole " + all;
+        } catch (IOException e) {
+            return "broken " + e.getMessage();
+        }
+    }
+
+    private static String send(String host, int port, int pieces, long seed) throws Exception {
+        SocketChannel channel = SocketChannel.open();
+        channel.connect(new InetSocketAddress(host, port));
+        MessageDigest hash = MessageDigest.getInstance("SHA-256");
+        Random random = new Random(seed);
+        byte[] piece = new byte[PIECE];
+        try {
+            for (int i = 0; i < pieces || pieces == 0; i++) {
+                random.nextBytes(piece);
+                hash.update(piece);
+                write(channel, ByteBuffer.wrap(piece));
+                if (i == 0) {
+                    System.out.println("begun");
+                }
+            }
+            channel.shutdownOutput();
+            ByteBuffer answer = ByteBuffer.allocate(32);
+            while (answer.hasRemaining() && channel.read(answer) >= 0) {
+                // until it is whole
+            }
+            boolean same = MessageDigest.isEqual(hash.digest(), answer.array());
+            channel.close();
+            return same ? "same" : "other, " + answer.position() + " bytes of a hash";
+        } catch (IOException e) {
+            channel.close();
+            return "broken " + e.getMessage();
+        }
+    }
+
+    private static void write(SocketChannel channel, ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
+        }
+    }
+}
