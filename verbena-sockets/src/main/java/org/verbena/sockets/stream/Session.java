@@ -56,6 +56,8 @@ final class Session {
     private static final int LETTERS = 64;
     private static final long FIRST_PROBE_NANOS = 1_000_000_000L;
     private static final long LAST_PROBE_NANOS = 60_000_000_000L;
+    /** A peer on another host that takes nothing for so long, and yet answers, is left: its receives are its own to post. */
+    private static final long STUCK_NANOS = 10_000_000_000L;
     private static final int SEND_WR = 256;
     private static final int STAGE = 256 << 10;
     private static final int INDEX_BITS = 32;
@@ -109,6 +111,8 @@ final class Session {
     private long probeNanos = FIRST_PROBE_NANOS;
     private long nextProbe;
     private boolean saidBusy;
+    private long seenCompleted;
+    private long seenAt;
     private volatile boolean failed;
     private volatile long failedAt;
     private volatile boolean awaited;
@@ -420,11 +424,24 @@ final class Session {
     /** Takes completions, and does what waited for them; the caller holds the lock. */
     void poll() {
         takeCompletions();
+        if (letters != null && completed != posted) {
+            checkProgress();
+        }
         boolean busy = completed != posted && !failed;
         if (busy && !saidBusy) {
             whenBusy.run();
         }
         saidBusy = busy;
+    }
+
+    private void checkProgress() {
+        long now = System.nanoTime();
+        if (!saidBusy || completed != seenCompleted) {
+            seenCompleted = completed;
+            seenAt = now;
+        } else if (now - seenAt > STUCK_NANOS) {
+            fail();
+        }
     }
 
     private void takeCompletions() {
