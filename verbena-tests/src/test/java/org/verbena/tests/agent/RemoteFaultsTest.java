@@ -6,19 +6,13 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.time.Duration;
-import java.util.List;
-import java.util.Random;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,30 +23,15 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.tests.cli.RoceNamespaces;
-import org.verbena.verbs.AccessFlags;
-import org.verbena.verbs.CompletionQueue;
-import org.verbena.verbs.Connection;
-import org.verbena.verbs.ConnectionParameters;
-import org.verbena.verbs.ConnectionRejectedException;
-import org.verbena.verbs.Context;
-import org.verbena.verbs.MemoryRegion;
-import org.verbena.verbs.ProtectionDomain;
-import org.verbena.verbs.QueuePair;
-import org.verbena.verbs.QueuePairInitAttributes;
-import org.verbena.verbs.SendFlags;
-import org.verbena.verbs.Verbs;
-import org.verbena.verbs.VerbsException;
 
 /**
- * What a network and its hosts do to connections by RoCE: packets are lost, somebody in between takes the connection and
- * makes another, somebody speaks nonsense. Each byte arrives all the same.
+ * What a network does to connections by RoCE: packets are lost, and somebody in between takes the connection and makes
+ * another. Each byte arrives all the same.
  */
 @Timeout(300)
 class RemoteFaultsTest {
     private static final ObjectMapper MAPPER = new ObjectMapper();
     private static final int PIECE = 1 << 20;
-    private static final int SERVICE = 4792;
-    private static final int MAGIC = 0x5642_5352;
     private static final String SERVER = "rules=use stream tcp_server *:* device " + RoceNamespaces.DEVICE_B;
     private static final String CLIENT = "rules=use stream tcp_client *:* device " + RoceNamespaces.DEVICE_A;
     private static final String WAITS = ",stream.delay=0,stream.wait=60000";
@@ -197,183 +176,5 @@ class RemoteFaultsTest {
         assertThat(summary("behind").get("fallbacks").toString()).isEqualTo("{\"plain_peer\":1}");
         assertThat(summary("before").get("bytes").get("sent_by_tcp").intValue()).isEqualTo(2 * PIECE);
         assertThat(summary("behind").get("bytes").get("received_by_tcp").intValue()).isEqualTo(2 * PIECE);
-    }
-
-    // ---- nonsense
-
-    /** As docs/stream.md has it: private data of a request. */
-    private static byte[] request(int version, int clientPort, int serverPort, int client, int server, long nonce) {
-        return ByteBuffer.allocate(56).putInt(MAGIC).put((byte) version).put((byte) 0).putShort((short) 0)
-                .putShort((short) clientPort).putShort((short) serverPort).putInt(1).putLong(2).putLong(nonce)
-                .putLong(3).putLong(4).putInt(client).putInt(server).array();
-    }
-
-    private static int word(String address) {
-        return ByteBuffer.wrap(InetAddress.ofLiteral(address).getAddress()).getInt();
-    }
-
-    /** One who asks the service for sessions. */
-    private record Asker(Context context, ProtectionDomain pd, CompletionQueue cq) {
-        QueuePair queuePair() throws VerbsException {
-            return pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxSendWr(8).maxReceiveWr(8).build());
-        }
-
-        Connection connect(QueuePair qp, byte[] said, int milliseconds) throws VerbsException {
-            return context.connectionManager().connect(qp, new InetSocketAddress(RoceNamespaces.ADDRESS_B, SERVICE),
-                    ConnectionParameters.builder().timeout(Duration.ofMillis(milliseconds)).privateData(said).build());
-        }
-
-        /** As the other, once somebody listens: a device is opened while the program goes on. */
-        Connection connectLater(QueuePair qp, byte[] said) throws Exception {
-            long end = System.nanoTime() + 60_000_000_000L;
-            while (true) {
-                try {
-                    return connect(qp, said, 20_000);
-                } catch (ConnectionRejectedException e) {
-                    if (e.reason() != ConnectionRejectedException.INVALID_SERVICE_ID || System.nanoTime() > end) {
-                        throw e;
-                    }
-                    Thread.sleep(20);
-                }
-            }
-        }
-
-        /** What the service says to it; null if it says nothing in time. */
-        byte @Nullable [] refusal(byte[] said, int milliseconds) throws VerbsException {
-            try (QueuePair qp = queuePair()) {
-                throw new AssertionError("accepted: " + connect(qp, said, milliseconds));
-            } catch (ConnectionRejectedException e) {
-                return e.privateData();
-            } catch (VerbsException e) {
-                return null;
-            }
-        }
-    }
-
-    private static void garbage(Asker asker) throws VerbsException {
-        Random random = new Random(5);
-        int client = word(RoceNamespaces.ADDRESS_A);
-        int server = word(RoceNamespaces.ADDRESS_B);
-        for (int i = 0; i < 60; i++) {
-            byte[] said = new byte[random.nextInt(57)];
-            random.nextBytes(said);
-            assertThat(asker.refusal(said, 20_000)).startsWith(0x56, 0x42, 0x53, 0x52, 1, 3);
-        }
-        byte[] old = request(0, 1000, 2000, client, server, 7);
-        assertThat(asker.refusal(old, 20_000)).startsWith(0x56, 0x42, 0x53, 0x52, 1, 2);
-        byte[] other = request(1, 1000, 2000, client + 1, server, 7);
-        assertThat(asker.refusal(other, 20_000)).as("translated on the way").startsWith(0x56, 0x42, 0x53, 0x52, 1, 1);
-        for (int i = 0; i < 60; i++) { // of connections that are not there: they are held, and nobody waits for the answer
-            asker.refusal(request(1, 1000 + i, 2000, client, server, i), 20);
-        }
-    }
-
-    /** A connection whose end asks for a session as it should, and then sends what makes no sense. */
-    private static void nonsense(Asker asker, String port, TalkProcess server) throws Exception {
-        byte[] piece = new byte[PIECE];
-        try (SocketChannel tcp = SocketChannel.open(new InetSocketAddress(RoceNamespaces.ADDRESS_B, Integer.parseInt(
-                port))); QueuePair qp = asker.queuePair()) {
-            long nonce = 0x0123_4567_89ab_cdefL;
-            byte[] asks = request(1, tcp.socket().getLocalPort(), Integer.parseInt(port), word(
-                    RoceNamespaces.ADDRESS_A), word(RoceNamespaces.ADDRESS_B), nonce);
-            try (Connection session = asker.connectLater(qp, asks);
-                    MemoryRegion memory = asker.pd().allocate(96,
-                            AccessFlags.LOCAL_WRITE)) {
-                ByteBuffer said = ByteBuffer.wrap(session.privateData());
-                assertThat(said.remaining()).isEqualTo(56);
-                assertThat(said.getInt(0)).isEqualTo(MAGIC);
-                assertThat(said.getLong(24)).isEqualTo(nonce);
-                memory.segment().fill((byte) 0x5a);
-                assertThat(qp.sendQueue().postSend(1, SendFlags.SIGNALED, memory, 0, 96)).isZero();
-                while (asker.cq().startPoll() != 0) {
-                    Thread.sleep(1);
-                }
-                asker.cq().endPoll();
-                ByteBuffer bytes = ByteBuffer.wrap(piece);
-                while (bytes.hasRemaining()) {
-                    tcp.write(bytes);
-                }
-                assertThat(server.line()).isEqualTo("begun");
-                tcp.shutdownOutput();
-                ByteBuffer hash = ByteBuffer.allocate(32);
-                while (hash.hasRemaining()) {
-                    assertThat(tcp.read(hash)).isPositive();
-                }
-                assertThat(hash.array()).isEqualTo(MessageDigest.getInstance("SHA-256").digest(piece));
-                assertThat(server.line()).isEqualTo("whole " + PIECE);
-            }
-        }
-    }
-
-    @Test
-    void whoSpeaksNonsenseIsLeftAndTheOthersAreNot() throws Exception {
-        RoceNamespaces.with(() -> {
-            TalkProcess server = talk.start(SERVER + patience(5_000, "asked"), "serve", "2");
-            return new Beside(server, server.line(), () -> {});
-        }, both -> {
-            try (Context context = Verbs.open(RoceNamespaces.DEVICE_A)) {
-                Asker asker = new Asker(context, context.allocateProtectionDomain(), context.createCompletionQueue(16));
-                nonsense(asker, both.port(), both.server());
-                garbage(asker);
-            }
-            TalkProcess client = talk.start(CLIENT + patience(60_000, "sane"), "send", RoceNamespaces.ADDRESS_B, both
-                    .port(), "4", "1");
-            allArrives(both.server(), client, 4);
-            client.end();
-            both.server().end();
-        });
-        assertThat(summary("sane").get("connections").get("stream").intValue()).isOne();
-        assertThat(summary("sane").get("bytes").get("sent_by_ring").intValue()).isEqualTo(4 * PIECE);
-        assertThat(summary("asked").get("connections").get("stream").intValue()).isOne();
-        assertThat(summary("asked").get("fallbacks").size()).isOne();
-        assertThat(summary("asked").get("bytes").get("received_by_ring").intValue()).isEqualTo(4 * PIECE);
-    }
-
-    /** An offer of a connection that is not there, as docs/stream.md has it. */
-    private static void offer(ByteBuffer letter, int clientPort, int serverPort) {
-        letter.clear().order(ByteOrder.BIG_ENDIAN).putInt(0, MAGIC).put(4, (byte) 1).put(5, (byte) 1)
-                .putShort(8, (short) clientPort).putShort(10, (short) serverPort).putLong(16, clientPort);
-        letter.order(ByteOrder.LITTLE_ENDIAN).putLong(32, 0x4d41_4552_5453_4256L).putInt(40, 2).putInt(44, 1)
-                .putInt(32 + 36, 4096);
-    }
-
-    /** What it is told it takes never: who tells it would wait for ever. */
-    @Test
-    void whoTakesNoLettersHoldsUpNobody() throws Exception {
-        RoceNamespaces.with(() -> {
-            TalkProcess server = talk.start(SERVER + patience(2_000, "held"), "serve", "2");
-            return new Beside(server, server.line(), () -> {});
-        }, both -> {
-            int port = Integer.parseInt(both.port());
-            try (Context context = Verbs.open(RoceNamespaces.DEVICE_A)) {
-                Asker asker = new Asker(context, context.allocateProtectionDomain(), context.createCompletionQueue(16));
-                try (SocketChannel tcp = SocketChannel.open(new InetSocketAddress(RoceNamespaces.ADDRESS_B, port));
-                        QueuePair qp = asker.queuePair();
-                        Connection session = asker.connectLater(qp, request(1, tcp.socket().getLocalPort(), port, word(
-                                RoceNamespaces.ADDRESS_A), word(RoceNamespaces.ADDRESS_B), 9));
-                        MemoryRegion memory = asker.pd().allocate(96, AccessFlags.LOCAL_WRITE)) {
-                    assertThat(session.isConnected()).isTrue();
-                    ByteBuffer letter = memory.segment().asByteBuffer();
-                    for (int i = 0; i < 300; i++) {
-                        offer(letter, 1 + i, port);
-                        assertThat(qp.sendQueue().postSend(i, SendFlags.SIGNALED, memory, 0, 96)).isZero();
-                        while (asker.cq().startPoll() != 0) {
-                            Thread.sleep(1);
-                        }
-                        asker.cq().endPoll();
-                    }
-                    tcp.write(ByteBuffer.allocate(1));
-                    assertThat(both.server().line()).isEqualTo("begun");
-                    Thread.sleep(3_000); // longer than the patience: it is told that there are no such connections
-                    tcp.shutdownOutput();
-                    assertThat(both.server().line()).isEqualTo("whole 1");
-                    TalkProcess plain = talk.start(List.of(), "send", RoceNamespaces.ADDRESS_B, both.port(), "1", "1");
-                    allArrives(both.server(), plain, 1);
-                    plain.end();
-                }
-            }
-            both.server().end();
-        });
-        assertThat(summary("held").get("fallbacks").toString()).isEqualTo("{\"plain_peer\":1,\"no_session\":1}");
     }
 }
