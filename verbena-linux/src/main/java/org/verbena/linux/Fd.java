@@ -48,6 +48,18 @@ public final class Fd implements AutoCloseable {
                 "fcntl(fd " + number + ", F_DUPFD_CLOEXEC)");
     }
 
+    /**
+     * Whether calls on what it refers to return {@code EAGAIN} in place of waiting: fcntl(2), {@code F_SETFL}. It holds for
+     * all descriptors of that.
+     *
+     * @throws LinuxException {@code EBADF}
+     */
+    public void setNonBlocking(boolean nonBlocking) throws LinuxException {
+        long flags = Args.check(Native.call(SyscallNumber.FCNTL, value(), UnixSocket.F_GETFL, 0), "fcntl(F_GETFL)");
+        long wanted = nonBlocking ? flags | UnixSocket.O_NONBLOCK : flags & ~UnixSocket.O_NONBLOCK;
+        Args.check(Native.call(SyscallNumber.FCNTL, value(), UnixSocket.F_SETFL, wanted), "fcntl(F_SETFL)");
+    }
+
     /** The new descriptor that a call returned, or the call's exception. */
     static Fd ofResult(long result, String call) throws LinuxException {
         if (result == -Errno.EMFILE || result == -Errno.ENFILE) {

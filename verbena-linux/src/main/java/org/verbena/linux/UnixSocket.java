@@ -154,9 +154,7 @@ public final class UnixSocket implements AutoCloseable {
      * @throws LinuxException {@code EBADF}
      */
     public void setNonBlocking(boolean nonBlocking) throws LinuxException {
-        long flags = Args.check(Native.call(SyscallNumber.FCNTL, fd.value(), F_GETFL), "fcntl(F_GETFL)");
-        long wanted = nonBlocking ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
-        Args.check(Native.call(SyscallNumber.FCNTL, fd.value(), F_SETFL, wanted), "fcntl(F_SETFL)");
+        fd.setNonBlocking(nonBlocking);
     }
 
     /**

@@ -42,8 +42,15 @@ final class DeviceList implements AutoCloseable {
     }
 
     String name(int i) throws VerbsException {
-        return SharedLibrary.text(MemorySegment.ofAddress(Calls.call(library.get("name", IbvFunction.GET_DEVICE_NAME),
-                address(i))));
+        return name(library, "name", address(i));
+    }
+
+    /** The name of a {@code struct ibv_device}. */
+    static String name(Ibverbs library, String verb, long device) throws VerbsException {
+        return device == 0
+                ? ""
+                : SharedLibrary.text(MemorySegment.ofAddress(Calls.call(library.get(verb,
+                        IbvFunction.GET_DEVICE_NAME), device)));
     }
 
     RdmaDevice device(int i) throws VerbsException {

@@ -38,6 +38,7 @@ final class Events implements Runnable {
     private final Thread thread;
     private final AtomicLong tokens = new AtomicLong(ASYNC);
     private final Map<Long, Watched> watches = new ConcurrentHashMap<>();
+    private final Map<Long, Runnable> readers = new ConcurrentHashMap<>();
     private volatile boolean stopped;
 
     Events(RdmaContext context, NativeContext verbs) throws LinuxException {
@@ -102,8 +103,11 @@ final class Events implements Runnable {
                         take();
                     } else if (token != WAKE) {
                         Watched w = watches.get(token);
+                        Runnable r = readers.get(token);
                         if (w != null) {
                             w.unparkAll();
+                        } else if (r != null) {
+                            r.run();
                         }
                     }
                 }
@@ -146,6 +150,16 @@ final class Events implements Runnable {
                 true;
             default -> false;
         };
+    }
+
+    /**
+     * Runs {@code reader} on the context's thread whenever {@code fd} is readable, until it is closed. It waits for nobody
+     * and throws nothing.
+     */
+    void whenReadable(Fd fd, Runnable reader) throws LinuxException {
+        long token = tokens.incrementAndGet();
+        readers.put(token, reader);
+        epoll.add(fd, Epoll.IN, token);
     }
 
     Watched watched(Fd fd) {

@@ -14,6 +14,10 @@ final class QueuePairBytes {
 
     private QueuePairBytes() {}
 
+    static int number(QueuePairState state) {
+        return STATES.indexOf(state);
+    }
+
     /** The state of a number, {@code enum ibv_qp_state}; what is unknown is an error. */
     static QueuePairState state(int number) {
         return number >= 0 && number < STATES.size() ? STATES.get(number) : QueuePairState.ERR;
@@ -23,7 +27,7 @@ final class QueuePairBytes {
     static void put(Struct s, QueuePairAttributes a) {
         QueuePairState state = a.state();
         QueuePairState current = a.currentState();
-        s.putInt(Layout.QP_ATTR_STATE, state == null ? 0 : STATES.indexOf(state));
+        s.putInt(Layout.QP_ATTR_STATE, state == null ? 0 : number(state));
         s.putInt(Layout.QP_ATTR_CUR_STATE, current == null ? 0 : STATES.indexOf(current));
         s.putInt(Layout.QP_ATTR_PATH_MTU, Queries.mtuCode(a.pathMtu()));
         s.putInt(Layout.QP_ATTR_PATH_MIG_STATE, a.pathMigrationState());

@@ -17,6 +17,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.ConnectionManager;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Counters;
 import org.verbena.verbs.Device;
@@ -58,6 +59,8 @@ final class RdmaContext extends Context {
     private final Set<Gate> posters = ConcurrentHashMap.newKeySet();
     /** Registered memory must not be freed while the device may write to it, whatever becomes of the region's object. */
     private final Map<Long, MemorySegment> registered = new ConcurrentHashMap<>();
+
+    private @Nullable RdmaConnectionManager manager;
 
     private RdmaContext(RdmaDevice device, NativeContext verbs) throws VerbsException, LinuxException {
         this.device = device;
@@ -315,6 +318,25 @@ final class RdmaContext extends Context {
         return objectType == ObjectType.FLOW && verbs.has(Slot.CREATE_COUNTERS) ? FLOW_CELLS : 0;
     }
 
+    void requireOpen(String verb) throws VerbsException {
+        checkOpen(verb);
+    }
+
+    /** By librdmacm, which is loaded when it is asked for first. */
+    @Override
+    public ConnectionManager connectionManager() throws VerbsException {
+        String verb = "connection manager of " + describe();
+        synchronized (registered) {
+            checkOpen(verb);
+            RdmaConnectionManager m = manager;
+            if (m == null) {
+                m = new RdmaConnectionManager(this, CmChannel.open(verb, this));
+                manager = m;
+            }
+            return m;
+        }
+    }
+
     @Override
     public String describe() {
         return device.name();
@@ -323,6 +345,12 @@ final class RdmaContext extends Context {
     @Override
     protected void implClose() throws VerbsException {
         events.stop();
+        synchronized (registered) {
+            if (manager != null) {
+                manager.close();
+                manager = null;
+            }
+        }
         queries.close();
         String verb = "close " + describe();
         Calls.zero(verb, verbs.function(verb, IbvFunction.CLOSE_DEVICE), verbs.address);

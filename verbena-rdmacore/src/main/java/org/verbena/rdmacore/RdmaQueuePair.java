@@ -175,6 +175,19 @@ final class RdmaQueuePair extends QueuePair {
         receives.gate().isEmptySoon();
     }
 
+    boolean hasSharedReceives() {
+        return !ownReceives;
+    }
+
+    /** Its connection has ended: what is posted is flushed. */
+    void toError() {
+        try {
+            modify(QueuePairAttributes.to(QueuePairState.ERR).build());
+        } catch (VerbsException e) {
+            // it is closed, or in RESET, where nothing is posted
+        }
+    }
+
     @Override
     public QueuePairAttributes query() throws VerbsException {
         int mask;

@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Assumptions;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.Verbs;
 
-/** The libibverbs.so.1 of the test resources, and programs that run with it: each variant in a process of its own. */
+/** The libibverbs.so.1 and librdmacm.so.1 of the test resources, and programs that run with it: each variant in a process of its own. */
 final class MockLibrary {
-    private static final List<String> SOURCES = List.of("mock.c", "mock_verbs.c", "mock_data.c");
+    private static final List<String> SOURCES = List.of("mock.c", "mock_verbs.c", "mock_data.c", "mock_cm.c");
     private static final int LIMIT_SECONDS = 120;
 
     /** What a program wrote, and its exit code. */
@@ -77,6 +77,9 @@ final class MockLibrary {
         command.addAll(options);
         if (library != null) {
             command.add("-Dverbena.ibverbs=" + library);
+            if (options.stream().noneMatch(o -> o.startsWith("-Dverbena.rdmacm="))) {
+                command.add("-Dverbena.rdmacm=" + library); // one file is both
+            }
         }
         command.addAll(List.of("-cp", classPath(), program.getName()));
         return run(command, environment);

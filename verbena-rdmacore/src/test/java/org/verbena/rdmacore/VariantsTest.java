@@ -62,6 +62,41 @@ class VariantsTest {
     }
 
     @Test
+    void queuePairsAreConnected() throws Exception {
+        assertThat(run(ConnectProgram.class, library, Map.of())).endsWith("done\n");
+        assertThat(run(ConnectProgram.class, library, Map.of("MOCK_CM_STRANGE", "1"))).endsWith("done\n");
+    }
+
+    @Test
+    void connectionManagersThatFail() throws Exception {
+        Map<Map<String, String>, String> sentences = Map.of(
+                Map.of("MOCK_CM_NO_CHANNEL", "19"), "ENODEV",
+                Map.of("MOCK_CM_NO_CHANNEL", "0"), "EIO",
+                Map.of("MOCK_CM_NO_ID", "12"), "ENOMEM",
+                Map.of("MOCK_CM_NO_ID", "0"), "librdmacm makes no identifier",
+                Map.of("MOCK_CM_OTHER", "1"), "is an address of other0",
+                Map.of("MOCK_CM_FAIL", "7", "MOCK_CM_STATUS", "-110"), "ETIMEDOUT",
+                Map.of("MOCK_CM_FAIL", "8", "MOCK_CM_STATUS", "10"), "for reason 10",
+                Map.of("MOCK_CM_FAIL", "6", "MOCK_CM_STATUS", "-2147483648"), "librdmacm says event 6",
+                Map.of("MOCK_CM_FAIL", "11"), "the device is gone",
+                Map.of("MOCK_CM_FAIL", "77", "MOCK_CM_STATUS", "5"), "librdmacm says event 77, status 5");
+        for (var s : sentences.entrySet()) {
+            assertThat(run(ConnectFailureProgram.class, library, s.getKey())).as("" + s.getKey()).contains(s
+                    .getValue()).endsWith("closed\n").hasLineCount(2);
+        }
+    }
+
+    @Test
+    void noConnectionManager() throws Exception {
+        Ended e = MockLibrary.java(List.of("--enable-native-access=ALL-UNNAMED", "-Dverbena.rdmacm=" + folder.resolve(
+                "nothing.so")), ConnectFailureProgram.class, library, Map.of());
+        assertThat(e.output()).contains("EOPNOTSUPP", "install librdmacm1").endsWith("closed\n").hasLineCount(2);
+        Path old = MockLibrary.compile(Files.createDirectory(folder.resolve("old-cm")), "-DWITHOUT_NEW");
+        assertThat(run(ConnectFailureProgram.class, old, Map.of())).contains("EOPNOTSUPP",
+                "has no rdma_init_qp_attr, rdma_establish: it is older than rdma-core 23").endsWith("closed\n");
+    }
+
+    @Test
     void newLibrary() throws Exception {
         for (String sz : List.of("696", "648", "100000")) {
             Map<String, String> a = answers(library, Map.of("MOCK_SZ", sz));

@@ -16,9 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs one row: its two commands, and what passed the wire meanwhile. */
 final class RowRun {
-    private static final Duration READY = Duration.ofSeconds(10);
     /** What a server may take to end after its client. */
-    private static final Duration LAST = Duration.ofSeconds(5);
+    private static final Duration LAST = Duration.ofSeconds(30);
     /** The last frames are in the file by then. */
     private static final Duration SETTLE = Duration.ofMillis(50);
     private static final Pattern VARIABLE = Pattern.compile("\\{([a-z]+)(?:\\.([a-z0-9]+))?\\}");
@@ -175,11 +174,11 @@ final class RowRun {
             default -> "";
         };
         if (!condition.isEmpty()) {
-            Outcome o = place.run("until " + condition + "; do sleep 0.1; done", READY);
+            Outcome o = place.run("until " + condition + "; do sleep 0.1; done", row.limit());
             return o.code() == 0 ? "" : "server: does not listen on " + String.join(" ", row.ready()) + ": " + o.end();
         }
         Pattern text = Pattern.compile(what);
-        long end = System.nanoTime() + READY.toNanos();
+        long end = System.nanoTime() + row.limit().toNanos();
         while (!text.matcher(task.printed()).find()) {
             if (System.nanoTime() > end) {
                 return "server: does not print anything like " + what;

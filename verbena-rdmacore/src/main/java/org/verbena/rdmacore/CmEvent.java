@@ -1,0 +1,34 @@
+package org.verbena.rdmacore;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is left of a {@code struct rdma_cm_event} when it has been acknowledged.
+ *
+ * @param type see the constants; others exist
+ * @param status 0, minus an errno, or of {@link #REJECTED} the reason
+ * @param data what the peer's application sent along, often with zeros behind it
+ * @param child the new identifier of a {@link #CONNECT_REQUEST}
+ */
+@SuppressWarnings("ArrayRecordComponent") // nobody compares events
+record CmEvent(int type, int status, byte[] data, @Nullable CmIdentifier child) {
+    static final int ADDR_RESOLVED = 0;
+    static final int ADDR_ERROR = 1;
+    static final int ROUTE_RESOLVED = 2;
+    static final int ROUTE_ERROR = 3;
+    static final int CONNECT_REQUEST = 4;
+    static final int CONNECT_RESPONSE = 5;
+    static final int CONNECT_ERROR = 6;
+    static final int UNREACHABLE = 7;
+    static final int REJECTED = 8;
+    static final int ESTABLISHED = 9;
+    static final int DISCONNECTED = 10;
+    static final int DEVICE_REMOVAL = 11;
+    static final int ADDR_CHANGE = 14;
+    static final int TIMEWAIT_EXIT = 15;
+
+    /** Whether nothing has to be done about it: the path has another address, or late packets cannot come any more. */
+    boolean isIdle() {
+        return type == ADDR_CHANGE || type == TIMEWAIT_EXIT;
+    }
+}

@@ -1,0 +1,277 @@
+package org.verbena.rdmacore;
+
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.ConnectionRejectedException;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
+
+/** An identifier, {@code struct rdma_cm_id}. No call reaches it after it is destroyed. Thread-safe. */
+final class CmIdentifier {
+    static final int PS_TCP = 0x106;
+    /** IBTA volume 1, 12.6.7.2: the peer does not answer any more. */
+    private static final int REASON_TIMEOUT = 4;
+
+    private final CmChannel channel;
+    private final Rdmacm library;
+    private final long address;
+    private final long token;
+    private final LinkedBlockingQueue<CmEvent> events = new LinkedBlockingQueue<>();
+    private boolean destroyed;
+    /** Who takes events on the context's thread; before that they wait in the queue. */
+    private @Nullable Consumer<CmEvent> user;
+    /** It goes when the peer has been told, or cannot be. */
+    private boolean leaving;
+    private boolean ended;
+
+    CmIdentifier(CmChannel channel, long address, long token) {
+        this.channel = channel;
+        library = channel.library();
+        this.address = address;
+        this.token = token;
+    }
+
+    // ---- events
+
+    /** On the context's thread. */
+    void deliver(CmEvent event) {
+        if (event.isIdle()) {
+            return;
+        }
+        Consumer<CmEvent> told;
+        boolean goes;
+        synchronized (this) {
+            ended |= event.type() == CmEvent.DISCONNECTED || event.type() == CmEvent.DEVICE_REMOVAL;
+            goes = leaving && ended;
+            told = user;
+            if (told == null && !leaving && !destroyed) {
+                events.add(event);
+                return;
+            }
+        }
+        if (goes) {
+            destroy();
+        } else if (told != null) {
+            told.accept(event);
+        } else if (event.child() != null) {
+            event.child().refuse();
+        }
+    }
+
+    /** From now on events go to {@code consumer}, those first that are waiting. */
+    void giveTo(Consumer<CmEvent> consumer) {
+        synchronized (this) {
+            user = consumer;
+        }
+        for (CmEvent e = events.poll(); e != null; e = events.poll()) {
+            consumer.accept(e);
+        }
+    }
+
+    /**
+     * Waits for an event of one type.
+     *
+     * @param end when to give up, of {@link System#nanoTime}
+     * @throws VerbsException what the library tells in place of it; {@code ETIMEDOUT}
+     */
+    CmEvent await(String verb, int type, long end) throws VerbsException {
+        try {
+            CmEvent e = events.poll(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+            if (e == null) {
+                throw new VerbsException(verb, Errno.ETIMEDOUT, "the peer does not answer in time");
+            }
+            if (e.type() != type) {
+                throw failure(verb, e);
+            }
+            return e;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new VerbsException(verb, Errno.EINTR, "the thread was interrupted");
+        }
+    }
+
+    private static VerbsException failure(String verb, CmEvent e) {
+        int errno = e.status() < 0 && e.status() > -4096 ? -e.status() : Errno.EIO;
+        return switch (e.type()) {
+            case CmEvent.REJECTED -> e.status() == REASON_TIMEOUT
+                    ? new VerbsException(verb, Errno.ECONNRESET, "the peer has given up")
+                    : new ConnectionRejectedException(verb, e.status(), e.data(), switch (e.status()) {
+                        case ConnectionRejectedException.INVALID_SERVICE_ID -> "nobody listens there";
+                        case ConnectionRejectedException.CONSUMER_DEFINED -> "the peer's application said no";
+                        default -> "the peer refused, for reason " + e.status()
+                                + " of the InfiniBand connection manager";
+                    });
+            case CmEvent.ADDR_ERROR, CmEvent.ROUTE_ERROR -> new VerbsException(verb, errno == Errno.ETIMEDOUT
+                    ? errno
+                    : Errno.EHOSTUNREACH, (e.type() == CmEvent.ADDR_ERROR ? "the address" : "the route")
+                            + " cannot be resolved: " + Errno.text(errno));
+            case CmEvent.UNREACHABLE -> new VerbsException(verb, errno == Errno.EIO ? Errno.ETIMEDOUT : errno,
+                    "the peer does not answer");
+            case CmEvent.DISCONNECTED -> new VerbsException(verb, Errno.ECONNRESET, "the peer has gone");
+            case CmEvent.DEVICE_REMOVAL -> new VerbsException(verb, Errno.ENODEV, "the device is gone");
+            default -> new VerbsException(verb, errno, "librdmacm says event " + e.type() + ", status " + e.status());
+        };
+    }
+
+    // ---- calls
+
+    private synchronized int call(RdmacmFunction f, long... arguments) {
+        if (destroyed) {
+            return Errno.EINVAL;
+        }
+        long[] a = new long[arguments.length + 1];
+        a[0] = address;
+        System.arraycopy(arguments, 0, a, 1, arguments.length);
+        return library.errno(f, a);
+    }
+
+    private void must(String verb, RdmacmFunction f, long... arguments) throws VerbsException {
+        int errno = call(f, arguments);
+        if (errno != 0) {
+            throw new VerbsException(verb, errno, f.symbol + ": " + Errno.text(errno));
+        }
+    }
+
+    int bind(InetAddress ip, int port) {
+        try (Arena arena = Arena.ofConfined()) {
+            return call(RdmacmFunction.BIND_ADDR, SocketAddressBytes.of(arena, ip, port).address());
+        }
+    }
+
+    int listen(int backlog) {
+        return call(RdmacmFunction.LISTEN, backlog);
+    }
+
+    /** The port that it is bound to. */
+    synchronized int port() {
+        int p = destroyed ? 0 : (int) library.call(RdmacmFunction.GET_SRC_PORT, address) & 0xffff;
+        return Layout.networkOrder(p) >>> 16;
+    }
+
+    void resolveAddress(String verb, InetSocketAddress to, int millis) throws VerbsException {
+        try (Arena arena = Arena.ofConfined()) {
+            int errno = call(RdmacmFunction.RESOLVE_ADDR, 0, SocketAddressBytes.of(arena, to.getAddress(), to.getPort())
+                    .address(), millis);
+            if (errno != 0) {
+                throw new VerbsException(verb, errno == Errno.ETIMEDOUT ? errno : Errno.EHOSTUNREACH,
+                        "no RDMA device leads there: " + Errno.text(errno));
+            }
+        }
+    }
+
+    void resolveRoute(String verb, int millis) throws VerbsException {
+        must(verb, RdmacmFunction.RESOLVE_ROUTE, millis);
+    }
+
+    void connect(String verb, ConnectionValues v) throws VerbsException {
+        try (Arena arena = Arena.ofConfined()) {
+            must(verb, RdmacmFunction.CONNECT, v.in(arena).address());
+        }
+    }
+
+    void accept(String verb, ConnectionValues v) throws VerbsException {
+        try (Arena arena = Arena.ofConfined()) {
+            int errno = call(RdmacmFunction.ACCEPT, v.in(arena).address());
+            if (errno != 0) {
+                // the kernel refuses it in that state
+                throw new VerbsException(verb, errno == Errno.EINVAL ? Errno.ECONNRESET : errno,
+                        "the peer has given up: " + Errno.text(errno));
+            }
+        }
+    }
+
+    void establish(String verb) throws VerbsException {
+        must(verb, RdmacmFunction.ESTABLISH);
+    }
+
+    /** Says no; who has gone is not told. */
+    void reject(byte... data) {
+        try (Arena arena = Arena.ofConfined()) {
+            Struct s = ConnectionValues.bytes(arena, data);
+            call(RdmacmFunction.REJECT, s.address(), data.length);
+        }
+    }
+
+    /** Tells the peer the end, or answers that it has been told. */
+    void disconnect() {
+        call(RdmacmFunction.DISCONNECT);
+    }
+
+    /** What a queue pair has to be modified with, to come to a state; {@code change} may look at it and change it. */
+    QueuePairAttributes attributes(String verb, QueuePairState state, Consumer<Struct> change) throws VerbsException {
+        try (Arena arena = Arena.ofConfined()) {
+            Struct s = new Struct(arena, Layout.QP_ATTR_BYTES);
+            Struct mask = new Struct(arena, Long.BYTES);
+            s.putInt(Layout.QP_ATTR_STATE, QueuePairBytes.number(state));
+            int errno = call(RdmacmFunction.INIT_QP_ATTR, s.address(), mask.address());
+            if (errno != 0) {
+                throw new VerbsException(verb, errno == Errno.EINVAL ? Errno.ECONNRESET : errno,
+                        "the connection is not in a state to move the queue pair to " + state + ": " + Errno.text(
+                                errno));
+            }
+            change.accept(s);
+            return QueuePairBytes.get(s, mask.getInt(0));
+        }
+    }
+
+    /** The name of the device that it is bound to; empty if to none. */
+    synchronized String device(String verb) throws VerbsException {
+        long verbs = destroyed ? 0 : RawMemory.getLong(address + CmLayout.ID_VERBS);
+        return verbs == 0 ? "" : DeviceList.name(channel.context().verbs().library, verb, RawMemory.getLong(verbs));
+    }
+
+    synchronized @Nullable InetSocketAddress local() {
+        return destroyed ? null : SocketAddressBytes.at(address + CmLayout.ID_SRC_ADDR);
+    }
+
+    synchronized @Nullable InetSocketAddress remote() {
+        return destroyed ? null : SocketAddressBytes.at(address + CmLayout.ID_DST_ADDR);
+    }
+
+    // ---- its end
+
+    /** A request that nobody takes. */
+    void refuse() {
+        reject();
+        destroy();
+    }
+
+    /** Destroys it, or after {@link #disconnect} as soon as the peer has answered. */
+    void retire() {
+        synchronized (this) {
+            leaving = true;
+            user = null;
+            if (!ended) {
+                return;
+            }
+        }
+        destroy();
+    }
+
+    /** Destroys it, and refuses the requests that wait at it. */
+    void destroy() {
+        synchronized (this) {
+            if (destroyed) {
+                return;
+            }
+            destroyed = true;
+            channel.forget(token);
+            library.call(RdmacmFunction.DESTROY_ID, address);
+        }
+        for (CmEvent e = events.poll(); e != null; e = events.poll()) {
+            if (e.child() != null) {
+                e.child().refuse();
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package org.verbena.rdmacore;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.VerbsException;
+
+/** A request that waits for its answer. */
+final class RdmaConnectionRequest extends ConnectionRequest {
+    private final RdmaConnectionManager manager;
+    private final CmIdentifier id;
+    private final byte[] privateData;
+    private final String peer;
+    private final AtomicBoolean answered = new AtomicBoolean();
+
+    RdmaConnectionRequest(RdmaConnectionManager manager, CmIdentifier id, byte... privateData) {
+        this.manager = manager;
+        this.id = id;
+        this.privateData = privateData.clone();
+        peer = String.valueOf(id.remote());
+    }
+
+    @Override
+    public byte[] privateData() {
+        return privateData.clone();
+    }
+
+    @Override
+    public String peer() {
+        return peer;
+    }
+
+    @Override
+    protected Connection implAccept(QueuePair qp, ConnectionParameters parameters) throws VerbsException {
+        String verb = "accept on " + qp.describe();
+        RdmaQueuePair own = manager.usable(verb, qp, parameters);
+        answerOnce("accept");
+        return manager.accept(verb, id, privateData, own, parameters);
+    }
+
+    @Override
+    public void reject(byte... data) throws VerbsException {
+        if (data.length > ConnectionParameters.MAX_PRIVATE_DATA) {
+            throw new VerbsException("reject a connection", Errno.EINVAL, "private data of " + data.length
+                    + " bytes, at most " + ConnectionParameters.MAX_PRIVATE_DATA + " are carried");
+        }
+        answerOnce("reject");
+        id.reject(data);
+        id.destroy();
+    }
+
+    /** The listener was closed. */
+    void refuse() {
+        if (answered.compareAndSet(false, true)) {
+            id.refuse();
+        }
+    }
+
+    private void answerOnce(String verb) throws VerbsException {
+        if (!answered.compareAndSet(false, true)) {
+            throw new VerbsException(verb + " a connection of " + peer(), Errno.EINVAL,
+                    "the request was answered already");
+        }
+    }
+}
