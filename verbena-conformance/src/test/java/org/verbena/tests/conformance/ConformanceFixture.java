@@ -55,6 +55,16 @@ public interface ConformanceFixture {
         return 0;
     }
 
+    /** Whether a queue pair that sends nothing fails when its peer's process dies; if not, only who sends notices. */
+    default boolean noticesDeathOfIdlePeers() {
+        return true;
+    }
+
+    /** Whether messages go by packets over a network, where nobody but the receiver knows what becomes of them. */
+    default boolean hasPackets() {
+        return false;
+    }
+
     /** Whether a completion queue can hold no more than its entries; if not, nothing is ever lost. */
     default boolean completionQueuesOverrun() {
         return true;

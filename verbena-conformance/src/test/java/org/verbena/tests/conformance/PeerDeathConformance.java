@@ -1,6 +1,7 @@
 package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -39,7 +40,7 @@ abstract class PeerDeathConformance extends Conformance {
     }
 
     private Pair connectedTo(PeerProcess p) throws Exception {
-        return connectedTo(p, EndOptions.defaults().retry(12, 3), EndOptions.defaults());
+        return connectedTo(p, EndOptions.defaults().retry(14, 7), EndOptions.defaults());
     }
 
     /** A killed peer is noticed when it is spoken to, however the queue pairs were connected. */
@@ -173,6 +174,7 @@ abstract class PeerDeathConformance extends Conformance {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void theConnectionManagerTellsOfTheDeath(boolean busy) throws Exception {
+        assumeTrue(fixture.noticesDeathOfIdlePeers(), "the death of a peer that is not spoken to is not noticed");
         End near = end(EndOptions.defaults());
         needs(near.context, Feature.CONNECTION_MANAGER);
         Far far = closing(new Far.Remote(process, EndOptions.defaults()));

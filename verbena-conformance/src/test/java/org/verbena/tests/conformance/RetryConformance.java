@@ -40,7 +40,7 @@ abstract class RetryConformance extends Conformance {
     @ValueSource(ints = {0, 1, 6})
     void aReceiverThatStaysNotReady(int rnrRetry) throws Exception {
         for (int i = 0; i < 4; i++) {
-            Pair p = connected(hasty().rnrRetry(rnrRetry), EndOptions.defaults());
+            Pair p = connected(EndOptions.defaults().rnrRetry(rnrRetry), EndOptions.defaults());
             p.far.remember();
             assertPosted(p.near.post(consumers(p.farAddress, 1).get(i), Op.write(2, p.farAddress, 0).on(0, 8)));
             assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 1, p.near.awaitSend());

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
@@ -87,7 +88,9 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         flood(dying);
         serve(end, 5000);
         victim.kill();
-        if (its.type() == QueuePairType.RC) {
+        if (its.type() == QueuePairType.RC && !fixture.noticesDeathOfIdlePeers()) {
+            its.modify(QueuePairAttributes.to(QueuePairState.ERR).build()); // as one does who has heard of it
+        } else if (its.type() == QueuePairType.RC) {
             Await.until("the death to be noticed", () -> its.state() == QueuePairState.ERR, its::describe);
         }
         // what it had committed is received; then all receives, those it had taken included, are there for the other
