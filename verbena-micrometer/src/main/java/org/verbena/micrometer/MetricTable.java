@@ -65,6 +65,8 @@ final class MetricTable {
         d.put(SamplePoint.MR_REMOTE_READ_BYTES, "Bytes that peers have read");
         d.put(SamplePoint.MR_REMOTE_ATOMICS, "Atomics of peers");
         d.put(SamplePoint.MR_REMOTE_FAULTS, "Requests of peers that were refused for rights or bounds");
+        d.put(SamplePoint.MR_BINDS, "Memory windows bound");
+        d.put(SamplePoint.MR_INVALIDATIONS, "Memory windows invalidated");
         device(d);
         SocketMetrics.describe(d);
         return d;
@@ -123,7 +125,11 @@ final class MetricTable {
         d.put(SamplePoint.QP_PACKET_SEQUENCE_ERRORS, "NAKs received for packets out of order");
         d.put(SamplePoint.QP_IMPLIED_NAKS, "Answers that show the loss of an earlier one");
         d.put(SamplePoint.QP_DUPLICATE_REQUESTS, "Requests received again");
-        d.put(SamplePoint.QP_BAD_ICRC, "Packets whose checksum was wrong");
+        d.put(SamplePoint.QP_BAD_QKEYS, "Datagrams with a wrong Q_Key");
+        d.put(SamplePoint.QP_ECN_MARKED, "Packets that a router had marked for congestion");
+        d.put(SamplePoint.QP_CNP_SENT, "Congestion notifications sent");
+        d.put(SamplePoint.QP_CNP_HANDLED, "Congestion notifications received that made it send less");
+        d.put(SamplePoint.QP_CNP_IGNORED, "Congestion notifications received that changed nothing");
     }
 
     private static void queues(Map<Integer, String> d) {
@@ -145,5 +151,13 @@ final class MetricTable {
         d.put(SamplePoint.DEVICE_ASYNC_EVENTS, "Asynchronous events raised");
         d.put(SamplePoint.DEVICE_QP_ERRORS, "Queue pairs that went to state ERR by themselves");
         d.put(SamplePoint.DEVICE_WAKE_UPS, "Times the device's own thread was woken");
+        d.put(SamplePoint.DEVICE_TX_WIRE_BYTES, "Bytes of packets sent, headers and checksums included");
+        d.put(SamplePoint.DEVICE_RX_WIRE_BYTES, "Bytes of packets received, headers and checksums included");
+        d.put(SamplePoint.DEVICE_TX_ERRORS, "Packets that could not be sent");
+        d.put(SamplePoint.DEVICE_BAD_ICRC, "Packets received whose checksum was wrong");
+        d.put(SamplePoint.DEVICE_MALFORMED, "Packets received that were shorter than they say, or of another version");
+        d.put(SamplePoint.DEVICE_BAD_PKEYS, "Packets received for a partition that the port is not in");
+        d.put(SamplePoint.DEVICE_BAD_QUEUE_PAIRS, "Packets received for no queue pair that takes them");
+        d.put(SamplePoint.DEVICE_BAD_ADDRESSES, "Packets received from another address than the peer's");
     }
 }

@@ -192,6 +192,7 @@ final class DomainMemory implements Memory {
                 || remote && w.owner != queuePair) {
             return BAD_KEY;
         }
+        w.region.count(SamplePoint.MR_INVALIDATIONS, 1);
         w.unbind();
         return 0;
     }
@@ -223,6 +224,7 @@ final class DomainMemory implements Memory {
         }
         w.unbind();
         r.windows++;
+        r.count(SamplePoint.MR_BINDS, 1);
         w.region = r;
         w.access = wqe.windowAccess & ~AccessFlags.ZERO_BASED;
         w.offset = wqe.remoteAddress - r.iova;

@@ -1,6 +1,7 @@
 package org.verbena.roce;
 
 import org.verbena.roce.transport.Wire;
+import org.verbena.roce.wire.WireCounts;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.GidEntry;
 import org.verbena.verbs.PortAttributes;
@@ -10,6 +11,9 @@ import org.verbena.verbs.VerbsException;
 interface Port extends AutoCloseable {
     /** What packets go by; used under the context's lock. */
     Wire wire();
+
+    /** What it has counted; used under the context's lock. */
+    WireCounts counts();
 
     /** State and limits now. */
     PortAttributes attributes() throws VerbsException;

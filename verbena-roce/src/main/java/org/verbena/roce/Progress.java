@@ -97,6 +97,7 @@ final class Progress implements Engine.Waiting {
         }
         context.failOverrun();
         transport.flush();
+        context.showCounts();
         long deadline = Math.min(transport.nextDeadline(), context.connections().nextDeadline());
         if (deadline < engineDeadline) {
             engineDeadline = deadline;
@@ -153,6 +154,7 @@ final class Progress implements Engine.Waiting {
         if (context.connections().progress() > 0) {
             transport.flush(); // their answers
         }
+        context.showCounts();
         if (!moderated.isEmpty()) {
             long now = System.nanoTime();
             for (int i = 0; i < moderated.size(); i++) {

@@ -103,6 +103,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
     }
 
     private boolean lost() {
+        RoceCounted.add(counters, SamplePoint.CQ_OVERRUNS, 1);
         return !overruns || !failed && overrun();
     }
 

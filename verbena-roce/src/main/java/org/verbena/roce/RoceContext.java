@@ -58,6 +58,7 @@ final class RoceContext extends Context {
     private final Progress progress;
     private final RoceConnectionManager connections;
     private final ShownObjects shown;
+    private final DeviceCounts counts;
     private final KeyTable keys = new KeyTable();
     private final Multicast multicast = new Multicast(this);
     private final Slots pds = new Slots(RoceLimits.MAX_PD);
@@ -81,6 +82,7 @@ final class RoceContext extends Context {
         this.transport = transport;
         this.engine = engine;
         this.shown = shown;
+        counts = new DeviceCounts(shown.device(), transport, port.counts());
         numbers = new QueuePairNumbers((int) instance);
         connections = new RoceConnectionManager(this, port, device.guid());
         firstQueue = 1 + (int) (instance >>> 33) % 0x3fff << 10;
@@ -177,6 +179,11 @@ final class RoceContext extends Context {
     /** Counts something of the device, see {@link org.verbena.verbs.SamplePoint}. */
     void count(int point) {
         shown.device().add(ShownObjects.cell(point), 1);
+    }
+
+    /** Under the lock, after packets were taken or sent. */
+    void showCounts() {
+        counts.show();
     }
 
     /** Under the lock, inside the transport: a queue pair has to fail, but not now. */

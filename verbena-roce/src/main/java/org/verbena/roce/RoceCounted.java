@@ -28,23 +28,30 @@ final class RoceCounted {
     private static final long PACKETS = ShownObjects.cells(SamplePoint.QP_TX_PACKETS, SamplePoint.QP_RX_PACKETS);
     private static final long REPEATED = ShownObjects.cells(SamplePoint.QP_RETRANSMITS, SamplePoint.QP_OUT_OF_SEQUENCE,
             SamplePoint.QP_PACKET_SEQUENCE_ERRORS, SamplePoint.QP_IMPLIED_NAKS, SamplePoint.QP_DUPLICATE_REQUESTS);
+    private static final long CONGESTION = ShownObjects.cells(SamplePoint.QP_ECN_MARKED, SamplePoint.QP_CNP_SENT,
+            SamplePoint.QP_CNP_HANDLED, SamplePoint.QP_CNP_IGNORED);
     private static final long LOST = ShownObjects.cells(SamplePoint.QP_RX_LOST, SamplePoint.QP_RX_OUT_OF_BUFFER);
     private static final long CQ = ShownObjects.cells(SamplePoint.CQ_COMPLETIONS, SamplePoint.CQ_EMPTY_POLLS,
-            SamplePoint.CQ_NOTIFY_REQUESTS, SamplePoint.CQ_EVENTS);
+            SamplePoint.CQ_NOTIFY_REQUESTS, SamplePoint.CQ_EVENTS, SamplePoint.CQ_OVERRUNS);
     private static final long SRQ = ShownObjects.cells(SamplePoint.SRQ_POSTED, SamplePoint.SRQ_RECEIVES,
             SamplePoint.SRQ_LIMIT_EVENTS);
     private static final long MR = ShownObjects.cells(SamplePoint.MR_REMOTE_WRITES, SamplePoint.MR_REMOTE_WRITE_BYTES,
             SamplePoint.MR_REMOTE_READS, SamplePoint.MR_REMOTE_READ_BYTES, SamplePoint.MR_REMOTE_ATOMICS,
-            SamplePoint.MR_REMOTE_FAULTS);
+            SamplePoint.MR_REMOTE_FAULTS, SamplePoint.MR_BINDS, SamplePoint.MR_INVALIDATIONS);
     private static final long DEVICE = ShownObjects.cells(SamplePoint.DEVICE_ASYNC_EVENTS,
             SamplePoint.DEVICE_CONNECTIONS, SamplePoint.DEVICE_REJECTS,
-            SamplePoint.DEVICE_QP_ERRORS, SamplePoint.DEVICE_WAKE_UPS);
+            SamplePoint.DEVICE_QP_ERRORS, SamplePoint.DEVICE_WAKE_UPS, SamplePoint.DEVICE_TX_WIRE_BYTES,
+            SamplePoint.DEVICE_RX_WIRE_BYTES, SamplePoint.DEVICE_TX_ERRORS, SamplePoint.DEVICE_BAD_ICRC,
+            SamplePoint.DEVICE_MALFORMED, SamplePoint.DEVICE_BAD_PKEYS, SamplePoint.DEVICE_BAD_QUEUE_PAIRS,
+            SamplePoint.DEVICE_BAD_ADDRESSES);
 
     static final ShownObjects.Counted ALL = new ShownObjects.Counted(
-            SENDS | RECEIVES | WRITES | WRITTEN | READS | READ | RETRIES | RETRIED | PACKETS | REPEATED,
-            SENDS | RECEIVES | WRITES | WRITTEN | LOST | PACKETS | ShownObjects.cells(SamplePoint.QP_OUT_OF_SEQUENCE),
-            SENDS | RECEIVES | LOST | PACKETS, SENDS | WRITES | READS | RETRIES | PACKETS | REPEATED,
-            RECEIVES | WRITTEN | READ | RETRIED | PACKETS | REPEATED, CQ, SRQ, MR, DEVICE);
+            SENDS | RECEIVES | WRITES | WRITTEN | READS | READ | RETRIES | RETRIED | PACKETS | REPEATED | CONGESTION,
+            SENDS | RECEIVES | WRITES | WRITTEN | LOST | PACKETS
+                    | ShownObjects.cells(SamplePoint.QP_OUT_OF_SEQUENCE, SamplePoint.QP_CNP_IGNORED),
+            SENDS | RECEIVES | LOST | PACKETS | ShownObjects.cells(SamplePoint.QP_BAD_QKEYS),
+            SENDS | WRITES | READS | RETRIES | PACKETS | REPEATED | CONGESTION,
+            RECEIVES | WRITTEN | READ | RETRIED | PACKETS | REPEATED | CONGESTION, CQ, SRQ, MR, DEVICE);
 
     private RoceCounted() {}
 

@@ -7,6 +7,7 @@ import org.verbena.linux.Errno;
 import org.verbena.roce.transport.Wire;
 import org.verbena.roce.wire.PortAddress;
 import org.verbena.roce.wire.UdpWire;
+import org.verbena.roce.wire.WireCounts;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.GidEntry;
 import org.verbena.verbs.GidType;
@@ -57,6 +58,11 @@ final class UdpPort implements Port {
     @Override
     public Wire wire() {
         return wire;
+    }
+
+    @Override
+    public WireCounts counts() {
+        return wire.counts();
     }
 
     @Override

@@ -66,6 +66,15 @@ public final class SamplePoint {
     /** Requests that failed with another status. */
     public static final int QP_REQ_OTHER_ERRORS = 0x114;
 
+    // ---- queue pair: congestion, of a wire whose routers mark packets
+
+    /** Packets that a router had marked for congestion: {@code np_ecn_marked_roce_packets}. */
+    public static final int QP_ECN_MARKED = 0x115;
+    /** Congestion notifications sent to the peer: {@code np_cnp_sent}. */
+    public static final int QP_CNP_SENT = 0x116;
+    /** Congestion notifications received that made it send less: {@code rp_cnp_handled}. */
+    public static final int QP_CNP_HANDLED = 0x117;
+
     // ---- queue pair: what peers did to it
 
     /** Receives completed, by SENDs, datagrams and WRITEs with immediate. */
@@ -96,6 +105,10 @@ public final class SamplePoint {
     public static final int QP_RESP_REMOTE_ACCESS_ERRORS = 0x124;
     /** Requests of the peer refused for other reasons. */
     public static final int QP_RESP_REMOTE_INVALID_REQUESTS = 0x125;
+    /** Datagrams with a wrong Q_Key: {@code qkey_viol_cntr}. They are {@link #QP_RX_LOST} too. */
+    public static final int QP_BAD_QKEYS = 0x126;
+    /** Congestion notifications received that changed nothing: {@code rp_cnp_ignored}. */
+    public static final int QP_CNP_IGNORED = 0x127;
 
     // ---- queue pair: what a wire adds
 
@@ -113,8 +126,6 @@ public final class SamplePoint {
     public static final int QP_IMPLIED_NAKS = 0x12d;
     /** Requests received again: {@code duplicate_request}. */
     public static final int QP_DUPLICATE_REQUESTS = 0x12e;
-    /** Packets whose checksum was wrong: {@code rx_icrc_encapsulated}. */
-    public static final int QP_BAD_ICRC = 0x12f;
 
     // ---- queue pair: sums
 
@@ -165,6 +176,10 @@ public final class SamplePoint {
     public static final int MR_REMOTE_ATOMICS = 0x404;
     /** Requests of peers that were refused for rights or bounds. */
     public static final int MR_REMOTE_FAULTS = 0x405;
+    /** Memory windows bound to it. */
+    public static final int MR_BINDS = 0x406;
+    /** Memory windows of it that were invalidated, by either end. */
+    public static final int MR_INVALIDATIONS = 0x407;
 
     // ---- port: the sums over its queue pairs, of today and before; the number is that of the queue pair's point + 0x400
 
@@ -187,6 +202,22 @@ public final class SamplePoint {
     public static final int DEVICE_QP_ERRORS = 0x605;
     /** Times the device's own thread was woken. */
     public static final int DEVICE_WAKE_UPS = 0x606;
+    /** Bytes of packets sent, headers and checksums included: {@code sent_bytes}. */
+    public static final int DEVICE_TX_WIRE_BYTES = 0x607;
+    /** Bytes of whole packets received, headers and checksums included: {@code rcvd_bytes}. */
+    public static final int DEVICE_RX_WIRE_BYTES = 0x608;
+    /** Packets that could not be sent: {@code send_err}. */
+    public static final int DEVICE_TX_ERRORS = 0x609;
+    /** Packets received whose checksum was wrong. */
+    public static final int DEVICE_BAD_ICRC = 0x60a;
+    /** Packets received that are shorter than their headers say, or of another version of the transport. */
+    public static final int DEVICE_MALFORMED = 0x60b;
+    /** Packets received for a partition that the port is not in: {@code bad_pkey_cntr}. */
+    public static final int DEVICE_BAD_PKEYS = 0x60c;
+    /** Packets received for a queue pair that there is not, that does not receive, or that is of another type. */
+    public static final int DEVICE_BAD_QUEUE_PAIRS = 0x60d;
+    /** Packets received that do not come from the address that their queue pair is connected to. */
+    public static final int DEVICE_BAD_ADDRESSES = 0x60e;
 
     // ---- sockets: all of a process, those that have ended too
 

@@ -2,6 +2,7 @@ package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
+import org.verbena.verbs.AsyncEvent;
+import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Context;
@@ -339,5 +342,23 @@ abstract class CompletionQueueConformance extends Conformance {
                 expected);
         assertThat(p.near.context.awaitAsyncEvent(Duration.ZERO)).isNull();
         p.near.expectNoCompletion();
+    }
+
+    /** One completion more than there is room for: an event says so. */
+    @Test
+    void aQueueThatOverrunsSaysSo() throws Exception {
+        assumeTrue(fixture.completionQueuesOverrun(), "the provider's queues do not overrun");
+        Pair p = connected(EndOptions.defaults().oneCompletionQueue().cqe(1), EndOptions.defaults());
+        CountBook counts = p.near.context.supports(Feature.COUNTERS) ? CountBook.of(p.near) : null;
+        for (int i = 0; i <= p.near.sendCq.cqe(); i++) {
+            assertPosted(p.near.post(Op.write(i, p.farAddress, 0).on(0, 8)));
+        }
+        Await.until("event CQ_ERR", () -> {
+            AsyncEvent e = p.near.context.awaitAsyncEvent(Duration.ofMillis(10));
+            return e != null && e.type() == AsyncEventType.CQ_ERR && e.element() == p.near.sendCq;
+        }, p.near::describe);
+        if (counts != null) {
+            assertThat(counts.read("SEND_CQ_OVERRUNS")).hasSize(1);
+        }
     }
 }

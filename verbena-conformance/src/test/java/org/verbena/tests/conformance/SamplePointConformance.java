@@ -20,6 +20,7 @@ import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
@@ -303,6 +304,9 @@ abstract class SamplePointConformance extends ConnectionConformance {
         assertStatus(WcStatus.MW_BIND_ERR, 4, p.near.awaitSend());
         assertCounts(near, "QP", "QP_TX_OTHERS", 3, "QP_TX_WORK_REQUESTS", 3, "QP_REQ_OTHER_ERRORS", 1,
                 "QP_REQ_ERRORS", 1);
+        if (p.near.context.supportsSamplePoint(SamplePoint.MR_BINDS)) {
+            assertCounts(near, "MR_BINDS", "MR_BINDS", 3);
+        }
     }
 
     @Test
@@ -428,8 +432,11 @@ abstract class SamplePointConformance extends ConnectionConformance {
         p.far.awaitReceive();
         assertCounts(near, "QP", "QP_TX_SENDS", 5, "QP_TX_SEND_BYTES", 250, "QP_TX_WORK_REQUESTS", 5, "QP_TX_BYTES",
                 250);
-        assertCounts(p.far, "QP", "QP_RX_RECEIVES", 4, "QP_RX_RECEIVE_BYTES", 200, "QP_RX_BYTES", 200, "QP_RX_LOST",
+        assertCounts(p.far, "QP_RX", "QP_RX_RECEIVES", 4, "QP_RX_RECEIVE_BYTES", 200, "QP_RX_BYTES", 200, "QP_RX_LOST",
                 1);
+        if (p.near.context.supportsSamplePoint(SamplePoint.QP_BAD_QKEYS)) {
+            assertCounts(p.far, "QP_BAD_QKEYS", "QP_BAD_QKEYS", 1);
+        }
     }
 
     @Test

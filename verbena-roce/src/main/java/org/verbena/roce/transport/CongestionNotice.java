@@ -1,6 +1,7 @@
 package org.verbena.roce.transport;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.SamplePoint;
 
 /**
  * Congestion notification packets of a connection (annex A17, 17.9.3): one is sent when a router has marked a packet,
@@ -23,6 +24,7 @@ final class CongestionNotice {
         if ((p.raw.trafficClass & 3) != Wire.ECN_CONGESTION || p.opcode == Opcode.CNP) {
             return;
         }
+        qp.owner.count(SamplePoint.QP_ECN_MARKED, 1);
         long now = qp.wire.nanoTime();
         Path to = qp.path;
         long a = now - sentAt < INTERVAL_NANOS || to == null ? 0 : qp.wire.next();
@@ -30,6 +32,7 @@ final class CongestionNotice {
             return;
         }
         sentAt = now;
+        qp.owner.count(SamplePoint.QP_CNP_SENT, 1);
         Bth.put(a, Opcode.CNP, false, 0, qp.destination, false, 0);
         Bth.setBackwardCongestion(a);
         RawMemory.fill(a + Bth.BYTES, BYTES, (byte) 0);
@@ -43,6 +46,7 @@ final class CongestionNotice {
         if (fresh) {
             heardAt = now;
         }
+        qp.owner.count(fresh ? SamplePoint.QP_CNP_HANDLED : SamplePoint.QP_CNP_IGNORED, 1);
         return fresh;
     }
 }

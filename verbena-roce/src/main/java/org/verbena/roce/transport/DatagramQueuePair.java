@@ -80,6 +80,7 @@ final class DatagramQueuePair extends TransportQueuePair {
             return;
         }
         if (Deth.qkey(p.extended) != qkey) {
+            owner.count(SamplePoint.QP_BAD_QKEYS, 1);
             lost(Drop.QKEY);
             return;
         }

@@ -37,6 +37,7 @@ public final class Transport {
     private final Timers timers = new Timers();
     private final List<Member> members = new ArrayList<>();
     private final long[] drops = new long[Drop.values().length];
+    private long allDrops;
     private final Packet packet = new Packet();
     private final RoutingHeader routingHeader = new RoutingHeader();
     private final PacketHandler handler = this::received;
@@ -195,6 +196,11 @@ public final class Transport {
         return drops[reason.ordinal()];
     }
 
+    /** All of them. */
+    public long dropped() {
+        return allDrops;
+    }
+
     // ---- for queue pairs
 
     Timers timers() {
@@ -204,6 +210,7 @@ public final class Transport {
     @SuppressWarnings("EnumOrdinal") // as above
     void drop(Drop reason) {
         drops[reason.ordinal()]++;
+        allDrops++;
     }
 
     /** Calls {@link TransportQueuePair#work} soon. */

@@ -116,7 +116,8 @@ final class UnreliableQueuePair extends TransportQueuePair {
             return;
         }
         if (p.opcode == Opcode.CNP) {
-            return; // nothing is in flight that could be less
+            owner.count(SamplePoint.QP_CNP_IGNORED, 1); // nothing is in flight that could be less
+            return;
         }
         if (state == QueuePairState.RTR && !established) {
             established = true;

@@ -119,6 +119,7 @@ final class PacketReceiver {
         p.hopLimit = batch.hopLimit(of);
         if (isIntact(offset)) {
             counts.received++;
+            counts.receivedBytes += withCrc;
             handler.received(p);
         } else {
             counts.icrcErrors++;

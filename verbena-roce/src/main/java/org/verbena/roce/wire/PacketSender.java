@@ -41,6 +41,7 @@ final class PacketSender {
             return;
         }
         int withCrc = length + Icrc.BYTES;
+        counts.sentBytes += withCrc;
         int identification = batch.add(path.socket, path.to, path.trafficClass() & ~ECN | ecn, withCrc);
         Gid source = path.source();
         Gid destination = path.destination();

@@ -4,7 +4,9 @@ package org.verbena.roce.wire;
 public final class WireCounts {
     /** Packets that arrived and had a right CRC. */
     public long received;
-    /** Packets that arrived with a wrong CRC, or were damaged otherwise: {@code rx_icrc_encapsulated}. */
+    /** Their bytes, with the CRC. */
+    public long receivedBytes;
+    /** Packets that arrived with a wrong CRC: {@code rx_icrc_encapsulated}. */
     public long icrcErrors;
     /** Datagrams that are too short or too long to be a packet: {@code rcvd_pkts_malformed}. */
     public long malformed;
@@ -14,6 +16,8 @@ public final class WireCounts {
     public long receiveErrors;
     /** Packets given to the kernel. */
     public long sent;
+    /** Bytes of packets that were to be given to it, with the CRC. */
+    public long sentBytes;
     /** Packets that the kernel refused, or for which there was no room. */
     public long sendErrors;
     /** The last errno of those; 0 if there was none. */
