@@ -51,7 +51,8 @@ record StatProcess(long pid, String command, Instant created, long nanos, boolea
     /** What one should know of its figures; empty if there is nothing. */
     String remark() {
         return silent
-                ? "process " + pid + " does not answer (is it stopped?): these are the values at hand"
+                ? "process " + pid
+                        + " does not answer (stopped? another network namespace?): these are the values at hand"
                 : "";
     }
 

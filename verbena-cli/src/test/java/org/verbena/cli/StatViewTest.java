@@ -207,7 +207,7 @@ class StatViewTest {
         StatView o = view(4711);
         o.show(4711, StatSamples.picture(new StatProcess(p.pid(), p.command(), p.created(), 1, true, true, p.kinds(), p
                 .objects())));
-        assertThat(all(o)).contains("does not answer (is it stopped?)");
+        assertThat(all(o)).contains("does not answer (stopped? another network namespace?)");
     }
 
     @Test

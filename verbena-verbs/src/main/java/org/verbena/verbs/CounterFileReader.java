@@ -211,12 +211,26 @@ final class CounterFileReader implements CounterSource {
             }
         } catch (LinuxException e) {
             if (isAlive()) {
-                throw new VerbsException(verb, e);
+                throw e.errno() == Errno.ECONNREFUSED && isInAnotherNetwork()
+                        ? new VerbsException(verb, Errno.ETIMEDOUT, "it is in another network namespace and cannot be"
+                                + " asked to gather what its peers have counted: look from there (nsenter --net=/proc/"
+                                + pid + "/ns/net), or with PREFER_CACHED")
+                        : new VerbsException(verb, e);
             }
         } catch (IllegalArgumentException e) {
             throw new VerbsException(verb, Errno.EBADMSG, "it names no doorbell");
         } catch (CounterFormatException e) {
             throw new VerbsException(verb, Errno.EBADMSG, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Names of doorbells are those of a network namespace. */
+    private boolean isInAnotherNetwork() {
+        try {
+            return !Files.readSymbolicLink(Path.of("/proc", Long.toString(pid), "ns", "net"))
+                    .equals(Files.readSymbolicLink(Path.of("/proc", "self", "ns", "net")));
+        } catch (IOException e) {
+            return false; // another user's
         }
     }
 

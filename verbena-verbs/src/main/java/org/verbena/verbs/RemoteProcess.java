@@ -208,7 +208,8 @@ public final class RemoteProcess implements AutoCloseable {
      *
      * @param flags see {@link ReadCountersFlags}
      * @throws VerbsException {@code EINVAL} for an unknown flag or if this is closed, {@code ESRCH} if it has ended,
-     *         {@code ETIMEDOUT} if exact values are wanted and it does not answer, as one that is stopped,
+     *         {@code ETIMEDOUT} if exact values are wanted and it does not answer, as one that is stopped, or that is in
+     *         another network namespace,
      *         {@code EBADMSG} if its file makes no sense
      */
     public List<RemoteObject> objects(int flags) throws VerbsException {

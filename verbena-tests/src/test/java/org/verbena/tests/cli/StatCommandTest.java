@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.linux.Fd;
 import org.verbena.linux.PosixFile;
 import org.verbena.tests.faults.Child;
+import org.verbena.tests.faults.Users;
 import org.verbena.verbs.spi.CounterFolder;
 import org.verbena.verbs.spi.CounterLayout;
 
@@ -275,7 +276,7 @@ class StatCommandTest {
         assertThat(object(p, qp(sender)).get("totals").get("QP_TX_SENDS").asLong()).isEqualTo(5);
         CommandProcess.Result r = run("stat", pid, "--once");
         assertThat(r.out()).contains("process " + pid
-                + " does not answer (is it stopped?): these are the values at hand");
+                + " does not answer (stopped? another network namespace?): these are the values at hand");
         assertThat(run("stat", "--once").out()).contains("(does not answer) ");
         JsonNode cached = well("stat", pid, "--once", "--json", "--cached");
         assertThat(cached.get("answers").isNull()).isTrue();
@@ -284,6 +285,22 @@ class StatCommandTest {
         assertThat(m.err()).contains("does not answer");
         peer.proceed();
         assertThat(well("stat", pid, "--once", "--json").get("answers").asBoolean()).isTrue();
+    }
+
+    /** As of a container, seen from its host: names of doorbells are those of a network namespace. */
+    @Test
+    void aProcessOfAnotherNetworkNamespaceShowsWhatIsAtHand() throws Exception {
+        Users.needsRoot("make a network namespace");
+        send(5, 10);
+        List<String> elsewhere = List.of("unshare", "--net");
+        try (CommandProcess stat = CommandProcess.startWith(List.of(property()), elsewhere, "stat", pid, "--once",
+                "--json")) {
+            CommandProcess.Result r = stat.end();
+            assertThat(r.code()).as(r.err()).isZero();
+            JsonNode p = JSON.readTree(r.out());
+            assertThat(p.get("answers").asBoolean()).isFalse();
+            assertThat(object(p, qp(sender)).get("totals").get("QP_TX_SENDS").asLong()).isEqualTo(5);
+        }
     }
 
     @Test

@@ -112,7 +112,7 @@ class StatScreenTest {
         try (ScreenProcess p = stat(pid)) {
             p.await("process " + pid, sender);
             peer.stop();
-            p.await("process " + pid + " does not answer (is it stopped?)", sender);
+            p.await("process " + pid + " does not answer (stopped? another network namespace?)", sender);
             peer.proceed();
             p.await(s -> !s.contains("does not answer") && s.contains(sender), "answer");
             p.type("q");
