@@ -4,7 +4,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -22,6 +27,8 @@ import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionManager;
 import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.DatagramPeer;
+import org.verbena.verbs.DatagramService;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
@@ -94,14 +101,24 @@ final class RoceConnectionManager extends ConnectionManager {
         String verb = "listen on " + local;
         context.requireOpen(verb);
         Gid gid = listenAt(verb, local);
-        if (local.getPort() != 0) {
-            return listen(verb, gid, local.getPort());
+        return at(verb, local.getPort(), number -> listen(verb, gid, number));
+    }
+
+    /** What begins at a port, if nobody has it. */
+    private interface Beginning<T> {
+        T at(int port) throws VerbsException;
+    }
+
+    /** Begins at a port; 0 is any that is free. */
+    private static <T> T at(String verb, int port, Beginning<T> what) throws VerbsException {
+        if (port != 0) {
+            return what.at(port);
         }
         int count = LAST_EPHEMERAL - FIRST_EPHEMERAL + 1;
         int at = ThreadLocalRandom.current().nextInt(count);
         for (int i = 0; i < count; i++) {
             try {
-                return listen(verb, gid, FIRST_EPHEMERAL + (at + i) % count);
+                return what.at(FIRST_EPHEMERAL + (at + i) % count);
             } catch (VerbsException e) {
                 if (e.errno() != Errno.EADDRINUSE) {
                     throw e;
@@ -157,6 +174,107 @@ final class RoceConnectionManager extends ConnectionManager {
         context.lock().lock();
         agent.forgetService(RdmaCmHeader.service(l.localAddress().getPort()));
         context.lock().unlock();
+    }
+
+    // ---- datagram services
+
+    @Override
+    protected DatagramService implProvide(String verb, InetSocketAddress local, QueuePair qp, byte[] privateData)
+            throws VerbsException {
+        context.requireOpen(verb);
+        if (qp.context() != context) {
+            throw new VerbsException(verb, Errno.EINVAL, "the queue pair belongs to another context");
+        }
+        Gid gid = listenAt(verb, local);
+        int qkey = ready(verb, qp);
+        return at(verb, local.getPort(), number -> provide(verb, gid, number, qp, qkey, privateData));
+    }
+
+    /** Moves a queue pair to RTS, if nobody has yet; answers its Q_Key. */
+    private static int ready(String verb, QueuePair qp) throws VerbsException {
+        switch (qp.state()) {
+            case RESET -> {
+                qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).qkey(DatagramService.QKEY)
+                        .build());
+                qp.modify(QueuePairAttributes.to(QueuePairState.RTR).build());
+                qp.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build());
+            }
+            case ERR -> throw new VerbsException(verb, Errno.EINVAL, "the queue pair is in ERR: " + qp.errorReason());
+            default -> {
+                // it has a Q_Key
+            }
+        }
+        return qp.query().qkey();
+    }
+
+    private DatagramService provide(String verb, @Nullable Gid gid, int number, QueuePair qp, int qkey,
+            byte[] privateData) throws VerbsException {
+        InetSocketAddress address = new InetSocketAddress(Gids.address(gid == null ? port.gid(0).gid() : gid), number);
+        RoceDatagramService s = new RoceDatagramService(this, context.describe(), address, qp);
+        boolean free;
+        context.lock().lock();
+        try {
+            free = agent.provide(RdmaCmHeader.datagramService(number), gid, qp.number(), qkey, PrivateData.of(
+                    privateData));
+        } finally {
+            context.lock().unlock();
+        }
+        if (!free) {
+            s.abandonService();
+            throw new VerbsException(verb, Errno.EADDRINUSE, "somebody provides datagrams on port " + number + " of "
+                    + context.describe());
+        }
+        s.provided();
+        context.adopt(s);
+        return s;
+    }
+
+    void forget(RoceDatagramService s) {
+        context.lock().lock();
+        agent.forgetService(RdmaCmHeader.datagramService(s.localAddress().getPort()));
+        context.lock().unlock();
+    }
+
+    @Override
+    protected DatagramPeer implResolve(String verb, InetSocketAddress remote, Duration timeout, byte[] privateData)
+            throws VerbsException {
+        context.requireOpen(verb);
+        int source = source(verb, remote.getAddress());
+        Gid from = port.gid(source).gid();
+        Gid to = Gids.of(remote.getAddress());
+        CompletableFuture<Optional<CmMessage.Answer>> told = new CompletableFuture<>();
+        context.lock().lock();
+        try {
+            agent.inquire(from, to, RdmaCmHeader.datagramService(remote.getPort()), PKEY,
+                    new RdmaCmHeader(0, Gids.address(from), Gids.address(to)).with(privateData),
+                    management.nanoTime() + timeout.toNanos(), a -> told.complete(Optional.ofNullable(a)));
+            context.posted();
+        } finally {
+            context.lock().unlock();
+        }
+        CmMessage.Answer a = await(verb, told, timeout.plus(MARGIN));
+        if (a.status() != 0) {
+            throw new VerbsException(verb, Errno.ECONNREFUSED, a.status() == 1
+                    ? "nobody provides it there"
+                    : "the peer refuses, status " + a.status());
+        }
+        return new DatagramPeer(AddressVector.builder(to).sourceGidIndex(source).hopLimit(HOP_LIMIT).build(),
+                a.queuePair(), a.qkey(), a.data().bytes());
+    }
+
+    private static CmMessage.Answer await(String verb, CompletableFuture<Optional<CmMessage.Answer>> told,
+            Duration timeout) throws VerbsException {
+        try {
+            return told.get(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS)
+                    .orElseThrow(TimeoutException::new);
+        } catch (TimeoutException e) {
+            throw new VerbsException(verb, Errno.ETIMEDOUT, "the peer does not answer");
+        } catch (ExecutionException e) {
+            throw new AssertionError(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new VerbsException(verb, Errno.EINTR, "the thread was interrupted");
+        }
     }
 
     // ---- connecting

@@ -300,7 +300,8 @@ final class RoceContext extends Context {
     @Override
     protected boolean implSupports(String feature) {
         return switch (feature) {
-            case Feature.CONNECTION_MANAGER, Feature.RC, Feature.UC, Feature.UD, Feature.MULTICAST, Feature.ATOMICS,
+            case Feature.CONNECTION_MANAGER, Feature.DATAGRAM_SERVICE, Feature.RC, Feature.UC, Feature.UD,
+                    Feature.MULTICAST, Feature.ATOMICS,
                     Feature.COMPLETION_TIMESTAMP,
                     Feature.QUERY_VALUES, Feature.ALLOCATE, Feature.COMPLETION_TIMESTAMP_WALLCLOCK,
                     Feature.CQ_RESIZE, Feature.CQ_MODERATION, Feature.THREAD_DOMAIN, Feature.PARENT_DOMAIN,

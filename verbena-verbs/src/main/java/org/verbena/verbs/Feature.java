@@ -26,6 +26,8 @@ public final class Feature {
     public static final String QUERY_VALUES = "query_values";
     /** {@link Context#connectionManager()}. */
     public static final String CONNECTION_MANAGER = "cm";
+    /** {@link ConnectionManager#provide} and {@link ConnectionManager#resolve}. */
+    public static final String DATAGRAM_SERVICE = "cm.datagram_service";
     /** {@link ProtectionDomain#allocate}. */
     public static final String ALLOCATE = "mr.allocate";
     /** Queue pairs of type RAW_PACKET. */

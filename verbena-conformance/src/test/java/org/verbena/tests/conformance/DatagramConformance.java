@@ -3,6 +3,7 @@ package org.verbena.tests.conformance;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.verbena.tests.conformance.EndOptions.datagrams;
 
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,13 +16,19 @@ import org.verbena.linux.Errno;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueueModification;
+import org.verbena.verbs.ConnectionManager;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.DatagramPeer;
+import org.verbena.verbs.DatagramService;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
 
@@ -429,5 +436,67 @@ abstract class DatagramConformance extends Conformance {
         p.near.awaitSends(20);
         assertThat(p.far.awaitReceives(20)).extracting(Completion::wrId)
                 .containsExactlyInAnyOrder(java.util.stream.LongStream.range(0, 20).boxed().toArray(Long[]::new));
+    }
+
+    // ---- services
+
+    private static DatagramService provide(End end, int port, byte... data) throws VerbsException {
+        return end.keep(end.context.connectionManager().provide(new InetSocketAddress(port), end.qp, data));
+    }
+
+    private Pair withServices() throws Exception {
+        needs(open(), Feature.DATAGRAM_SERVICE);
+        return pair(datagrams(), datagrams());
+    }
+
+    @Test
+    void aServiceIsFoundByItsAddress() throws Exception {
+        Pair p = withServices();
+        InetSocketAddress at = fixture.listenerAt(p.far.run(end -> provide(end, 0, (byte) 7, (byte) 8)
+                .localAddress()));
+        p.near.toInit();
+        p.near.toRtr(p.nearAddress);
+        p.near.toRts();
+        DatagramPeer peer = p.near.context.connectionManager().resolve(at, Await.LIMIT);
+        assertThat(peer.qkey()).isEqualTo(DatagramService.QKEY);
+        assertThat(peer.queuePairNumber()).isEqualTo(p.far.run(end -> end.qp.number()));
+        assertThat(peer.privateData()).startsWith(7, 8);
+        assertPosted(p.far.postReceives(Op.receive(5).on(0, 256)));
+        p.near.setLong(0, 4711);
+        AddressHandle to = p.near.keep(p.near.pd.createAddressHandle(peer.addressVector()));
+        assertPosted(p.near.postTo(p.near.qp, to, peer.queuePairNumber(), peer.qkey(), Op.send(1).on(0, 8)));
+        assertStatus(WcStatus.SUCCESS, 1, p.near.awaitSend());
+        assertReceived(5, GRH + 8, p.far.awaitReceive());
+        assertThat(p.far.getLong(GRH)).isEqualTo(4711);
+    }
+
+    @Test
+    void aServiceThatNobodyProvides() throws Exception {
+        Pair p = withServices();
+        InetSocketAddress at = fixture.listenerAt(p.far.run(end -> {
+            DatagramService s = provide(end, 0);
+            InetSocketAddress a = s.localAddress();
+            assertErrno(Errno.EADDRINUSE, () -> provide(end, a.getPort()), "somebody");
+            assertErrno(Errno.EBUSY, end.qp::close, "uses");
+            s.close();
+            return a;
+        }));
+        assertErrno(Errno.ECONNREFUSED, () -> p.near.context.connectionManager().resolve(at, Await.LIMIT), "nobody");
+        p.far.act(end -> provide(end, at.getPort()));
+        assertThat(p.near.context.connectionManager().resolve(at, Await.LIMIT).privateData()).containsOnly(0);
+    }
+
+    @Test
+    void servicesThatAreRefused() throws Exception {
+        Pair p = withServices();
+        ConnectionManager cm = p.near.context.connectionManager();
+        assertErrno(Errno.EADDRNOTAVAIL, () -> cm.provide(new InetSocketAddress("192.0.2.99", 0), p.near.qp),
+                "192.0.2.99");
+        assertErrno(Errno.EINVAL, () -> cm.provide(new InetSocketAddress(0), p.near.queuePairOfType(QueuePairType.RC)),
+                "type RC");
+        byte[] tooLong = new byte[ConnectionParameters.MAX_PRIVATE_DATA + 1];
+        assertErrno(Errno.EINVAL, () -> cm.provide(new InetSocketAddress(0), p.near.qp, tooLong), "57 bytes");
+        assertErrno(Errno.EINVAL, () -> cm.resolve(new InetSocketAddress("localhost", 1), Await.LIMIT, tooLong),
+                "57 bytes");
     }
 }

@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -111,6 +112,11 @@ abstract class FeatureConformance extends Conformance {
         m.put(Feature.DATA_IN_ORDER, (p, e) -> answered(IntStream.of(SendOperations.SEND, SendOperations.WRITE,
                 SendOperations.READ).anyMatch(op -> e.qp.queryDataInOrder(op) != 0) ? 0 : Errno.EOPNOTSUPP));
         m.put(Feature.CONNECTION_MANAGER, (p, e) -> e.context.connectionManager());
+        m.put(Feature.DATAGRAM_SERVICE, (p, e) -> {
+            try (QueuePair qp = create(e, QueuePairType.UD, 0)) {
+                e.context.connectionManager().provide(new InetSocketAddress(0), qp).close();
+            }
+        });
         m.put(Feature.SHARED_RECEIVE_QUEUE, (p, e) -> receiveQueue(e).close());
         m.put(Feature.SHARED_RECEIVE_QUEUE_RESIZE, (p, e) -> {
             try (SharedReceiveQueue q = receiveQueue(e)) {

@@ -97,6 +97,9 @@ abstract class ForeignObjectsConformance extends Conformance {
                 (own, foreign) -> own.context.connectionManager().connect(foreign.queuePair(),
                         new InetSocketAddress("localhost", 1), ConnectionParameters.defaults()));
         refused("ConnectionRequest.accept(QueuePair, ConnectionParameters)", ForeignObjectsConformance::accept);
+        refused(Feature.DATAGRAM_SERVICE, "ConnectionManager.provide(InetSocketAddress, QueuePair, byte[])",
+                (own, foreign) -> own.context.connectionManager().provide(new InetSocketAddress(0), foreign.pd
+                        .createQueuePair(foreign.initAttributes().toBuilder().type(QueuePairType.UD).build())));
         refused(Feature.SHARED_RECEIVE_QUEUE,
                 "QueuePairInitAttributes.Builder.sharedReceiveQueue(SharedReceiveQueue)",
                 (own, foreign) -> own.pd.createQueuePair(own.initAttributes().toBuilder()

@@ -40,6 +40,7 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.CounterAttachAttributes;
 import org.verbena.verbs.CounterTarget;
 import org.verbena.verbs.Counters;
+import org.verbena.verbs.DatagramService;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.EnhancedConnection;
 import org.verbena.verbs.Feature;
@@ -127,6 +128,11 @@ abstract class UseAfterCloseConformance extends Conformance {
         all.put(ConnectionListener.class,
                 e -> gone(e.context.connectionManager().listen(new InetSocketAddress("localhost", 0))));
         all.put(Connection.class, e -> gone(connection(e)));
+        all.put(DatagramService.class, e -> {
+            needs(e.context, Feature.DATAGRAM_SERVICE);
+            return gone(e.context.connectionManager().provide(new InetSocketAddress(0), e.queuePairOfType(
+                    QueuePairType.UD)));
+        });
         return all;
     }
 
@@ -207,6 +213,7 @@ abstract class UseAfterCloseConformance extends Conformance {
         all.put(CounterAttachAttributes.class, CounterAttachAttributes.of(SamplePoint.DEVICE_PEERS, 0));
         all.put(CounterTarget.class, e.context);
         all.put(long[].class, new long[4]);
+        all.put(byte[].class, new byte[4]);
         all.put(Gid.class, new Gid(0xffL << 56, 1));
         all.put(RateLimit.class, RateLimit.of(1, 1, 1));
         all.put(EnhancedConnection.class, EnhancedConnection.of(1, 1));

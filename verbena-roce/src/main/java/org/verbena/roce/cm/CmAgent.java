@@ -33,7 +33,7 @@ public final class CmAgent {
     private record PeerId(Gid peer, int id) {}
 
     /** A queue pair that answers inquiries. */
-    private record Datagrams(int queuePair, int qkey, PrivateData data) {}
+    private record Datagrams(@Nullable Gid gid, int queuePair, int qkey, PrivateData data) {}
 
     private final CmCarrier carrier;
     private final long caGuid;
@@ -100,10 +100,15 @@ public final class CmAgent {
         return !datagrams.containsKey(serviceId) && services.putIfAbsent(serviceId, service) == null;
     }
 
-    /** Answers inquiries for a service with a queue pair of type UD. False if somebody has the service already. */
-    public boolean provide(long serviceId, int queuePair, int qkey, PrivateData data) {
-        return !services.containsKey(serviceId) && datagrams.putIfAbsent(serviceId, new Datagrams(queuePair, qkey,
-                data)) == null;
+    /**
+     * Answers inquiries for a service with a queue pair of type UD.
+     *
+     * @param gid own GID that has to be asked, or null for any
+     * @return false if somebody has the service already
+     */
+    public boolean provide(long serviceId, @Nullable Gid gid, int queuePair, int qkey, PrivateData data) {
+        return !services.containsKey(serviceId) && datagrams.putIfAbsent(serviceId, new Datagrams(gid, queuePair,
+                qkey, data)) == null;
     }
 
     /** Answers for a service no more. */
@@ -323,7 +328,7 @@ public final class CmAgent {
 
     private void send(Gid to, CmMessage.Inquiry m, Gid from) {
         Datagrams d = datagrams.get(m.serviceId());
-        send(from, to, CmCodec.encode(d == null
+        send(from, to, CmCodec.encode(d == null || d.gid() != null && !d.gid().equals(from)
                 ? new CmMessage.Answer(m.transaction(), m.requestId(), 1, 0, m.serviceId(), 0, PrivateData.NONE)
                 : new CmMessage.Answer(m.transaction(), m.requestId(), 0, d.queuePair(), m.serviceId(), d.qkey(), d
                         .data())));

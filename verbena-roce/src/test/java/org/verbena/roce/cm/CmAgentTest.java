@@ -355,7 +355,7 @@ class CmAgentTest {
         assertThat(b.size()).isZero();
         assertThat(accepted).isEmpty();
         assertThat(b.listen(SERVICE, (c, r) -> 0)).as("taken").isFalse();
-        assertThat(b.provide(SERVICE, 1, 1, HELLO)).as("taken").isFalse();
+        assertThat(b.provide(SERVICE, null, 1, 1, HELLO)).as("taken").isFalse();
         b.forgetService(SERVICE);
         assertThat(b.listen(SERVICE, (c, r) -> 0)).isTrue();
     }
@@ -434,7 +434,7 @@ class CmAgentTest {
     void datagramServices() {
         List<String> answers = new ArrayList<>();
         long service = RdmaCmHeader.datagramService(5000);
-        assertThat(b.provide(service, 0x333, 0x01234567, HELLO)).isTrue();
+        assertThat(b.provide(service, null, 0x333, 0x01234567, HELLO)).isTrue();
         network.lost = 60;
         for (int i = 0; i < 20; i++) {
             a.inquire(GID_A, GID_B, service, 0xFFFF, HELLO, network.now + 100 * SECOND, r -> answers.add(r == null

@@ -88,7 +88,7 @@ public final class CmFuzz {
             return 0;
         });
         agent.listen(SERVICES[2], (c, r) -> 1 + (r.data().bytes()[0] & 0x1f));
-        agent.provide(SERVICES[1], 9, 9, PrivateData.NONE);
+        agent.provide(SERVICES[1], null, 9, 9, PrivateData.NONE);
     }
 
     /** Decides by the input what happens. */

@@ -167,6 +167,15 @@ class DocsExamplesTest {
     }
 
     @Test
+    void servicesAreFoundByTheProviderThatHasThem() throws IOException {
+        try (ExampleProcess p = ExampleProcess.onClassPath(example("Services"), ExampleProcess.CORE
+                + "|.*verbena-roce\\b.*")) {
+            assertThat(p.rest()).isEqualTo("found: true\nreceived 42");
+            assertThat(p.code()).isZero();
+        }
+    }
+
+    @Test
     void theFirstProgramRunsInTwoProcesses() throws IOException {
         try (ExampleProcess server = ExampleProcess.onModulePath(example("HelloVerbs"), 0, "server")) {
             String listening = server.line();
@@ -212,7 +221,8 @@ class DocsExamplesTest {
             names = files.filter(Files::isRegularFile).map(f -> f.getFileName().toString().replace(".java", ""))
                     .toList();
         }
-        Stream<String> known = Stream.of(List.of("HelloVerbs", "Metrics", "PlainEcho", "PlainSockets"), PRINTS.keySet(),
+        Stream<String> known = Stream.of(List.of("HelloVerbs", "Metrics", "PlainEcho", "PlainSockets", "Services"),
+                PRINTS.keySet(),
                 CHANNELS.keySet()).flatMap(Collection::stream);
         assertThat(names).containsExactlyInAnyOrderElementsOf(known.toList());
         List<String> links = Markdown.all().stream().flatMap(m -> m.links().stream()).toList();
