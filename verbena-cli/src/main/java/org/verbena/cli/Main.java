@@ -32,6 +32,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             RulesCommand.class,
             RunCommand.class,
             StatCommand.class,
+            CmatoseCommand.class,
+            UdaddyCommand.class,
         })
 public final class Main implements Runnable {
     /** The work failed. */

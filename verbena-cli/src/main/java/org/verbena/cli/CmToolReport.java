@@ -1,0 +1,23 @@
+package org.verbena.cli;
+
+import java.io.IOException;
+import java.util.Locale;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+/** What {@code verbena ucmatose} and {@code verbena udaddy} say at the end. */
+final class CmToolReport {
+    private CmToolReport() {}
+
+    static String text(int connections, int count, long size, double seconds) {
+        return String.format(Locale.ROOT, "%s, %s of %d bytes each way in %.2f seconds, contents compared",
+                CopyText.count(connections, "connection"), CopyText.count(count, "message"), size, seconds);
+    }
+
+    static String json(boolean server, int connections, int count, long size, double seconds) throws IOException {
+        ObjectMapper mapper = new ObjectMapper();
+        return mapper.writerWithDefaultPrettyPrinter().writeValueAsString(mapper.createObjectNode()
+                .put("role", server ? "server" : "client").put("connections", connections).put("messages", count)
+                .put("size", size).put("seconds", seconds));
+    }
+}

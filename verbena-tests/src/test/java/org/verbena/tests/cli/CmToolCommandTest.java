@@ -1,0 +1,95 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code verbena ucmatose} and {@code verbena udaddy} between two processes. */
+class CmToolCommandTest {
+    private static final String LISTENING = "listening on ";
+
+    private static CommandProcess start(String tool, String device, String arguments) throws IOException {
+        List<String> all = new ArrayList<>(List.of(tool, "--device=" + device));
+        all.addAll(Arrays.asList(arguments.strip().split(" +")));
+        return CommandProcess.start(all.toArray(String[]::new));
+    }
+
+    private static String to(CommandProcess server) throws IOException {
+        String line = server.line();
+        assertThat(line).startsWith(LISTENING);
+        int colon = line.lastIndexOf(':');
+        String host = line.substring(LISTENING.length(), colon);
+        return "-s " + (host.equals("0.0.0.0") ? "127.0.0.1" : host) + " -p " + line.substring(colon + 1) + " ";
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ucmatose,shm0,-c 1 -C 10 -S 100", "ucmatose,roce_lo,-c 3 -C 2000 -S 100",
+        "ucmatose,roce_lo,-c 2 -C 20 -S 100000", "ucmatose,shm0,-c 2 -C 0", "ucmatose,roce_lo,-C 3 -S 1",
+        "udaddy,roce_lo,-c 1 -C 10 -S 100", "udaddy,roce_lo,-c 3 -C 100 -S 1024", "udaddy,roce_lo,-C 5 -S 7"})
+    void messagesComeBack(String tool, String device, String what) throws IOException {
+        try (CommandProcess server = start(tool, device, "-p 0 " + what);
+                CommandProcess client = start(tool, device, to(server) + "--json " + what)) {
+            CommandProcess.Result c = client.end();
+            assertThat(c.code()).as(c.err()).isZero();
+            JsonNode said = new ObjectMapper().readTree(c.out());
+            assertThat(said.get("role").asText()).isEqualTo("client");
+            CommandProcess.Result s = server.end();
+            assertThat(s.code()).as(s.err()).isZero();
+            assertThat(s.out()).contains(said.get("messages").asInt() + " messages of " + said.get("size").asInt()
+                    + " bytes each way in ");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ucmatose", "udaddy"})
+    void nobodyIsThere(String tool) throws IOException {
+        try (CommandProcess client = start(tool, "roce_lo", "-s 127.0.0.77 -p 7999 --timeout 3")) {
+            CommandProcess.Result r = client.end();
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.err()).startsWith("verbena: ").doesNotContain("Exception");
+        }
+    }
+
+    @Test
+    void serversThatDisagree() throws IOException {
+        try (CommandProcess server = start("ucmatose", "shm0", "-p 0 -S 100 --timeout 5");
+                CommandProcess client = start("ucmatose", "shm0", to(server) + "-S 99 --timeout 5")) {
+            assertThat(client.end().code()).isEqualTo(1);
+            assertThat(server.end().code()).isEqualTo(1);
+        }
+    }
+
+    /** Either end is killed: the other one says so, and ends. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aPeerThatIsKilled(boolean serverDies) throws Exception {
+        try (CommandProcess server = start("ucmatose", "roce_lo", "-p 0 -c 2 --timeout 4");
+                CommandProcess client = start("ucmatose", "roce_lo", to(server) + "-c 1 --timeout 4")) {
+            Thread.sleep(1500); // one of two is connected, both wait
+            (serverDies ? server : client).close();
+            CommandProcess.Result r = (serverDies ? client : server).end();
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.err()).startsWith("verbena: ").doesNotContain("Exception");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-S 0", "-C 20000", "-c 0", "-p 70000", "-s a -b b", "-C 16000 -S 1m"})
+    void wrongOptions(String arguments) throws IOException {
+        try (CommandProcess command = start("udaddy", "roce_lo", arguments)) {
+            CommandProcess.Result r = command.end();
+            assertThat(r.code()).isEqualTo(2);
+            assertThat(r.err()).startsWith("verbena: ").contains("Try 'verbena udaddy --help'");
+        }
+    }
+}
