@@ -196,11 +196,30 @@ final class Lab {
                 System.out.println("    " + v.problem().replace("\n", "\n    "));
             }
         }
+        boolean right = tshark();
         if (failed > 0) {
             System.out.println("lab: outputs and captures of what failed are in " + logs);
         }
         System.out.printf("lab: %d passed, %d failed%n", rows.size() - failed, failed);
-        return failed == 0 ? 0 : 1;
+        return failed == 0 && right ? 0 : 1;
+    }
+
+    /** What another implementation says of all packets that passed; false if one is malformed. */
+    private boolean tshark() throws IOException, InterruptedException {
+        if (!Tshark.isThere()) {
+            System.out.println("lab: tshark: skipped, it is not installed (Debian: apt-get install tshark)");
+            return true;
+        }
+        boolean right = true;
+        for (String machine : MACHINES.keySet().stream().sorted().toList()) {
+            Path capture = logs.resolve(machine + ".pcap");
+            if (Files.exists(capture)) {
+                Tshark.Opinion o = Tshark.on(capture);
+                System.out.println("lab: " + o.of(capture));
+                right &= o.malformed().isEmpty();
+            }
+        }
+        return right;
     }
 
     /** Where, and the name of the program, or of the class that a JVM starts with. */
