@@ -34,20 +34,21 @@ public class Xrc {
     /** Sends a number to a new shared receive queue of that process. */
     static void receive(Context context, XrcDomain domain, QueuePair qp, CompletionQueue sent, MemoryRegion from,
             long number) throws VerbsException {
-        CompletionQueue cq = context.createCompletionQueue(16);
-        ProtectionDomain pd = context.allocateProtectionDomain();
-        MemoryRegion to = pd.allocate(4096, AccessFlags.LOCAL_WRITE);
-        SharedReceiveQueue srq = pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder()
-                .type(SharedReceiveQueueType.XRC).xrcDomain(domain).completionQueue(cq).maxWr(16).build());
-        ByHand.require(srq.receiveQueue().post(1, to, 0, 64));
+        try (CompletionQueue cq = context.createCompletionQueue(16);
+                ProtectionDomain pd = context.allocateProtectionDomain();
+                MemoryRegion to = pd.allocate(4096, AccessFlags.LOCAL_WRITE);
+                SharedReceiveQueue srq = pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder()
+                        .type(SharedReceiveQueueType.XRC).xrcDomain(domain).completionQueue(cq).maxWr(16).build())) {
+            ByHand.require(srq.receiveQueue().post(1, to, 0, 64));
 
-        from.segment().set(ValueLayout.JAVA_LONG, 0, number);
-        ByHand.require(qp.sendQueue().start()
-                .send(2, SendFlags.SIGNALED).remoteSharedReceiveQueue(srq.number()).sge(from, 0, 8)
-                .complete());
-        ByHand.print(sent, 1);
-        ByHand.print(cq, 1);
-        System.out.println("received " + to.segment().get(ValueLayout.JAVA_LONG, 0));
+            from.segment().set(ValueLayout.JAVA_LONG, 0, number);
+            ByHand.require(qp.sendQueue().start()
+                    .send(2, SendFlags.SIGNALED).remoteSharedReceiveQueue(srq.number()).sge(from, 0, 8)
+                    .complete());
+            ByHand.print(sent, 1);
+            ByHand.print(cq, 1);
+            System.out.println("received " + to.segment().get(ValueLayout.JAVA_LONG, 0));
+        }
     }
 
     static void connect(QueuePair sending, QueuePair target, Gid sender, Gid receiver) throws VerbsException {
