@@ -5,11 +5,11 @@ import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.DeviceCapabilityFlags;
 import org.verbena.verbs.Feature;
 
-/** What a device can do, as far as library, slots and attributes say; the rest, the verb itself answers. */
+/** What a device can do, as far as library, slots, attributes and {@link Probe} say; the rest, the verb itself answers. */
 final class Features {
     private Features() {}
 
-    static boolean supports(NativeContext verbs, DeviceAttributes a, String feature) {
+    static boolean supports(NativeContext verbs, Probe probe, DeviceAttributes a, String feature) {
         long flags = a.capabilityFlags();
         return switch (feature) {
             case Feature.RC, Feature.UC, Feature.UD, Feature.ALLOCATE, Feature.CQ_RESIZE, Feature.ZERO_BASED -> true;
@@ -19,21 +19,22 @@ final class Features {
                     .isPresent();
             case Feature.COMPLETION_TIMESTAMP_WALLCLOCK -> verbs.has(Slot.CREATE_CQ_EX) && a.coreClockKilohertz()
                     .isPresent();
-            case Feature.QUERY_VALUES -> verbs.has(Slot.QUERY_RT_VALUES);
+            case Feature.QUERY_VALUES -> probe.values;
             case Feature.RAW_PACKET -> a.rawPacketCapabilities().isPresent();
-            case Feature.FLOW -> verbs.has(Slot.CREATE_FLOW);
+            case Feature.FLOW -> verbs.has(Slot.CREATE_FLOW) && (flags
+                    & DeviceCapabilityFlags.MANAGED_FLOW_STEERING) != 0;
             case Feature.WORK_QUEUE -> verbs.has(Slot.CREATE_WQ) && a.maxWorkQueues().isPresent();
             case Feature.RSS -> verbs.has(Slot.CREATE_RWQ_IND_TABLE) && a.rssCapabilities() != null;
             case Feature.SEGMENTATION -> a.segmentationCapabilities() != null;
             case Feature.CQ_MODERATION -> verbs.has(Slot.MODIFY_CQ) && a.maxCqModerationCount().isPresent();
-            case Feature.THREAD_DOMAIN -> verbs.has(Slot.ALLOC_TD);
-            case Feature.PARENT_DOMAIN -> verbs.has(Slot.ALLOC_PARENT_DOMAIN);
+            case Feature.THREAD_DOMAIN -> probe.threadDomain;
+            case Feature.PARENT_DOMAIN -> probe.parentDomain;
             case Feature.IOVA -> verbs.library.has(IbvFunction.REG_MR_IOVA);
             case Feature.DMABUF -> verbs.library.has(IbvFunction.REG_DMABUF_MR);
             case Feature.ON_DEMAND -> a.odpCapabilities() != null;
-            case Feature.ADVISE -> verbs.has(Slot.ADVISE_MR);
+            case Feature.ADVISE -> verbs.has(Slot.ADVISE_MR) && a.odpCapabilities() != null;
             case Feature.REREGISTER -> verbs.library.has(IbvFunction.REREG_MR);
-            case Feature.NULL_REGION -> verbs.has(Slot.ALLOC_NULL_MR);
+            case Feature.NULL_REGION -> probe.nullRegion;
             case Feature.MEMORY_WINDOW_TYPE_1 -> (flags & DeviceCapabilityFlags.MEM_WINDOW) != 0;
             case Feature.MEMORY_WINDOW_TYPE_2 -> (flags & (DeviceCapabilityFlags.MEM_WINDOW_TYPE_2A
                     | DeviceCapabilityFlags.MEM_WINDOW_TYPE_2B)) != 0;
@@ -43,8 +44,8 @@ final class Features {
             case Feature.SHARED_RECEIVE_QUEUE_RESIZE -> (flags & DeviceCapabilityFlags.SRQ_RESIZE) != 0;
             case Feature.XRC -> verbs.has(Slot.OPEN_XRCD) && (flags & DeviceCapabilityFlags.XRC) != 0;
             case Feature.RATE_LIMIT -> verbs.has(Slot.MODIFY_QP_RATE_LIMIT) && a.packetPacingCapabilities() != null;
-            case Feature.ENHANCED_CONNECTION -> verbs.library.has(IbvFunction.SET_ECE);
-            case Feature.COUNTERS -> verbs.has(Slot.CREATE_COUNTERS);
+            case Feature.ENHANCED_CONNECTION -> probe.enhancedConnection;
+            case Feature.COUNTERS -> probe.counters;
             default -> false;
         };
     }

@@ -21,8 +21,6 @@ final class Queries {
     /** As of rdma-core 65; an older library fills less of it, and the rest stays zero. */
     private static final int DEVICE_ATTR_EX_BYTES = 400;
     private static final int PORT_ATTR_BYTES = 56;
-    /** libibverbs has no such limit: creating a queue pair decides. */
-    private static final int MAX_INLINE = 4096;
     private static final int[] MTUS = {0, 256, 512, 1024, 2048, 4096};
 
     private final NativeContext verbs;
@@ -45,7 +43,8 @@ final class Queries {
         }
     }
 
-    DeviceAttributes device() throws VerbsException {
+    /** @param maxInline which libibverbs does not know */
+    DeviceAttributes device(int maxInline) throws VerbsException {
         String verb = "query " + device;
         try (Arena arena = Arena.ofConfined()) {
             Struct s = new Struct(arena, DEVICE_ATTR_EX_BYTES);
@@ -55,7 +54,7 @@ final class Queries {
                 s = new Struct(arena, DEVICE_ATTR_EX_BYTES);
                 Calls.zero(verb, verbs.function(verb, IbvFunction.QUERY_DEVICE), verbs.address, s.address());
             }
-            DeviceAttributes.Builder b = plain(s);
+            DeviceAttributes.Builder b = plain(s).maxInlineData(maxInline);
             if (extended) {
                 extended(s, b);
             } else {
@@ -70,10 +69,9 @@ final class Queries {
         return DeviceAttributes.builder().firmwareVersion(s.getText(0, 64)).nodeGuid(s.getBigLong(64))
                 .systemImageGuid(s.getBigLong(72)).maxMrSize(limit(s.getLong(80))).pageSizeCap(s.getLong(88))
                 .vendor(s.getInt(96), s.getInt(100)).hardwareVersion(s.getInt(104))
-                .maxQp(limit(s.getInt(108)), limit(s.getInt(112))).maxSge(limit(s.getInt(120))).maxInlineData(
-                        MAX_INLINE)
-                .maxCq(limit(s.getInt(128)), limit(s.getInt(132))).maxMr(limit(s.getInt(136))).maxPd(limit(s.getInt(
-                        140)))
+                .maxQp(limit(s.getInt(108)), limit(s.getInt(112))).maxSge(limit(s.getInt(120))).maxCq(limit(s.getInt(
+                        128)), limit(s.getInt(132))).maxMr(limit(s.getInt(136))).maxPd(limit(s.getInt(
+                                140)))
                 .maxReadAtomic(s.getInt(144), s.getInt(156)).atomicCapability(s.getInt(164)).maxMw(limit(s.getInt(
                         176)))
                 .maxMulticast(limit(s.getInt(188)), limit(s.getInt(192)), limit(s.getInt(196)))

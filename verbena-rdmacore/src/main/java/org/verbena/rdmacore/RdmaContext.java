@@ -50,6 +50,7 @@ final class RdmaContext extends Context {
     private final RdmaDevice device;
     private final NativeContext verbs;
     private final Queries queries;
+    private final Probe probe;
     private final DeviceAttributes attributes;
     private final Events events;
     private final int completionVectors;
@@ -66,7 +67,8 @@ final class RdmaContext extends Context {
         this.device = device;
         this.verbs = verbs;
         queries = new Queries(verbs, device.name());
-        attributes = queries.device();
+        probe = new Probe(verbs);
+        attributes = queries.device(probe.maxInline);
         completionVectors = RawMemory.getInt(verbs.address + Layout.CONTEXT_NUM_COMP_VECTORS);
         events = new Events(this, verbs);
     }
@@ -201,7 +203,7 @@ final class RdmaContext extends Context {
 
     @Override
     protected boolean implSupports(String feature) {
-        return Features.supports(verbs, attributes, feature);
+        return Features.supports(verbs, probe, attributes, feature);
     }
 
     @Override
@@ -315,7 +317,7 @@ final class RdmaContext extends Context {
 
     @Override
     protected long implSamplePoints(int objectType) {
-        return objectType == ObjectType.FLOW && verbs.has(Slot.CREATE_COUNTERS) ? FLOW_CELLS : 0;
+        return objectType == ObjectType.FLOW && probe.counters ? FLOW_CELLS : 0;
     }
 
     void requireOpen(String verb) throws VerbsException {
