@@ -5,16 +5,16 @@ import java.util.Locale;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 
-/** What {@code verbena ucmatose} and {@code verbena udaddy} say at the end. */
+/** What {@code verbena ucmatose}, {@code udaddy} and {@code rstream} say at the end. */
 final class CmToolReport {
     private CmToolReport() {}
 
-    static String text(int connections, int count, long size, double seconds) {
+    static String text(int connections, long count, long size, double seconds) {
         return String.format(Locale.ROOT, "%s, %s of %d bytes each way in %.2f seconds, contents compared",
                 CopyText.count(connections, "connection"), CopyText.count(count, "message"), size, seconds);
     }
 
-    static String json(boolean server, int connections, int count, long size, double seconds) throws IOException {
+    static String json(boolean server, int connections, long count, long size, double seconds) throws IOException {
         ObjectMapper mapper = new ObjectMapper();
         return mapper.writerWithDefaultPrettyPrinter().writeValueAsString(mapper.createObjectNode()
                 .put("role", server ? "server" : "client").put("connections", connections).put("messages", count)

@@ -9,9 +9,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-import org.verbena.linux.Errno;
 import org.verbena.verbs.ConnectionListener;
-import org.verbena.verbs.ConnectionRejectedException;
 import org.verbena.verbs.ConnectionRequest;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
@@ -82,11 +80,7 @@ final class CmatoseCommand implements Callable<Integer> {
                 all.add(CmatoseEndpoint.connect(context, to, options));
             }
         } catch (VerbsException e) {
-            throw e.errno() == Errno.ECONNREFUSED && !(e instanceof ConnectionRejectedException r
-                    && r.reason() != ConnectionRejectedException.INVALID_SERVICE_ID)
-                            ? new PeerException("nobody listens at " + CopyAddress.text(to)
-                                    + ": start 'verbena ucmatose' or ucmatose there first", e)
-                            : e;
+            throw PeerException.orNobody(e, to, "ucmatose");
         }
         long start = System.nanoTime();
         for (CmatoseEndpoint e : all) {

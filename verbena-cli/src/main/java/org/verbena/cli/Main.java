@@ -29,6 +29,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             PerftestCommand.class,
             PingPongCommand.class,
             RpingCommand.class,
+            RstreamCommand.class,
             RulesCommand.class,
             RunCommand.class,
             StatCommand.class,

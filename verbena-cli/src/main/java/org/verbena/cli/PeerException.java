@@ -1,8 +1,12 @@
 package org.verbena.cli;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 
+import org.verbena.linux.Errno;
+import org.verbena.verbs.ConnectionRejectedException;
 import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /** What was to be done together with another program failed; the message is one sentence for a person. */
@@ -15,6 +19,16 @@ final class PeerException extends IOException {
 
     PeerException(String message, Throwable cause) {
         super(message, cause);
+    }
+
+    /** A connection failed: if nobody listens there, says so, and which program is to be started. */
+    static IOException orNobody(VerbsException e, InetSocketAddress to, String tool) {
+        boolean refused = e.errno() == Errno.ECONNREFUSED && !(e instanceof ConnectionRejectedException r
+                && r.reason() != ConnectionRejectedException.INVALID_SERVICE_ID);
+        return refused
+                ? new PeerException("nobody listens at " + CopyAddress.text(to) + ": start 'verbena " + tool + "' or "
+                        + tool + " there first", e)
+                : e;
     }
 
     /** A work request ended with an error. */

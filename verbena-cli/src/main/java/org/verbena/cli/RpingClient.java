@@ -29,9 +29,9 @@ final class RpingClient {
         MemorySegment text = end.source.segment();
         text.copyFrom(MemorySegment.ofArray(text(number, size)));
         end.offer(end.source);
-        RpingOffer _ = end.receive();
+        RemoteMemory _ = end.receive();
         end.offer(end.sink);
-        RpingOffer _ = end.receive();
+        RemoteMemory _ = end.receive();
         MemorySegment back = end.data(size);
         long at = text.mismatch(back);
         if (at >= 0) {

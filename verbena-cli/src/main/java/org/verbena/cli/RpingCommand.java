@@ -16,9 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-import org.verbena.linux.Errno;
 import org.verbena.verbs.ConnectionListener;
-import org.verbena.verbs.ConnectionRejectedException;
 import org.verbena.verbs.ConnectionRequest;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
@@ -130,11 +128,7 @@ final class RpingCommand implements Callable<Integer> {
                 client.ping(n);
             }
         } catch (VerbsException e) {
-            throw e.errno() == Errno.ECONNREFUSED && !(e instanceof ConnectionRejectedException r
-                    && r.reason() != ConnectionRejectedException.INVALID_SERVICE_ID)
-                            ? new PeerException("nobody listens at " + CopyAddress.text(to)
-                                    + ": start 'verbena rping -s' or rping -s there first", e)
-                            : e;
+            throw PeerException.orNobody(e, to, "rping -s");
         }
         report("client", n, System.nanoTime() - start);
     }

@@ -137,7 +137,7 @@ final class RpingEndpoint implements AutoCloseable {
     }
 
     private void postReceive() throws PeerException {
-        posted(qp.receiveQueue().post(RECEIVE, messages, 0, RpingOffer.BYTES), "a receive");
+        posted(qp.receiveQueue().post(RECEIVE, messages, 0, RemoteMemory.BYTES), "a receive");
     }
 
     private void posted(int error, String what) throws PeerException {
@@ -149,54 +149,54 @@ final class RpingEndpoint implements AutoCloseable {
     }
 
     /** Sends a message. */
-    void send(RpingOffer message) throws IOException {
+    void send(RemoteMemory message) throws IOException {
         if (sending) {
             must(completes(SEND));
         }
-        message.put(messages.segment().asSlice(SEND_AT, RpingOffer.BYTES));
-        posted(qp.sendQueue().postSend(SEND, SendFlags.SIGNALED, messages, SEND_AT, RpingOffer.BYTES), "a send");
+        message.put(messages.segment().asSlice(SEND_AT, RemoteMemory.BYTES));
+        posted(qp.sendQueue().postSend(SEND, SendFlags.SIGNALED, messages, SEND_AT, RemoteMemory.BYTES), "a send");
         sending = true;
     }
 
     /** Sends that the peer may go ahead. */
     void goAhead() throws IOException {
-        send(new RpingOffer(0, 0, 0));
+        send(new RemoteMemory(0, 0, 0));
     }
 
     /** The next message of the peer, in the middle of a ping. */
-    RpingOffer receive() throws IOException {
-        RpingOffer offer = receiveOrEnd();
+    RemoteMemory receive() throws IOException {
+        RemoteMemory offer = receiveOrEnd();
         must(offer != null);
-        return offer == null ? new RpingOffer(0, 0, 0) : offer;
+        return offer == null ? new RemoteMemory(0, 0, 0) : offer;
     }
 
     /** The next message of the peer, or null if it has disconnected. */
     @Nullable
-    RpingOffer receiveOrEnd() throws IOException {
+    RemoteMemory receiveOrEnd() throws IOException {
         if (!completes(RECEIVE)) {
             return null;
         }
-        RpingOffer offer = RpingOffer.get(messages.segment());
+        RemoteMemory offer = RemoteMemory.get(messages.segment());
         postReceive();
         return offer;
     }
 
     /** Fetches what the peer offers. */
-    void read(RpingOffer from) throws IOException {
+    void read(RemoteMemory from) throws IOException {
         posted(qp.sendQueue().postRead(RDMA, SendFlags.SIGNALED, sink, 0, from.size(), from.rkey(), from.address()),
                 "a read");
         must(completes(RDMA));
     }
 
     /** Writes so many of the bytes that were read to where the peer offers. */
-    void write(RpingOffer to, long length) throws IOException {
+    void write(RemoteMemory to, long length) throws IOException {
         posted(qp.sendQueue().postWrite(RDMA, SendFlags.SIGNALED, sink, 0, length, to.rkey(), to.address()), "a write");
         must(completes(RDMA));
     }
 
     /** Offers memory. */
     void offer(MemoryRegion memory) throws IOException {
-        send(new RpingOffer(memory.address(), memory.rkey(), memory.length()));
+        send(new RemoteMemory(memory.address(), memory.rkey(), memory.length()));
     }
 
     private static void must(boolean well) throws PeerException {
@@ -220,9 +220,9 @@ final class RpingEndpoint implements AutoCloseable {
                     default -> "the transfer of the data";
                 }, c.status(), qp);
             }
-            if (done == RECEIVE && c.byteLength() != RpingOffer.BYTES) {
+            if (done == RECEIVE && c.byteLength() != RemoteMemory.BYTES) {
                 throw new PeerException("the peer is no rping: it sent a message of " + c.byteLength()
-                        + " bytes instead of " + RpingOffer.BYTES);
+                        + " bytes instead of " + RemoteMemory.BYTES);
             }
             completed[done] = true;
             sending &= done != SEND;

@@ -22,14 +22,14 @@ final class RpingServer {
     /** Answers pings until the client disconnects, and says how many. */
     long serve() throws IOException {
         long pings = 0;
-        for (RpingOffer o = end.receiveOrEnd(); o != null; o = end.receiveOrEnd()) {
+        for (RemoteMemory o = end.receiveOrEnd(); o != null; o = end.receiveOrEnd()) {
             answer(o);
             pings++;
         }
         return pings;
     }
 
-    private void answer(RpingOffer source) throws IOException {
+    private void answer(RemoteMemory source) throws IOException {
         if (source.size() < 1 || source.size() > RpingCommand.MAX_SIZE) {
             throw new PeerException("the client offers " + source.size() + " bytes: must be 1 to "
                     + RpingCommand.MAX_SIZE);
@@ -44,7 +44,7 @@ final class RpingServer {
             out.flush();
         }
         end.goAhead();
-        RpingOffer sink = end.receive();
+        RemoteMemory sink = end.receive();
         if (sink.size() < length) {
             throw new PeerException("the client offers room for " + sink.size() + " bytes, and its text has " + length);
         }

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code verbena ucmatose} and {@code verbena udaddy} between two processes. */
+/** {@code verbena ucmatose}, {@code udaddy} and {@code rstream} between two processes. */
 class CmToolCommandTest {
     private static final String LISTENING = "listening on ";
 
@@ -35,7 +35,10 @@ class CmToolCommandTest {
     @ParameterizedTest
     @CsvSource({"ucmatose,shm0,-c 1 -C 10 -S 100", "ucmatose,roce_lo,-c 3 -C 2000 -S 100",
         "ucmatose,roce_lo,-c 2 -C 20 -S 100000", "ucmatose,shm0,-c 2 -C 0", "ucmatose,roce_lo,-C 3 -S 1",
-        "udaddy,roce_lo,-c 1 -C 10 -S 100", "udaddy,roce_lo,-c 3 -C 100 -S 1024", "udaddy,roce_lo,-C 5 -S 7"})
+        "udaddy,roce_lo,-c 1 -C 10 -S 100", "udaddy,roce_lo,-c 3 -C 100 -S 1024", "udaddy,roce_lo,-C 5 -S 7",
+        "rstream,shm0,-C 1000 -S 1000", "rstream,roce_lo,-I 3 -C 2000 -S 100 -B 4096",
+        "rstream,roce_lo,-C 3 -S 1m -T v",
+        "rstream,shm0,-I 5 -C 1 -S 50001 -B 5002"})
     void messagesComeBack(String tool, String device, String what) throws IOException {
         try (CommandProcess server = start(tool, device, "-p 0 " + what);
                 CommandProcess client = start(tool, device, to(server) + "--json " + what)) {
@@ -51,7 +54,7 @@ class CmToolCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ucmatose", "udaddy"})
+    @ValueSource(strings = {"ucmatose", "udaddy", "rstream"})
     void nobodyIsThere(String tool) throws IOException {
         try (CommandProcess client = start(tool, "roce_lo", "-s 127.0.0.77 -p 7999 --timeout 3")) {
             CommandProcess.Result r = client.end();
@@ -66,6 +69,28 @@ class CmToolCommandTest {
                 CommandProcess client = start("ucmatose", "shm0", to(server) + "-S 99 --timeout 5")) {
             assertThat(client.end().code()).isEqualTo(1);
             assertThat(server.end().code()).isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"-C 10,-C 11", "-I 2,-I 1", "-S 20,-S 19"})
+    void streamsThatDisagree(String one, String other) throws IOException {
+        try (CommandProcess server = start("rstream", "roce_lo", "-p 0 --timeout 5 " + one);
+                CommandProcess client = start("rstream", "roce_lo", to(server) + "--timeout 5 " + other)) {
+            CommandProcess.Result c = client.end();
+            CommandProcess.Result s = server.end();
+            assertThat(List.of(c.code(), s.code())).contains(1);
+            assertThat(c.err() + s.err()).startsWith("verbena: ").doesNotContain("Exception");
+        }
+    }
+
+    /** A program that connects and is no rsocket. */
+    @Test
+    void anotherProgram() throws IOException {
+        try (CommandProcess server = start("rstream", "roce_lo", "-p 0 --timeout 5");
+                CommandProcess client = start("ucmatose", "roce_lo", to(server) + "--timeout 5")) {
+            assertThat(client.end().code()).isEqualTo(1);
+            assertThat(server.end().err()).startsWith("verbena: the peer is no rstream");
         }
     }
 
@@ -90,6 +115,16 @@ class CmToolCommandTest {
             CommandProcess.Result r = command.end();
             assertThat(r.code()).isEqualTo(2);
             assertThat(r.err()).startsWith("verbena: ").contains("Try 'verbena udaddy --help'");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-S 0", "-B 4097", "-B 1k", "-T a", "-I 0"})
+    void wrongOptionsOfRstream(String arguments) throws IOException {
+        try (CommandProcess command = start("rstream", "roce_lo", arguments)) {
+            CommandProcess.Result r = command.end();
+            assertThat(r.code()).isEqualTo(2);
+            assertThat(r.err()).startsWith("verbena: ").contains("Try 'verbena rstream --help'");
         }
     }
 }
