@@ -45,7 +45,7 @@ final class PerfEndpoint implements AutoCloseable {
     private static final long WORDS = 4096;
     private static final int TX_DEPTH = 128;
     private static final int SIGNAL_EVERY = 16;
-    private static final int CONNECT_SECONDS = 10;
+    private static final int CONNECT_SECONDS = 60;
     private static final Duration WAIT = Duration.ofMillis(100);
 
     final PerfJob job;

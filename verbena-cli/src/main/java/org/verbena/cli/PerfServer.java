@@ -36,7 +36,7 @@ import org.verbena.verbs.VerbsException;
  */
 final class PerfServer {
     static final String VERSION = "verbena-perf-1";
-    static final int ANSWER_SECONDS = 15;
+    static final int ANSWER_SECONDS = 60;
     private static final long LONGEST_SECONDS = 24L * 3600;
 
     private final PerfDevices devices;

@@ -25,6 +25,8 @@ final class Features {
                     & DeviceCapabilityFlags.MANAGED_FLOW_STEERING) != 0;
             case Feature.WORK_QUEUE -> verbs.has(Slot.CREATE_WQ) && a.maxWorkQueues().isPresent();
             case Feature.RSS -> verbs.has(Slot.CREATE_RWQ_IND_TABLE) && a.rssCapabilities() != null;
+            case Feature.IP_CHECKSUM -> (flags & (DeviceCapabilityFlags.UD_IP_CSUM | DeviceCapabilityFlags.RC_IP_CSUM
+                    | DeviceCapabilityFlags.RAW_IP_CSUM)) != 0;
             case Feature.SEGMENTATION -> a.segmentationCapabilities() != null;
             case Feature.CQ_MODERATION -> verbs.has(Slot.MODIFY_CQ) && a.maxCqModerationCount().isPresent();
             case Feature.THREAD_DOMAIN -> probe.threadDomain;
@@ -33,7 +35,7 @@ final class Features {
             case Feature.DMABUF -> verbs.library.has(IbvFunction.REG_DMABUF_MR);
             case Feature.ON_DEMAND -> a.odpCapabilities() != null;
             case Feature.ADVISE -> verbs.has(Slot.ADVISE_MR) && a.odpCapabilities() != null;
-            case Feature.REREGISTER -> verbs.library.has(IbvFunction.REREG_MR);
+            case Feature.REREGISTER -> probe.reregister;
             case Feature.NULL_REGION -> probe.nullRegion;
             case Feature.MEMORY_WINDOW_TYPE_1 -> (flags & DeviceCapabilityFlags.MEM_WINDOW) != 0;
             case Feature.MEMORY_WINDOW_TYPE_2 -> (flags & (DeviceCapabilityFlags.MEM_WINDOW_TYPE_2A

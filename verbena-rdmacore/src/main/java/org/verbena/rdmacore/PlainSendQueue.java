@@ -31,7 +31,8 @@ final class PlainSendQueue extends RdmaSendQueue {
 
     /** The queue of a queue pair that sends nothing: it refuses to post. */
     static PlainSendQueue none() {
-        return new PlainSendQueue(MemorySegment.NULL, 0, QueuePairType.XRC_RECV, new Sizes(null, 1, 0, 0, 0));
+        return new PlainSendQueue(MemorySegment.NULL, 0, QueuePairType.XRC_RECV, new Sizes(null, 1, 0, 0, 0, false,
+                false));
     }
 
     @Override

@@ -4,7 +4,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.Sys;
 import org.verbena.linux.spi.Downcall;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
 
@@ -23,6 +26,7 @@ final class Probe {
     final boolean threadDomain;
     final boolean parentDomain;
     final boolean nullRegion;
+    final boolean reregister;
     final boolean counters;
 
     private final NativeContext verbs;
@@ -39,6 +43,7 @@ final class Probe {
             long pd = Calls.call(function(IbvFunction.ALLOC_PD), verbs.address);
             parentDomain = pd != 0 && tryParentDomain(arena, pd);
             nullRegion = pd != 0 && tryNullRegion(pd);
+            reregister = pd != 0 && tryReregister(arena, pd);
             long cq = Calls.call(function(IbvFunction.CREATE_CQ), verbs.address, 1, 0, 0, 0);
             int inline = 0;
             boolean ece = false;
@@ -106,6 +111,21 @@ final class Probe {
             Calls.call(function(IbvFunction.DEREG_MR), made);
         }
         return made != 0;
+    }
+
+    private boolean tryReregister(Arena arena, long pd) throws VerbsException {
+        if (!verbs.library.has(IbvFunction.REREG_MR)) {
+            return false;
+        }
+        long memory = arena.allocate(Sys.pageSize(), Sys.pageSize()).address();
+        long region = Calls.call(function(IbvFunction.REG_MR), pd, memory, Sys.pageSize(), AccessFlags.LOCAL_WRITE);
+        if (region == 0) {
+            return false;
+        }
+        int result = (int) Calls.call(function(IbvFunction.REREG_MR), region, MemoryRegion.CHANGE_ACCESS, 0, 0, 0,
+                AccessFlags.LOCAL_WRITE);
+        Calls.call(function(IbvFunction.DEREG_MR), region);
+        return result == 0;
     }
 
     private long create(Struct init, long pd, long cq, int inline) throws VerbsException {

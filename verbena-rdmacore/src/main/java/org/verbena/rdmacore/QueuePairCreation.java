@@ -5,9 +5,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.DeviceCapabilityFlags;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairOpenAttributes;
@@ -26,6 +29,11 @@ final class QueuePairCreation {
     /** {@code IBV_QP_OPEN_ATTR_…}: number, XRC domain, type. */
     private static final int OPEN_MASK = 1 | 1 << 1 | 1 << 3;
 
+    private static final long CHECKSUMS = DeviceCapabilityFlags.UD_IP_CSUM | DeviceCapabilityFlags.RC_IP_CSUM
+            | DeviceCapabilityFlags.RAW_IP_CSUM;
+    private static final Set<Integer> TYPES = Set.of(QueuePairType.RC, QueuePairType.UC, QueuePairType.UD,
+            QueuePairType.RAW_PACKET, QueuePairType.XRC_SEND, QueuePairType.XRC_RECV);
+
     private QueuePairCreation() {}
 
     static QueuePair create(RdmaProtectionDomain pd, QueuePairInitAttributes a) throws VerbsException {
@@ -33,6 +41,10 @@ final class QueuePairCreation {
         NativeContext verbs = context.verbs();
         String verb = "create QP on " + pd.describe();
         List<VerbsObject> used = new ArrayList<>(List.of(pd));
+        if (!TYPES.contains(a.type())) {
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, "there are no queue pairs of type "
+                    + QueuePairType.toString(a.type()));
+        }
         int extended = a.compMask() & EXTENDED;
         try (Arena arena = Arena.ofConfined()) {
             Struct s = new Struct(arena, Layout.QP_INIT_BYTES);
@@ -106,9 +118,11 @@ final class QueuePairCreation {
                 .maxReceiveWr(larger(a.maxReceiveWr(), cap, Layout.CAP_RECV_WR)).maxSendSge(larger(a.maxSendSge(), cap,
                         Layout.CAP_SEND_SGE)).maxReceiveSge(larger(a.maxReceiveSge(), cap, Layout.CAP_RECV_SGE))
                 .maxInlineData(larger(a.maxInlineData(), cap, Layout.CAP_INLINE)).build();
+        DeviceAttributes device = pd.rdmaContext().queryDevice();
+        boolean checksums = a.type() == QueuePairType.RAW_PACKET || (device.capabilityFlags() & CHECKSUMS) != 0;
+        boolean segments = a.maxTsoHeader() > 0 || device.segmentationCapabilities() != null;
         RdmaSendQueue.Sizes sizes = new RdmaSendQueue.Sizes(pd, made.maxSendWr(), made.maxSendSge(), made
-                .maxInlineData(),
-                a.maxTsoHeader());
+                .maxInlineData(), a.maxTsoHeader(), checksums, segments);
         RdmaSendQueue sends;
         if (a.has(QueuePairInitAttributes.SEND_OPS_FLAGS)) {
             MemorySegment convert = verbs.function(verb, IbvFunction.QP_TO_QP_EX);

@@ -2,6 +2,8 @@ package org.verbena.rdmacore;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 
 import org.verbena.linux.Errno;
@@ -10,6 +12,7 @@ import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionManager;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
@@ -25,6 +28,11 @@ final class RdmaConnectionManager extends ConnectionManager {
     private static final int BACKLOG = 1024;
     /** Code 12, 0.64 ms; the kernel says 0, which is 655 ms. */
     private static final int RNR_TIMER = 12;
+
+    /** Entries of a table that has a thousand, most of them empty. */
+    private static final int LOOKED_AT = 16;
+    /** What an IPv4 address begins with as a GID, behind 8 bytes of 0. */
+    private static final long IPV4 = 0xffff;
 
     private final RdmaContext context;
     private final CmChannel channel;
@@ -48,6 +56,10 @@ final class RdmaConnectionManager extends ConnectionManager {
         if (ip == null) {
             throw new VerbsException(verb, Errno.EADDRNOTAVAIL, "the host name is not known");
         }
+        if (ip.isLoopbackAddress() && !reachable(ip).equals(ip)) { // librdmacm takes it, and nobody reaches it
+            throw new VerbsException(verb, Errno.EADDRNOTAVAIL, ip.getHostAddress() + " is not an address of "
+                    + context.describe());
+        }
         CmIdentifier id = channel.create(verb);
         boolean done = false;
         try {
@@ -57,8 +69,8 @@ final class RdmaConnectionManager extends ConnectionManager {
                 throw new VerbsException(verb, Errno.EADDRNOTAVAIL, ip.getHostAddress() + " is an address of " + bound);
             }
             listening(verb, id.listen(BACKLOG), local);
-            RdmaConnectionListener l = new RdmaConnectionListener(context, this, id, new InetSocketAddress(ip, id
-                    .port()));
+            RdmaConnectionListener l = new RdmaConnectionListener(context, this, id, new InetSocketAddress(ip
+                    .isAnyLocalAddress() ? reachable(ip) : ip, id.port()));
             context.adopt(l);
             done = true;
             return l;
@@ -67,6 +79,23 @@ final class RdmaConnectionManager extends ConnectionManager {
                 id.destroy();
             }
         }
+    }
+
+    /** An address by which who listens on all is reached: of RoCE that is in the table of GIDs. Else the one it is. */
+    private InetAddress reachable(InetAddress any) throws VerbsException {
+        int gids = Math.min(context.queryPort(1).gidTableLength(), LOOKED_AT);
+        for (int i = 0; i < gids; i++) {
+            Gid gid = context.queryGid(1, i);
+            if (gid.high() == 0 && gid.low() >>> Integer.SIZE == IPV4) {
+                try {
+                    return InetAddress.getByAddress(ByteBuffer.allocate(Integer.BYTES).putInt((int) gid.low())
+                            .array());
+                } catch (UnknownHostException e) {
+                    throw new AssertionError("4 bytes are an address", e);
+                }
+            }
+        }
+        return any;
     }
 
     private void listening(String verb, int errno, InetSocketAddress local) throws VerbsException {

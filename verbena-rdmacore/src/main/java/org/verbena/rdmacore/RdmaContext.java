@@ -14,6 +14,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
@@ -22,13 +23,16 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.Counters;
 import org.verbena.verbs.Device;
 import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.DeviceCapabilityFlags;
 import org.verbena.verbs.DeviceMemory;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.GidEntry;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.RwqIndirectionTable;
 import org.verbena.verbs.ThreadDomain;
@@ -39,6 +43,7 @@ import org.verbena.verbs.WorkQueue;
 import org.verbena.verbs.WorkQueueInitAttributes;
 import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
+import org.verbena.verbs.spi.QueuePairValues;
 
 /** An open device. */
 final class RdmaContext extends Context {
@@ -47,11 +52,14 @@ final class RdmaContext extends Context {
     /** Packets and bytes of flows. */
     private static final long FLOW_CELLS = 3;
 
+    private static final String ETHERNET = "Ethernet";
+
     private final RdmaDevice device;
     private final NativeContext verbs;
     private final Queries queries;
     private final Probe probe;
     private final DeviceAttributes attributes;
+    private final boolean alternatePaths;
     private final Events events;
     private final int completionVectors;
     /** By the address of the native object: for events. */
@@ -69,6 +77,8 @@ final class RdmaContext extends Context {
         queries = new Queries(verbs, device.name());
         probe = new Probe(verbs);
         attributes = queries.device(probe.maxInline);
+        alternatePaths = (attributes.capabilityFlags() & DeviceCapabilityFlags.AUTO_PATH_MIG) != 0
+                && !queries.port(1).linkLayer().equals(ETHERNET); // whose drivers set the flag, too
         completionVectors = RawMemory.getInt(verbs.address + Layout.CONTEXT_NUM_COMP_VECTORS);
         events = new Events(this, verbs);
     }
@@ -195,6 +205,34 @@ final class RdmaContext extends Context {
         }
     }
 
+    /** Refuses what a driver may overlook, or what its structures have no room for. */
+    void check(String verb, String queuePair, QueuePairAttributes a) throws VerbsException {
+        QueuePairValues.check(queuePair, describe(), a, new QueuePairValues.Limits(attributes.physicalPortCount(),
+                attributes.maxPkeys(), attributes.maxQpInitRdAtom(), attributes.maxQpRdAtom()));
+        AddressVector path = a.addressVector();
+        if (path != null) {
+            checkPath(verb, path);
+        }
+        AddressVector alternate = a.alternateAddressVector();
+        if (alternate != null) {
+            checkPath(verb, alternate);
+        }
+    }
+
+    /** Refuses a path from a port or a GID that there is not. */
+    void checkPath(String verb, AddressVector path) throws VerbsException {
+        int ports = attributes.physicalPortCount();
+        if (path.port() < 1 || path.port() > ports) {
+            throw new VerbsException(verb, Errno.EINVAL, "AV is from port " + path.port() + ", " + describe()
+                    + " has port 1 to " + ports);
+        }
+        int gids = queries.port(path.port()).gidTableLength();
+        if (path.sourceGidIndex() < 0 || path.sourceGidIndex() >= gids) {
+            throw new VerbsException(verb, Errno.EINVAL, "AV is from GID index " + path.sourceGidIndex()
+                    + ", the table has " + gids + " entries");
+        }
+    }
+
     @Override
     public Values queryValues(int mask) throws VerbsException {
         checkOpen("query values of " + describe());
@@ -203,7 +241,11 @@ final class RdmaContext extends Context {
 
     @Override
     protected boolean implSupports(String feature) {
-        return Features.supports(verbs, probe, attributes, feature);
+        return switch (feature) {
+            case Feature.CONNECTION_MANAGER -> hasConnectionManager();
+            case Feature.ALTERNATE_PATH -> alternatePaths;
+            default -> Features.supports(verbs, probe, attributes, feature);
+        };
     }
 
     @Override
@@ -322,6 +364,16 @@ final class RdmaContext extends Context {
 
     void requireOpen(String verb) throws VerbsException {
         checkOpen(verb);
+    }
+
+    /** Whether librdmacm is there, and can be used. */
+    private boolean hasConnectionManager() {
+        try {
+            connectionManager();
+            return true;
+        } catch (VerbsException e) {
+            return false;
+        }
     }
 
     /** By librdmacm, which is loaded when it is asked for first. */

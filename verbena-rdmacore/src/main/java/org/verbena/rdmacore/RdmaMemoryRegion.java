@@ -7,8 +7,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Mapping;
 import org.verbena.linux.spi.Downcall;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;
@@ -21,6 +24,8 @@ final class RdmaMemoryRegion extends MemoryRegion {
     private static final int REREG_ERR_DONT_FORK_NEW = -2;
 
     private final Handle handle;
+    /** Memory that goes with the region; null if it is the application's. */
+    private @Nullable Mapping own;
     private volatile int lkey;
     private volatile int rkey;
 
@@ -33,13 +38,18 @@ final class RdmaMemoryRegion extends MemoryRegion {
         opened();
     }
 
-    static MemoryRegion create(String verb, RdmaProtectionDomain pd, Handle.Creator creator, MemorySegment segment,
+    static RdmaMemoryRegion create(String verb, RdmaProtectionDomain pd, Handle.Creator creator, MemorySegment segment,
             int access, long address, long length, VerbsObject... others) throws VerbsException {
         RdmaContext c = pd.rdmaContext();
         List<VerbsObject> used = new ArrayList<>(List.of(others));
         used.add(pd);
         return Handle.create(verb, c, used, Handle.by(c, IbvFunction.DEREG_MR), creator, h -> new RdmaMemoryRegion(pd,
                 h, segment, access, address, length, others));
+    }
+
+    /** The memory goes when the region does; nobody knows the region yet. */
+    void owns(Mapping memory) {
+        own = memory;
     }
 
     private void readKeys() {
@@ -66,6 +76,10 @@ final class RdmaMemoryRegion extends MemoryRegion {
             throws VerbsException {
         String verb = "reregister " + describe();
         checkOpen(verb);
+        if (!handle.context.supports(Feature.REREGISTER)) { // what it says is that the region is lost
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, "the driver of " + handle.context.describe()
+                    + " does not reregister");
+        }
         int flags = (newPd == protectionDomain() ? 0 : CHANGE_PD) | (newMemory == null ? 0 : CHANGE_TRANSLATION)
                 | (newAccess == access() ? 0 : CHANGE_ACCESS);
         if (flags == 0) {
@@ -99,5 +113,13 @@ final class RdmaMemoryRegion extends MemoryRegion {
         handle.context.awaitPosts("close " + describe()); // the binding of a window may name it
         handle.destroy(this);
         handle.context.release(handle.address);
+        Mapping m = own;
+        if (m != null) {
+            try {
+                m.discard(); // its pages, not its address: a segment of it may be read
+            } catch (LinuxException e) {
+                // too many mappings: they go when nobody has the segment any more
+            }
+        }
     }
 }

@@ -14,6 +14,7 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.DeviceMemory;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.MemoryAdvice;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.MemoryRegionAttributes;
@@ -31,7 +32,8 @@ import org.verbena.verbs.VerbsObject;
 /** A protection domain, {@code struct ibv_pd}, or a parent domain. */
 final class RdmaProtectionDomain extends ProtectionDomain {
     /** All that {@code enum ibv_access_flags} has outside the optional range. */
-    private static final int KNOWN_ACCESS = 0x3ff;
+    /** Up to HUGETLB; what flushes are for is not supported yet. */
+    private static final int KNOWN_ACCESS = 0xff;
 
     private final Handle handle;
     private final RdmaContext context;
@@ -59,7 +61,7 @@ final class RdmaProtectionDomain extends ProtectionDomain {
 
     @Override
     protected int supportedAccess() {
-        return KNOWN_ACCESS;
+        return context.supports(Feature.ON_DEMAND) ? KNOWN_ACCESS : KNOWN_ACCESS & ~AccessFlags.ON_DEMAND;
     }
 
     /** Memory of the process's own, which the region keeps until it is closed. */
@@ -71,7 +73,10 @@ final class RdmaProtectionDomain extends ProtectionDomain {
             throw new VerbsException(verb, Errno.ENOMEM, "only " + available + " bytes of memory are available");
         }
         try {
-            return implRegister(Mapping.anonymous(bytes).segment(), access);
+            Mapping memory = Mapping.anonymous(bytes);
+            RdmaMemoryRegion region = of(memory.segment(), access);
+            region.owns(memory);
+            return region;
         } catch (LinuxException e) {
             throw new VerbsException(verb, e);
         }
@@ -79,6 +84,10 @@ final class RdmaProtectionDomain extends ProtectionDomain {
 
     @Override
     protected MemoryRegion implRegister(MemorySegment memory, int access) throws VerbsException {
+        return of(memory, access);
+    }
+
+    private RdmaMemoryRegion of(MemorySegment memory, int access) throws VerbsException {
         String verb = "register " + memory.byteSize() + " bytes on " + describe();
         long length = memory.byteSize() == Long.MAX_VALUE ? -1 : memory.byteSize(); // the whole address space
         return RdmaMemoryRegion.create(verb, this, () -> register(verb, memory.address(), length, memory.address(),
@@ -183,6 +192,7 @@ final class RdmaProtectionDomain extends ProtectionDomain {
     @Override
     protected AddressHandle implCreateAddressHandle(AddressVector path) throws VerbsException {
         String verb = "create AH on " + describe();
+        context.checkPath(verb, path);
         try (Arena arena = Arena.ofConfined()) {
             Struct s = new Struct(arena, Layout.AH_BYTES);
             PathBytes.put(s, path);

@@ -9,6 +9,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.EnhancedConnection;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.Gid;
@@ -126,12 +127,15 @@ final class RdmaQueuePair extends QueuePair {
 
     @Override
     protected int supportedAttributes() {
-        return KNOWN_ATTRIBUTES;
+        return handle.context.supports(Feature.ALTERNATE_PATH)
+                ? KNOWN_ATTRIBUTES
+                : KNOWN_ATTRIBUTES & ~QueuePairAttributes.ALT_PATH;
     }
 
     @Override
     protected void implModify(QueuePairAttributes a) throws VerbsException {
         String verb = "modify " + describe();
+        handle.context.check(verb, describe(), a);
         if (a.has(QueuePairAttributes.PATH_MTU) && Queries.mtuCode(a.pathMtu()) == 0) {
             throw new VerbsException(verb, Errno.EINVAL, "the path MTU is " + a.pathMtu()
                     + ", must be 256, 512, 1024, 2048 or 4096");

@@ -29,8 +29,7 @@ abstract class RdmaSendQueue extends SendQueue {
      * Copied into this class, so that a flag of a later {@code verbena-verbs} is refused. Without {@code INLINE}, which
      * {@link #inline} sets: the driver would read the buffers of {@link #sge} by the CPU, and nothing checks those.
      */
-    private static final int KNOWN_FLAGS = SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED
-            | SendFlags.IP_CSUM;
+    private static final int KNOWN_FLAGS = SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED;
     private static final int WINDOW_RIGHTS = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ
             | AccessFlags.REMOTE_ATOMIC | AccessFlags.ZERO_BASED;
     /** Of a flush; in a place that the structure has for other operations. */
@@ -40,8 +39,9 @@ abstract class RdmaSendQueue extends SendQueue {
     private static final int NUMBER_MASK = 0xffffff;
     private static final long MAX_LENGTH = 0xffffffffL;
 
-    /** What a queue pair was created with; without a domain there is nothing to send. */
-    record Sizes(@Nullable ProtectionDomain domain, int depth, int maxSge, int maxInline, int maxHeader) {}
+    /** What a queue pair was created with, and what its device computes; without a domain there is nothing to send. */
+    record Sizes(@Nullable ProtectionDomain domain, int depth, int maxSge, int maxInline, int maxHeader,
+            boolean checksums, boolean segments) {}
 
     final long qp;
     private final int type;
@@ -50,6 +50,7 @@ abstract class RdmaSendQueue extends SendQueue {
     private final boolean addressed;
     private final Gate gate = new Gate();
     private final int maxSge;
+    private final int knownFlags;
     final SendSlots slots;
     /** The state's requests are accepted. */
     private volatile boolean accepts;
@@ -74,6 +75,7 @@ abstract class RdmaSendQueue extends SendQueue {
         this.sizes = sizes;
         addressed = type == QueuePairType.UD || type == QueuePairType.XRC_SEND;
         maxSge = sizes.maxSge;
+        knownFlags = sizes.checksums ? KNOWN_FLAGS | SendFlags.IP_CSUM : KNOWN_FLAGS;
         slots = new SendSlots(sizes.depth, maxSge, Math.max(sizes.maxInline, sizes.maxHeader));
         named = new VerbsObject[slots.count];
         regions = new VerbsObject[slots.count];
@@ -91,7 +93,7 @@ abstract class RdmaSendQueue extends SendQueue {
     /** Whether a request of one buffer is one that {@link #complete} would post as it is; a batch that is open ends. */
     final boolean isPlain(int operation, int flags, long length) {
         open = false;
-        return (operations & 1 << operation) != 0 && (flags & ~KNOWN_FLAGS) == 0 && !addressed && maxSge > 0
+        return (operations & 1 << operation) != 0 && (flags & ~knownFlags) == 0 && !addressed && maxSge > 0
                 && length >= 0
                 && length <= MAX_LENGTH;
     }
@@ -235,6 +237,10 @@ abstract class RdmaSendQueue extends SendQueue {
     @Override
     public final SendQueue sendSegmented(long wrId, int flags, MemorySegment header, long offset, long length,
             int maxSegment) {
+        if (open && !sizes.segments) {
+            fail(Errno.EOPNOTSUPP);
+            return this;
+        }
         long wr = stage(Opcode.TSO, wrId, flags, 0);
         if (length > sizes.maxHeader || maxSegment < 1 || maxSegment > 0xffff || !copy(header, offset, length)) {
             fail(Errno.EINVAL);
@@ -270,10 +276,10 @@ abstract class RdmaSendQueue extends SendQueue {
 
     private boolean isAllowed(int operation, int flags) {
         boolean has = (operations & 1 << operation) != 0;
-        if (open && has && (flags & ~KNOWN_FLAGS) == 0) {
+        if (open && has && (flags & ~knownFlags) == 0) {
             return true;
         }
-        int unknown = SendFlags.check(flags, KNOWN_FLAGS);
+        int unknown = SendFlags.check(flags, knownFlags);
         boolean elsewhere = operation > Opcode.TSO && (Opcode.of(type) & 1 << operation) != 0;
         fail(!open ? Errno.EINVAL : unknown != 0 ? unknown : elsewhere ? Errno.EOPNOTSUPP : Errno.EINVAL);
         return false;
@@ -427,7 +433,7 @@ abstract class RdmaSendQueue extends SendQueue {
     /** Binds a window of type 1: the driver makes and posts the request. */
     final int bindWindow(MemorySegment bindMw, RdmaMemoryWindow window, long wrId, int flags,
             @Nullable RdmaMemoryRegion region, long address, long length, int access) {
-        int unknown = SendFlags.check(flags, KNOWN_FLAGS);
+        int unknown = SendFlags.check(flags, knownFlags);
         if (unknown != 0 || !gate.enter()) {
             return unknown != 0 ? unknown : Errno.EINVAL;
         }

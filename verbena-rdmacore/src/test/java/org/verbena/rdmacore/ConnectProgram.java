@@ -47,7 +47,7 @@ final class ConnectProgram {
     }
 
     private ConnectionListener listen() throws VerbsException {
-        return manager.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        return manager.listen(new InetSocketAddress(0));
     }
 
     private FutureTask<Connection> connecting(QueuePair qp, InetSocketAddress to, ConnectionParameters p) {

@@ -41,7 +41,7 @@ import org.verbena.verbs.spi.CounterFolder;
  * Safe for use by several threads.
  */
 public final class RemoteProcess implements AutoCloseable {
-    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** More ports than any process has. */
     private static final int MAX_PORTS = 4096;

@@ -60,6 +60,11 @@ public interface ConformanceFixture {
         return true;
     }
 
+    /** Bits of the device's capability flags that are not as it is, which is its driver's fault. */
+    default long wrongCapabilityFlags() {
+        return 0;
+    }
+
     /** Whether messages go by packets over a network, where nobody but the receiver knows what becomes of them. */
     default boolean hasPackets() {
         return false;

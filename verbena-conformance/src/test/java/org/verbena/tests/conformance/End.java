@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;
@@ -30,6 +31,7 @@ import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ParentDomainAttributes;
@@ -108,13 +110,20 @@ final class End implements AutoCloseable {
         srq = xrc == null ? sharedReceives() : xrc.srq;
         qp = pd.createQueuePair(initAttributes());
         if (o.memory == EndOptions.Memory.ALLOCATED) {
-            region = pd.allocate(o.bytes, o.access);
+            region = pd.allocate(o.bytes, known(o.access));
             whole = region.segment();
         } else {
             whole = arena.allocate(o.bytes + 2 * GUARD, GUARD);
             whole.fill((byte) 0xA5);
-            region = pd.register(whole.asSlice(GUARD, o.bytes), o.access);
+            region = pd.register(whole.asSlice(GUARD, o.bytes), known(o.access));
         }
+    }
+
+    /** Rights without those that the device has never heard of, which tests ask for in case it has. */
+    private int known(int access) {
+        return context.supports(Feature.FLUSH)
+                ? access
+                : access & ~(AccessFlags.FLUSH_GLOBAL | AccessFlags.FLUSH_PERSISTENT);
     }
 
     private @Nullable SharedReceiveQueue sharedReceives() throws VerbsException {
@@ -227,9 +236,9 @@ final class End implements AutoCloseable {
 
     void toInit(QueuePair q) throws VerbsException {
         var b = QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1);
-        q.modify((isDatagram(q) ? b.qkey(options.qkey) : b.accessFlags(options.queuePairAccess)).build());
+        q.modify((isDatagram(q) ? b.qkey(options.qkey) : b.accessFlags(known(options.queuePairAccess))).build());
         if (q.type() == QueuePairType.XRC_SEND) {
-            xrc().toInit(q, options.queuePairAccess);
+            xrc().toInit(q, known(options.queuePairAccess));
         }
     }
 

@@ -1,5 +1,7 @@
 package org.verbena.tests.conformance;
 
+import java.net.InetSocketAddress;
+import java.util.Map;
 import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
@@ -8,6 +10,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 import org.verbena.verbs.Context;
+import org.verbena.verbs.DeviceCapabilityFlags;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
@@ -15,7 +18,7 @@ import org.verbena.verbs.VerbsException;
  * The suite on Linux's {@code rdma_rxe} by libibverbs. The lab starts it in a virtual machine, since the kernel of this one
  * rarely has it: {@code /share/conformance GROUPS}.
  */
-@ExtendWith(RxeConformance.Chosen.class)
+@ExtendWith({RxeConformance.Chosen.class, RxeConformance.Rxe61.class})
 class RxeConformance extends VerbsConformance {
     /** The groups that {@code -Dverbena.conformance.groups=REGEX} names, or all. */
     static final class Chosen implements ExecutionCondition {
@@ -34,10 +37,45 @@ class RxeConformance extends VerbsConformance {
         }
     }
 
+    /** What rdma_rxe of Linux 6.1 does otherwise, or not at all. */
+    static final class Rxe61 extends LeftOut {
+        Rxe61() {
+            super(Map.of(
+                    "RegistrationErrors.descriptorsThatAreNoSharedBuffers",
+                    "it has no dma-buf regions, whatever the library",
+                    "StateMachine.aRareAttributeIsTakenOrSaidToBeUnknownWhereTheTableAllowsIt",
+                    "EINVAL for an alternate path, which it says it has",
+                    "Registration.addressesThatCountFromZero", "it takes ZERO_BASED and ignores it",
+                    "Registration.allocatedMemoryMayCountFromZeroToo", "it takes ZERO_BASED and ignores it"));
+        }
+    }
+
     static final class Fixture implements ConformanceFixture {
         @Override
         public Context open() throws VerbsException {
             return Verbs.open("rxe0");
+        }
+
+        @Override
+        public InetSocketAddress listenerAt(InetSocketAddress local) {
+            return local;
+        }
+
+        @Override
+        public boolean hasPackets() {
+            return true;
+        }
+
+        @Override
+        public boolean noticesDeathOfIdlePeers() {
+            return false;
+        }
+
+        /** It has one port, looks at the state that a change begins with, and has no alternate paths. */
+        @Override
+        public long wrongCapabilityFlags() {
+            return DeviceCapabilityFlags.CHANGE_PHY_PORT | DeviceCapabilityFlags.CURR_QP_STATE_MOD
+                    | DeviceCapabilityFlags.AUTO_PATH_MIG;
         }
     }
 

@@ -56,6 +56,8 @@ record Run(String out, String err, int code, String loaded) {
                 loaded = folder.resolve("loaded");
                 List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
                         .toString(), "-XX:TieredStopAtLevel=1", "-Xlog:class+load:file=" + loaded));
+                // nothing is collected, so nothing that a program has dropped is reported
+                command.addAll(List.of("-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC"));
                 command.addAll(options);
                 command.add(main);
                 command.addAll(arguments);

@@ -33,7 +33,7 @@ import org.verbena.tests.Repository;
  */
 final class Lab {
     private static final Map<String, Integer> MACHINES = Map.of("a", 2, "b", 3);
-    private static final Duration LONGEST = Duration.ofMinutes(5);
+    private static final Duration LONGEST = Duration.ofMinutes(15);
     private static final Pattern MAIN_CLASS = Pattern.compile(" org\\.verbena\\.\\S*\\.(\\w+)");
     private static final Set<String> OPTIONS = Set.of("--only", "--rows", "--list", "--at", "--prepare");
 

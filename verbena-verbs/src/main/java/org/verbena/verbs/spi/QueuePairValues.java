@@ -6,14 +6,24 @@ import org.verbena.verbs.QueuePairCapabilities;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.VerbsException;
 
-/** The values that attributes of a queue pair may have on a device with one port and one partition. */
+/** The values that attributes of a queue pair may have. */
 public final class QueuePairValues {
     private static final int KNOWN_ACCESS = 0x3ff;
 
     private QueuePairValues() {}
 
     /**
-     * Refuses values out of range.
+     * How much a device has.
+     *
+     * @param ports number of ports
+     * @param partitions entries of a port's table of partition keys
+     * @param initiated reads and atomics that may be outstanding from it
+     * @param answered reads and atomics that may be outstanding at it
+     */
+    public record Limits(int ports, int partitions, int initiated, int answered) {}
+
+    /**
+     * Refuses values out of range on a device with one port and one partition.
      *
      * @param queuePair in messages
      * @param device in messages
@@ -22,15 +32,25 @@ public final class QueuePairValues {
      */
     public static void check(String queuePair, String device, QueuePairAttributes a, int maxReads)
             throws VerbsException {
+        check(queuePair, device, a, new Limits(1, 1, maxReads, maxReads));
+    }
+
+    /** As the other, on any device. */
+    public static void check(String queuePair, String device, QueuePairAttributes a, Limits limits)
+            throws VerbsException {
         String bad = null;
-        if (a.has(QueuePairAttributes.PORT) && a.port() != 1) {
-            bad = "PORT is " + a.port() + ", " + device + " has port 1 only";
-        } else if (a.has(QueuePairAttributes.PKEY_INDEX) && a.pkeyIndex() != 0) {
-            bad = "PKEY_INDEX is " + a.pkeyIndex() + ", the table has one entry, index 0";
-        } else if (a.has(QueuePairAttributes.MAX_QP_RD_ATOMIC) && !isDepth(a.maxReadAtomic(), maxReads)) {
-            bad = "MAX_QP_RD_ATOMIC is " + a.maxReadAtomic() + ", must be 0 to " + maxReads;
-        } else if (a.has(QueuePairAttributes.MAX_DEST_RD_ATOMIC) && !isDepth(a.maxDestReadAtomic(), maxReads)) {
-            bad = "MAX_DEST_RD_ATOMIC is " + a.maxDestReadAtomic() + ", must be 0 to " + maxReads;
+        if (a.has(QueuePairAttributes.PORT) && (a.port() < 1 || a.port() > limits.ports)) {
+            bad = "PORT is " + a.port() + ", " + device + " has port 1 " + (limits.ports == 1
+                    ? "only"
+                    : "to " + limits.ports);
+        } else if (a.has(QueuePairAttributes.PKEY_INDEX) && (a.pkeyIndex() < 0 || a.pkeyIndex() >= limits.partitions)) {
+            bad = "PKEY_INDEX is " + a.pkeyIndex() + ", the table has " + (limits.partitions == 1
+                    ? "one entry, index 0"
+                    : limits.partitions + " entries");
+        } else if (a.has(QueuePairAttributes.MAX_QP_RD_ATOMIC) && !isDepth(a.maxReadAtomic(), limits.initiated)) {
+            bad = "MAX_QP_RD_ATOMIC is " + a.maxReadAtomic() + ", must be 0 to " + limits.initiated;
+        } else if (a.has(QueuePairAttributes.MAX_DEST_RD_ATOMIC) && !isDepth(a.maxDestReadAtomic(), limits.answered)) {
+            bad = "MAX_DEST_RD_ATOMIC is " + a.maxDestReadAtomic() + ", must be 0 to " + limits.answered;
         } else if (a.has(QueuePairAttributes.ACCESS_FLAGS) && (a.accessFlags() & ~KNOWN_ACCESS) != 0) {
             bad = "ACCESS_FLAGS has unknown bits";
         }
