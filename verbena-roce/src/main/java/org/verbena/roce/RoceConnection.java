@@ -1,41 +1,29 @@
 package org.verbena.roce;
 
-import java.time.Duration;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-
-import org.jspecify.annotations.Nullable;
-
-import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionEvent;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.QueuedConnection;
 
 /** A connection from establishment to its end. */
-final class RoceConnection extends Connection {
+final class RoceConnection extends QueuedConnection {
     private final RoceConnectionManager manager;
     private final ConnectionEnd end;
     private final RoceQueuePair qp;
     private final Gid peer;
-    private final byte[] privateData;
-    private final LinkedBlockingQueue<ConnectionEvent> events = new LinkedBlockingQueue<>();
-    private final AtomicBoolean connected = new AtomicBoolean(true);
 
     RoceConnection(RoceConnectionManager manager, ConnectionEnd end, RoceQueuePair qp, Gid peer, byte[] privateData)
             throws VerbsException {
-        super(qp);
+        super(qp, privateData);
         this.manager = manager;
         this.end = end;
         this.qp = qp;
         this.peer = peer;
-        this.privateData = privateData.clone();
     }
 
     void established() {
-        events.add(ConnectionEvent.builder(ConnectionEvent.ESTABLISHED).detail("connected with " + peer()).build());
-        opened();
+        begin();
         end.belongsTo(this);
         qp.core().connectedBy(this);
         if (qp.state() == QueuePairState.ERR) {
@@ -45,28 +33,16 @@ final class RoceConnection extends Connection {
 
     /** The queue pair has failed: the peer is told, if it can be. */
     void failed(String reason) {
-        if (connected.compareAndSet(true, false)) {
-            events.add(ConnectionEvent.builder(ConnectionEvent.DISCONNECTED).detail(reason).build());
-            manager.disconnect(end);
-        }
+        end(ConnectionEvent.DISCONNECTED, reason, () -> manager.disconnect(end));
     }
 
     void abandonConnection() {
-        connected.set(false);
-        abandon();
+        giveUp();
     }
 
     /** The other side has disconnected, or answers no more. */
     void ended(String reason) {
-        if (connected.compareAndSet(true, false)) {
-            qp.disconnected(reason);
-            events.add(ConnectionEvent.builder(ConnectionEvent.DISCONNECTED).detail(reason).build());
-        }
-    }
-
-    @Override
-    public byte[] privateData() {
-        return privateData.clone();
+        end(ConnectionEvent.DISCONNECTED, reason, () -> qp.disconnected(reason));
     }
 
     @Override
@@ -75,36 +51,8 @@ final class RoceConnection extends Connection {
     }
 
     @Override
-    public boolean isConnected() {
-        return connected.get();
-    }
-
-    @Override
-    public @Nullable ConnectionEvent awaitEvent(Duration timeout) {
-        try {
-            return events.poll(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return null;
-        }
-    }
-
-    @Override
-    public void disconnect() {
-        if (connected.compareAndSet(true, false)) {
-            qp.disconnected("disconnected");
-            events.add(ConnectionEvent.builder(ConnectionEvent.DISCONNECTED).detail("this side disconnected").build());
-            manager.disconnect(end);
-        }
-    }
-
-    @Override
-    public String describe() {
-        return "connection of " + qp.describe() + " with " + peer();
-    }
-
-    @Override
-    protected void implClose() {
-        disconnect();
+    protected void disconnectBoth() {
+        qp.disconnected("disconnected");
+        manager.disconnect(end);
     }
 }

@@ -336,7 +336,7 @@ final class ShmConnectionManager extends ConnectionManager {
         if (halves.putIfAbsent(new Key(s, id, false), h) != null) {
             throw new ProtocolException("connection " + id + " is requested twice");
         }
-        if (l == null || !l.offer(new ShmConnectionRequest(this, h, qp, data))) {
+        if (l == null || !l.take(new ShmConnectionRequest(this, h, qp, data))) {
             context.count(SamplePoint.DEVICE_REJECTS);
             reject(h, l == null ? ConnectionRejectedException.INVALID_SERVICE_ID : 3, new byte[0],
                     l == null ? "nobody listens on port " + port : "the listener has too many requests waiting");
