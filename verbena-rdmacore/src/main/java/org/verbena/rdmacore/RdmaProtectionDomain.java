@@ -31,8 +31,7 @@ import org.verbena.verbs.VerbsObject;
 
 /** A protection domain, {@code struct ibv_pd}, or a parent domain. */
 final class RdmaProtectionDomain extends ProtectionDomain {
-    /** All that {@code enum ibv_access_flags} has outside the optional range. */
-    /** Up to HUGETLB; what flushes are for is not supported yet. */
+    /** All that {@code enum ibv_access_flags} has outside the optional range, but for those of flushes. */
     private static final int KNOWN_ACCESS = 0xff;
 
     private final Handle handle;
