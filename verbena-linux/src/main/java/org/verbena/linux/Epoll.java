@@ -125,9 +125,12 @@ public final class Epoll implements AutoCloseable {
             int number = fd.value();
             long result = Native.call(buffer, SyscallNumber.EPOLL_PWAIT, number, buffer.address(), MAX_EVENTS, left, 0,
                     8);
-            if (result != -Errno.EINTR) {
-                count = (int) Args.check(result, "epoll_wait(fd " + number + ")");
+            if (result >= 0) {
+                count = (int) result;
                 return count;
+            }
+            if (result != -Errno.EINTR) {
+                throw new LinuxException("epoll_wait(fd " + number + ")", (int) -result);
             }
             if (timeoutMillis > 0) {
                 long nanos = Math.max(0, deadline - System.nanoTime());

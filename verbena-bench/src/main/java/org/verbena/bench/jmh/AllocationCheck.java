@@ -20,8 +20,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Proves that no call of the data path allocates: runs {@link DataPath}, {@link QueuePairKinds}, {@link ManyQueuePairs},
- * {@link ChannelPath}, {@link WaitingPath} and {@link RdmaPath} for a short time with JMH's GC profiler and fails if a
- * benchmark allocates more than {@value #LIMIT} bytes per operation, or {@value #SLEEPING_LIMIT} where threads sleep. What fails, for instance
+ * {@link ChannelPath}, {@link WaitingPath}, {@link RdmaPath}, {@link RocePath} and {@link RoceEnginePath} for a short time
+ * with JMH's GC profiler and fails if a benchmark allocates more than {@value #LIMIT} bytes per operation, or {@value #SLEEPING_LIMIT} where threads sleep. What fails, for instance
  * because the machine was too busy to compile in time, gets a second and longer chance.
  *
  * <pre>
@@ -40,7 +40,8 @@ public final class AllocationCheck {
     public static void main(String[] args) throws RunnerException {
         Collection<RunResult> results = run(List.of(DataPath.class.getName() + "\\..*", ManyQueuePairs.class.getName()
                 + "\\..*", QueuePairKinds.class.getName() + "\\..*", ChannelPath.class.getName() + "\\..*",
-                WaitingPath.class.getName() + "\\..*", RdmaPath.class.getName() + "\\..*"),
+                WaitingPath.class.getName() + "\\..*", RdmaPath.class.getName() + "\\..*",
+                RocePath.class.getName() + "\\..*", RoceEnginePath.class.getName() + "\\..*"),
                 200, 100);
         List<String> suspects = results.stream().filter(r -> !isGood(r)).map(AllocationCheck::pattern)
                 .distinct()
@@ -99,7 +100,7 @@ public final class AllocationCheck {
         String b = r.getParams().getBenchmark();
         String queuePairs = r.getParams().getParam("queuePairs");
         String variant = Stream.of("kind", "memory", "carrier").map(r.getParams()::getParam).filter(Objects::nonNull)
-                .findFirst().map(v -> " " + v).orElse("");
+                .findFirst().map(v -> " " + v).orElse(b.startsWith(RoceEnginePath.class.getName()) ? " engine" : "");
         return b.substring(b.lastIndexOf('.') + 1) + (queuePairs == null ? "" : " of " + queuePairs) + variant;
     }
 }

@@ -71,6 +71,7 @@ final class ReliableQueuePair extends TransportQueuePair {
 
     @Override
     void send() {
+        responder.spoken();
         if (!requester.send()) {
             transport.schedule(this);
         }

@@ -33,6 +33,7 @@ final class Responder {
     private final IncomingWrite write;
     private final Replies replies;
     private final OneSided oneSided;
+    private final AckDelay delay = new AckDelay();
 
     /** The place of the packet that comes next; its lower 24 bits are the PSN. */
     private long expected;
@@ -76,6 +77,12 @@ final class Responder {
         nakSent = false;
         syndrome = NOTHING;
         replies.clear();
+        delay.clear();
+    }
+
+    /** A request of our own has been posted. */
+    void spoken() {
+        delay.spoken();
     }
 
     void forgetAnswers() {
@@ -98,6 +105,7 @@ final class Responder {
             duplicate(p, expected + ahead);
         } else {
             nakSent = false;
+            delay.arrived();
             execute(p);
         }
     }
@@ -122,6 +130,7 @@ final class Responder {
             long eth = p.extended + (p.operation() == Opcode.FLUSH ? Feth.BYTES : 0);
             known = replies.repeat(place, Reth.address(eth), Reth.rkey(eth)); // an AtomicETH begins like a RETH
         } else if (syndrome == NOTHING) {
+            delay.repeated();
             answer(Aeth.ACK, expected - 1);
         }
         if (!known) {
@@ -319,7 +328,8 @@ final class Responder {
         if (syndrome == NOTHING) {
             return true;
         }
-        if (syndrome == Aeth.ACK && qp.transport.delaysAck()) {
+        boolean patient = delay.isPatient();
+        if (syndrome == Aeth.ACK && qp.transport.delaysAck(patient)) {
             return false;
         }
         long a = qp.wire.next();
@@ -329,6 +339,7 @@ final class Responder {
         Bth.put(a, qp.wireTransport | Opcode.ACKNOWLEDGE, false, 0, qp.destination, false, (int) syndromePlace);
         Aeth.put(a + Bth.BYTES, syndrome, msn);
         syndrome = NOTHING;
+        delay.sent(patient);
         qp.sendToPeer(Bth.BYTES + Aeth.BYTES);
         return true;
     }

@@ -27,6 +27,8 @@ public final class Transport {
     private static final long FULL_WIRE_NANOS = 50_000;
     /** So many calls without much to do take some microseconds: as long as an answer of the application's. */
     private static final int DELAYING_CALLS = 16;
+    /** As long as several turns of a conversation, see {@link AckDelay}; some tens of microseconds. */
+    private static final int PATIENT_CALLS = 128;
     /** Where more arrives at once, the sender has filled its window, or soon will. */
     private static final int DELAYED_PACKETS = 2;
 
@@ -119,14 +121,14 @@ public final class Transport {
     /**
      * As {@link #progress(int)}, by somebody who calls again and again, or {@link #settle}: an ACK of little is sent after
      * {@value #DELAYING_CALLS} calls only, so that the answer of whom the message is for leaves before, and one ACK may do
-     * for several messages. {@link #nextDeadline} does not know those that wait.
+     * for several messages; where both sides talk in turn, after {@value #PATIENT_CALLS}. {@link #nextDeadline} does not know those that wait.
      */
     public int progress(int limit, boolean delayAcks) {
         int done = wire.receive(limit, handler);
         if (timers.first() != Timers.NEVER) {
             done += expire(wire.nanoTime());
         }
-        delaying = delayAcks && done <= DELAYED_PACKETS && waits < DELAYING_CALLS;
+        delaying = delayAcks && done <= DELAYED_PACKETS && waits < PATIENT_CALLS;
         work();
         delayed = delaying && scheduledCount > 0;
         waits = delayed ? waits + 1 : 0;
@@ -154,9 +156,9 @@ public final class Transport {
         }
     }
 
-    /** True if an ACK has to wait. */
-    boolean delaysAck() {
-        return delaying;
+    /** True if an ACK has to wait, a patient one for longer. */
+    boolean delaysAck(boolean patient) {
+        return delaying && (patient || waits < DELAYING_CALLS);
     }
 
     private int expire(long now) {

@@ -2,7 +2,6 @@ package org.verbena.verbs.spi;
 
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -270,7 +269,11 @@ public final class Engine implements Runnable {
         }
         Watch w = watches.get(token);
         if (w != null) {
-            guarded(() -> w.ready(events));
+            try {
+                w.ready(events);
+            } catch (Throwable t) {
+                failed(t);
+            }
         }
         return false;
     }
@@ -283,18 +286,18 @@ public final class Engine implements Runnable {
             waiting.add(w);
             busy = true;
         }
-        for (Iterator<Waiting> it = waiting.iterator(); it.hasNext();) {
-            Waiting w = it.next();
+        for (int i = 0; i < waiting.size(); i++) { // without an iterator: a round allocates nothing
+            Waiting w = waiting.get(i);
             try {
                 if (w.wake()) {
-                    it.remove();
+                    waiting.remove(i--);
                     busy |= woken;
                 } else {
                     busy |= w.tick();
                 }
             } catch (RuntimeException e) {
                 log.log(Level.ERROR, "waiting work of " + deviceName + " failed", e);
-                it.remove();
+                waiting.remove(i--);
             }
         }
         return busy;
@@ -304,8 +307,12 @@ public final class Engine implements Runnable {
         try {
             r.run();
         } catch (Throwable t) {
-            log.log(Level.ERROR, "a task of the engine of " + deviceName + " failed", t);
+            failed(t);
         }
+    }
+
+    private void failed(Throwable t) {
+        log.log(Level.ERROR, "a task of the engine of " + deviceName + " failed", t);
     }
 
     /** Ends the thread and waits for it. */

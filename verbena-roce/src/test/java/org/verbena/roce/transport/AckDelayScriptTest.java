@@ -1,0 +1,126 @@
+package org.verbena.roce.transport;
+
+import static org.verbena.roce.transport.Packets.bytes;
+import static org.verbena.roce.transport.Packets.packet;
+import static org.verbena.roce.transport.Script.in;
+import static org.verbena.roce.transport.Script.own;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.verbs.QueuePairType;
+
+/** How long an ACK waits where both sides talk in turn, and somebody polls all the time. */
+class AckDelayScriptTest {
+    private static final int ACK = 0x11;
+    private static final int SEND_ONLY = 0x04;
+    /** Calls after which the ACK of one who only listens has left. */
+    private static final int USUAL = 20;
+    /** Calls after which any ACK has left. */
+    private static final int LONGEST = 130;
+
+    private Script s;
+    private int heard;
+    private int said;
+
+    @BeforeEach
+    void connect() throws Exception {
+        s = Script.connected(QueuePairType.RC);
+        for (int i = 0; i < 100; i++) {
+            s.end.receives.post(i, TestEnd.KEY, s.end.at(0), 100);
+        }
+    }
+
+    private void poll(int times) {
+        for (int i = 0; i < times; i++) {
+            s.end.transport.progress(64, true);
+        }
+    }
+
+    private void hear() {
+        s.network.inject(Script.PEER, Script.OWN, packet(SEND_ONLY, Script.NUMBER, in(heard++), true, bytes(4)));
+        poll(1);
+    }
+
+    private void say() {
+        s.end.post(s.end.wqe(said, SendOpcode.SEND));
+        s.leaves(SEND_ONLY, own(said++));
+    }
+
+    /** The peer's message, its ACK after the usual calls, and a message of our own, so many times. */
+    private void talk(int turns) {
+        for (int i = 0; i < turns; i++) {
+            hear();
+            poll(USUAL);
+            s.leaves(ACK, in(heard - 1)).nothingLeaves();
+            say();
+        }
+    }
+
+    @Test
+    void inAConversationOneAckDoesForEight() {
+        talk(8);
+        for (int i = 0; i < 7; i++) {
+            hear();
+            poll(3);
+            s.nothingLeaves();
+            say();
+        }
+        hear();
+        poll(USUAL);
+        s.leaves(ACK, in(heard - 1)).nothingLeaves();
+    }
+
+    @Test
+    void whoFallsSilentGetsItsAckAndTheNextOnesSooner() {
+        talk(8);
+        hear();
+        poll(USUAL);
+        s.nothingLeaves();
+        say();
+        poll(LONGEST);
+        s.leaves(ACK, in(heard - 1)).nothingLeaves();
+        talk(15); // twice as many as before
+        hear();
+        poll(USUAL);
+        s.nothingLeaves();
+    }
+
+    /** A conversation whose last two messages had one ACK. */
+    private void converse() {
+        talk(8);
+        hear();
+        say();
+        hear();
+        poll(USUAL);
+        s.nothingLeaves();
+        poll(LONGEST);
+        s.leaves(ACK, in(heard - 1)).nothingLeaves();
+    }
+
+    @Test
+    void whoOnlyListensAcknowledgesAsUsual() {
+        converse();
+        hear(); // nothing was said in between
+        poll(USUAL);
+        s.leaves(ACK, in(heard - 1)).nothingLeaves();
+    }
+
+    @Test
+    void aMessageThatComesAgainIsAcknowledgedAsUsual() {
+        converse();
+        say();
+        heard--;
+        hear();
+        poll(USUAL);
+        s.leaves(ACK, in(heard - 1)).nothingLeaves();
+    }
+
+    @Test
+    void whoStopsPollingSettles() {
+        talk(8);
+        hear();
+        s.end.transport.settle();
+        s.leaves(ACK, in(heard - 1)).nothingLeaves();
+    }
+}
