@@ -208,7 +208,7 @@ final class RdmaContext extends Context {
     /** Refuses what a driver may overlook, or what its structures have no room for. */
     void check(String verb, String queuePair, QueuePairAttributes a) throws VerbsException {
         QueuePairValues.check(queuePair, describe(), a, new QueuePairValues.Limits(attributes.physicalPortCount(),
-                attributes.maxPkeys(), attributes.maxQpInitRdAtom(), attributes.maxQpRdAtom()));
+                Math.max(1, attributes.maxPkeys()), attributes.maxQpInitRdAtom(), attributes.maxQpRdAtom()));
         AddressVector path = a.addressVector();
         if (path != null) {
             checkPath(verb, path);
