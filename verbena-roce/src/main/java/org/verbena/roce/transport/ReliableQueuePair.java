@@ -120,6 +120,14 @@ final class ReliableQueuePair extends TransportQueuePair {
     }
 
     @Override
+    void acknowledge() {
+        if (state.receives()) {
+            responder.answer();
+            transport.flush();
+        }
+    }
+
+    @Override
     boolean work() {
         boolean more = !responder.answer();
         if (isSending() && !requester.send()) {

@@ -87,6 +87,9 @@ public abstract class TransportQueuePair {
         if (attributes.has(QueuePairAttributes.ACCESS_FLAGS)) {
             accessFlags = attributes.accessFlags();
         }
+        if (to == QueuePairState.RESET || to == QueuePairState.ERR) {
+            acknowledge();
+        }
         if (to == QueuePairState.RESET) {
             reset();
             state = QueuePairState.RESET;
@@ -138,6 +141,7 @@ public abstract class TransportQueuePair {
 
     /** Ends it; no callback afterwards. Packets that come for it are dropped. */
     public final void close() {
+        acknowledge();
         reset();
         state = QueuePairState.RESET;
         dropPath();
@@ -145,6 +149,11 @@ public abstract class TransportQueuePair {
     }
 
     // ---- what the types differ in
+
+    /** The application ends it: what has come, and is to be answered later, is answered now. */
+    void acknowledge() {
+        // who is not reliable answers nothing
+    }
 
     /** New attributes; {@link #state} is the new state already. */
     abstract void set(QueuePairState from, QueuePairAttributes attributes);

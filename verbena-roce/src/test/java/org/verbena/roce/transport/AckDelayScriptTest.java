@@ -8,6 +8,8 @@ import static org.verbena.roce.transport.Script.own;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 
 /** How long an ACK waits where both sides talk in turn, and somebody polls all the time. */
@@ -55,6 +57,17 @@ class AckDelayScriptTest {
             s.leaves(ACK, in(heard - 1)).nothingLeaves();
             say();
         }
+    }
+
+    /** Else its peer would see its message flushed that has arrived. */
+    @Test
+    void whoEndsTheConnectionAcknowledgesBefore() {
+        hear();
+        s.nothingLeaves();
+        s.end.qp.modify(QueuePairState.ERR, QueuePairAttributes.to(QueuePairState.ERR).build(), null);
+        s.leaves(ACK, in(0)).nothingLeaves();
+        s.end.qp.close();
+        s.nothingLeaves();
     }
 
     @Test
