@@ -511,6 +511,8 @@ abstract class SamplePointConformance extends ConnectionConformance {
         process.kill();
         near.awaitState(QueuePairState.ERR);
         near.awaitAsyncEvent(AsyncEventType.QP_FATAL);
+        String lost = "DEVICE_PEERS_LOST"; // when all queue pairs have heard of it
+        Await.until(lost, () -> !b.read(lost).isEmpty(), near::describe);
         assertCounts(b, "DEVICE", "DEVICE_PEERS", 1, "DEVICE_PEERS_LOST", 1, "DEVICE_ASYNC_EVENTS", 1,
                 "DEVICE_QP_ERRORS", 1);
         assertCounts(b, "QP_RX_WRITE", "QP_RX_WRITES", 3, "QP_RX_WRITE_BYTES", 24);
