@@ -75,6 +75,8 @@ final class PerfEndpoint implements AutoCloseable {
     private final boolean inline;
     private final int signalEvery;
     private final int depth;
+    /** Signalled work requests that were posted. */
+    private long signalled;
 
     /** Makes everything; what was made is closed again if something cannot be. */
     static PerfEndpoint open(PerfJob job, boolean receives, Context context, PerfControl peer) throws IOException {
@@ -204,6 +206,7 @@ final class PerfEndpoint implements AutoCloseable {
 
     /** Posts a write; waits for room in the queue. */
     void write(int qp, long id, int flags, long remote, long offset, long length) throws IOException {
+        takePlace(flags);
         int error = postWrite(qp, id, flags, remote, offset, length);
         while (error != 0) {
             makeRoom(error);
@@ -220,6 +223,7 @@ final class PerfEndpoint implements AutoCloseable {
 
     /** Writes this side's word to the peer's credit. */
     void writeWord(int flags) throws IOException {
+        takePlace(flags);
         int error = word(flags);
         while (error != 0) {
             makeRoom(error);
@@ -233,6 +237,7 @@ final class PerfEndpoint implements AutoCloseable {
 
     /** Posts a send; waits for room in the queue. */
     void send(int qp, long id, int flags, long offset, long length) throws IOException {
+        takePlace(flags);
         int error = postSend(qp, id, flags, offset, length);
         while (error != 0) {
             makeRoom(error);
@@ -249,6 +254,7 @@ final class PerfEndpoint implements AutoCloseable {
 
     /** Posts a read; waits for room in the queue. */
     void read(int qp, long id, int flags, long remote, long offset, long length) throws IOException {
+        takePlace(flags);
         int error = sendQueues[qp].postRead(id, flags, region, offset, length, remoteKey, remote);
         while (error != 0) {
             makeRoom(error);
@@ -258,6 +264,7 @@ final class PerfEndpoint implements AutoCloseable {
 
     /** Posts a fetch-and-add of 1 to the peer's word; the old value goes to this side's. */
     void fetchAndAdd(long id) throws IOException {
+        takePlace(SendFlags.SIGNALED);
         int error = sendQueues[0].start().fetchAndAdd(id, SendFlags.SIGNALED, remoteKey, remoteWords + WORD, 1)
                 .sge(region, WORD, 8).complete();
         if (error != 0) {
@@ -271,6 +278,19 @@ final class PerfEndpoint implements AutoCloseable {
         int error = receiveQueues[n == 1 ? 0 : slot % n].post(slot, region, in + slot * job.stride(), job.size());
         if (error != 0) {
             throw refused(error);
+        }
+    }
+
+    /**
+     * Waits until one more completion fits into the queue. That the send queue takes another request does not say so: rdma_rxe
+     * frees its place when the request is done, whether its completion was polled or not.
+     */
+    private void takePlace(int flags) throws IOException {
+        if ((flags & SendFlags.SIGNALED) != 0) {
+            while (signalled - completed >= sendCq.cqe()) {
+                reapSome();
+            }
+            signalled++;
         }
     }
 
