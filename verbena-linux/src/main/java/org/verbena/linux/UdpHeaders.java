@@ -51,7 +51,8 @@ final class UdpHeaders {
     static final int PKTINFO6_INTERFACE = 16;
     static final int PKTINFO6_BYTES = 20;
 
-    private static final long MAPPED = 0xFFFFL << 32;
+    /** The second word of an IPv4 address, less the address. */
+    static final long MAPPED = 0xFFFFL << 32;
     private static final boolean SWAP = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
     private UdpHeaders() {}

@@ -34,7 +34,6 @@ public final class UdpReceiveBatch {
 
     private final long[] destinationHigh;
     private final long[] destinationLow;
-    private final int[] interfaceIndex;
     private final int[] trafficClass;
     private final int[] hopLimit;
     private final int[] segmentBytes;
@@ -62,7 +61,6 @@ public final class UdpReceiveBatch {
         rest = first + (long) capacity * UdpHeaders.MMSGHDR_BYTES;
         destinationHigh = new long[capacity];
         destinationLow = new long[capacity];
-        interfaceIndex = new int[capacity];
         trafficClass = new int[capacity];
         hopLimit = new int[capacity];
         segmentBytes = new int[capacity];
@@ -131,15 +129,14 @@ public final class UdpReceiveBatch {
         count = (int) result;
         used = count;
         for (int i = 0; i < count; i++) {
-            parse(i);
+            parse(i, socket);
         }
         return count;
     }
 
-    private void parse(int i) {
-        destinationHigh[i] = 0;
-        destinationLow[i] = 0;
-        interfaceIndex[i] = 0;
+    private void parse(int i, UdpSocket socket) {
+        destinationHigh[i] = socket.localHigh();
+        destinationLow[i] = socket.localLow();
         trafficClass[i] = 0;
         hopLimit[i] = 0;
         segmentBytes[i] = 0;
@@ -163,7 +160,6 @@ public final class UdpReceiveBatch {
             } else if (type == UdpHeaders.IP_TTL && bytes >= 4) {
                 hopLimit[i] = RawMemory.getInt(value);
             } else if (type == UdpHeaders.IP_PKTINFO && bytes >= UdpHeaders.PKTINFO_BYTES) {
-                interfaceIndex[i] = RawMemory.getInt(value);
                 destinationLow[i] = UdpHeaders.mapped(value + UdpHeaders.PKTINFO_DESTINATION);
             }
         } else if (level == UdpHeaders.IPPROTO_IPV6) {
@@ -174,7 +170,6 @@ public final class UdpReceiveBatch {
             } else if (type == UdpHeaders.IPV6_PKTINFO && bytes >= UdpHeaders.PKTINFO6_BYTES) {
                 destinationHigh[i] = UdpHeaders.bigEndian(RawMemory.getLongUnaligned(value));
                 destinationLow[i] = UdpHeaders.bigEndian(RawMemory.getLongUnaligned(value + 8));
-                interfaceIndex[i] = RawMemory.getInt(value + UdpHeaders.PKTINFO6_INTERFACE);
             }
         } else if (level == UdpHeaders.SOL_UDP && type == UdpHeaders.UDP_GRO && bytes >= 4) {
             segmentBytes[i] = RawMemory.getInt(value);
@@ -231,11 +226,6 @@ public final class UdpReceiveBatch {
     /** What the datagram was sent to, second word. */
     public long destinationLow(int i) {
         return destinationLow[check(i)];
-    }
-
-    /** The interface that it came by. */
-    public int interfaceIndex(int i) {
-        return interfaceIndex[check(i)];
     }
 
     /** IPv4's type of service or IPv6's traffic class; the lowest two bits are ECN (RFC 3168). */

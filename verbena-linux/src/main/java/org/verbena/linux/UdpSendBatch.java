@@ -11,7 +11,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * Sends many datagrams in a call: sendmmsg(2). Their bytes lie in one area of native memory that this object owns, each
+ * Sends many datagrams in a call: sendmmsg(2), or sendto(2) if there is but one. Their bytes lie in one area of native memory that this object owns, each
  * with a headroom that is the caller's and is not sent. Used by one thread at a time; sending allocates nothing and throws
  * nothing.
  *
@@ -28,6 +28,7 @@ public final class UdpSendBatch {
     private static final int CONTROL_BYTES = UdpDestination.CONTROL_BYTES + UdpHeaders.space(Integer.BYTES)
             + UdpHeaders.space(Short.BYTES);
     private static final int IOVEC_BYTES = 16;
+    private static final int FLAGS = UnixMessage.MSG_DONTWAIT | UnixMessage.MSG_NOSIGNAL;
 
     private final int capacity;
     private final int headroom;
@@ -172,15 +173,11 @@ public final class UdpSendBatch {
         while (begin < end) {
             UdpSocket socket = sockets[begin];
             int fd = socket == null ? -1 : socket.fd().valueOrNegative();
-            if (fd < 0) {
+            if (socket == null || fd < 0) {
                 return Errno.EBADF;
             }
-            int count = build();
-            long result;
-            do {
-                result = Native.call(headers, SyscallNumber.SENDMMSG, fd, messages, count, UnixMessage.MSG_DONTWAIT
-                        | UnixMessage.MSG_NOSIGNAL, 0, 0);
-            } while (result == -Errno.EINTR);
+            UdpDestination alone = alone(socket);
+            long result = alone != null ? sendOne(fd, alone) : sendMany(fd);
             if (result > 0) {
                 for (int i = 0; i < (int) result; i++) {
                     begin += datagrams[i];
@@ -195,6 +192,33 @@ public final class UdpSendBatch {
         }
         clear();
         return 0;
+    }
+
+    /** Where the one datagram that waits goes, if the kernel need be told no more than that; else null. */
+    private @Nullable UdpDestination alone(UdpSocket socket) {
+        UdpDestination to = destinations[begin];
+        return end - begin == 1 && to != null && to.controlBytes() == 0
+                && trafficClasses[begin] == socket.trafficClass() ? to : null;
+    }
+
+    /** By sendto(2): sendmmsg(2) has to read from memory what is said here by arguments. */
+    private long sendOne(int fd, UdpDestination to) {
+        datagrams[0] = 1;
+        long result;
+        do {
+            result = Native.call(memory, SyscallNumber.SENDTO, fd, memory.address() + offset(begin), lengths[begin],
+                    FLAGS, to.name(), to.nameBytes());
+        } while (result == -Errno.EINTR);
+        return result >= 0 ? 1 : result;
+    }
+
+    private long sendMany(int fd) {
+        int count = build();
+        long result;
+        do {
+            result = Native.call(headers, SyscallNumber.SENDMMSG, fd, messages, count, FLAGS, 0, 0);
+        } while (result == -Errno.EINTR);
+        return result;
     }
 
     /** Writes the headers of those that wait first and have one socket; answers how many messages they are. */

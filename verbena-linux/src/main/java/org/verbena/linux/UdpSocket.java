@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.Inet4Address;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
 
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
@@ -14,7 +15,7 @@ import org.verbena.linux.spi.SyscallNumber;
  *
  * <p>Datagrams are never fragmented ({@code IP_PMTUDISC_PROBE}): one that is longer than the interface allows is refused
  * with {@code EMSGSIZE}. On a socket that is not connected, Linux then sends IPv4 with an identification of 0. What arrives
- * tells its destination, class and hop limit.
+ * tells its class and hop limit, and its destination where the socket is bound to all addresses.
  *
  * <p>Any thread may call the methods here; one at a time sends, one receives.
  */
@@ -50,12 +51,19 @@ public final class UdpSocket implements AutoCloseable {
     private final Fd fd;
     private final boolean ip4;
     private final int level;
+    /** The one address that datagrams for it go to; {@code ::} if it is bound to all. */
+    private final long localHigh;
+    private final long localLow;
     private volatile int trafficClass;
 
-    private UdpSocket(Fd fd, boolean ip4) {
+    private UdpSocket(Fd fd, InetAddress address) {
         this.fd = fd;
-        this.ip4 = ip4;
+        ip4 = address instanceof Inet4Address;
         level = ip4 ? UdpHeaders.IPPROTO_IP : UdpHeaders.IPPROTO_IPV6;
+        ByteBuffer bytes = ByteBuffer.wrap(address.getAddress());
+        boolean all = address.isAnyLocalAddress();
+        localHigh = all || ip4 ? 0 : bytes.getLong(0);
+        localLow = all ? 0 : ip4 ? UdpHeaders.MAPPED | bytes.getInt(0) & 0xFFFF_FFFFL : bytes.getLong(8);
     }
 
     /**
@@ -75,9 +83,9 @@ public final class UdpSocket implements AutoCloseable {
         UdpSocket socket = new UdpSocket(Fd.ofResult(Native.call(SyscallNumber.SOCKET, ip4
                 ? UdpHeaders.AF_INET
                 : UdpHeaders.AF_INET6, SOCK_DGRAM | UnixSocket.SOCK_CLOEXEC | UnixSocket.SOCK_NONBLOCK, 0),
-                "socket(" + (ip4 ? "AF_INET" : "AF_INET6") + ", SOCK_DGRAM)"), ip4);
+                "socket(" + (ip4 ? "AF_INET" : "AF_INET6") + ", SOCK_DGRAM)"), address);
         try {
-            socket.prepare();
+            socket.prepare(address.isAnyLocalAddress());
             if (address.isMulticastAddress()) {
                 socket.set(UnixSocket.SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR"); // others may be in the group, too
             }
@@ -92,19 +100,19 @@ public final class UdpSocket implements AutoCloseable {
         }
     }
 
-    private void prepare() throws LinuxException {
+    private void prepare(boolean anyAddress) throws LinuxException {
         if (ip4) {
             set(level, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE, "IP_MTU_DISCOVER");
             set(level, IP_RECVTOS, 1, "IP_RECVTOS");
             set(level, IP_RECVTTL, 1, "IP_RECVTTL");
-            set(level, UdpHeaders.IP_PKTINFO, 1, "IP_PKTINFO");
+            set(level, UdpHeaders.IP_PKTINFO, anyAddress ? 1 : 0, "IP_PKTINFO");
             set(level, IP_MULTICAST_ALL, 0, "IP_MULTICAST_ALL"); // groups that this socket has not joined are not its own
         } else {
             set(level, IPV6_V6ONLY, 1, "IPV6_V6ONLY");
             set(level, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE, "IPV6_MTU_DISCOVER");
             set(level, IPV6_RECVTCLASS, 1, "IPV6_RECVTCLASS");
             set(level, IPV6_RECVHOPLIMIT, 1, "IPV6_RECVHOPLIMIT");
-            set(level, IPV6_RECVPKTINFO, 1, "IPV6_RECVPKTINFO");
+            set(level, IPV6_RECVPKTINFO, anyAddress ? 1 : 0, "IPV6_RECVPKTINFO");
             set(level, IPV6_MULTICAST_ALL, 0, "IPV6_MULTICAST_ALL");
         }
     }
@@ -135,6 +143,14 @@ public final class UdpSocket implements AutoCloseable {
 
     int trafficClass() {
         return trafficClass;
+    }
+
+    long localHigh() {
+        return localHigh;
+    }
+
+    long localLow() {
+        return localLow;
     }
 
     /**

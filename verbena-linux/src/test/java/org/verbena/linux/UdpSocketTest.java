@@ -12,6 +12,7 @@ import java.util.Random;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Datagrams in batches, over loopback. */
@@ -74,7 +75,6 @@ class UdpSocketTest {
                     assertThat(in.sourceLow(i)).isEqualTo(low).isEqualTo(in.destinationLow(i));
                     assertThat(in.trafficClass(i)).isEqualTo(at == 1 ? TRAFFIC_CLASS : 0);
                     assertThat(in.hopLimit(i)).isEqualTo(at < 3 ? 7 : 64);
-                    assertThat(in.interfaceIndex(i)).isEqualTo(1);
                     assertThat(in.segmentBytes(i)).isZero();
                     assertThat(in.truncated(i)).isFalse();
                 }
@@ -179,6 +179,21 @@ class UdpSocketTest {
         }
         assertThatThrownBy(() -> UdpSocket.bind(address("192.0.2.77"), 0, 0)).isInstanceOfSatisfying(
                 LinuxException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EADDRNOTAVAIL));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.0.0.0, 127.0.0.5", "::, ::1"})
+    void aSocketOfAllAddressesLearnsWhatWasMeant(String all, String host) throws Exception {
+        InetAddress to = address(host);
+        try (UdpSocket receiver = UdpSocket.bind(address(all), 0, 0); UdpSocket sender = UdpSocket.bind(to, 0, 0)) {
+            UdpSendBatch out = new UdpSendBatch(1, 0, 10);
+            UdpReceiveBatch in = new UdpReceiveBatch(1, 0, 10);
+            put(out, sender, UdpDestination.of(to, receiver.port()), 0, new byte[3]);
+            assertThat(out.send()).isZero();
+            assertThat(receive(in, receiver, 1)).isEqualTo(1);
+            assertThat(in.destinationHigh(0)).isZero();
+            assertThat(in.destinationLow(0)).isEqualTo(in.sourceLow(0)).isNotZero();
+        }
     }
 
     /** Of IPv4: a loopback has no route to groups of IPv6. */

@@ -140,7 +140,7 @@ final class Progress implements Engine.Waiting {
 
     /** Under the lock: takes all packets that have arrived, but no more than can be on their way for long. */
     void drain() {
-        for (int i = 0; i < DRAIN && run(false) >= BATCH; i++) {
+        for (int i = 0; i < DRAIN && run(false) > 0; i++) {
             // the next ones
         }
     }
