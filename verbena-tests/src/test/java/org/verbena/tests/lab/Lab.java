@@ -180,7 +180,7 @@ final class Lab {
     }
 
     private int table(List<Row> rows) throws IOException, InterruptedException {
-        int failed = 0;
+        List<String> failures = new ArrayList<>();
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         Map<String, String> variables = Map.of("java", java, "tests", System.getProperty("java.class.path"));
         String format = "%-28s %-22s %-22s %-7s %6s  %s%n";
@@ -192,16 +192,17 @@ final class Lab {
                     ? "ok"
                     : "FAILED", String.format("%.1f s", v.seconds()), v.wire());
             if (!v.passed()) {
-                failed++;
+                failures.add(row.title() + ": " + v.problem().lines().findFirst().orElse(""));
                 System.out.println("    " + v.problem().replace("\n", "\n    "));
             }
         }
         boolean right = tshark();
-        if (failed > 0) {
+        failures.forEach(f -> System.out.println("lab: FAILED " + f));
+        if (!failures.isEmpty()) {
             System.out.println("lab: outputs and captures of what failed are in " + logs);
         }
-        System.out.printf("lab: %d passed, %d failed%n", rows.size() - failed, failed);
-        return failed == 0 && right ? 0 : 1;
+        System.out.printf("lab: %d passed, %d failed%n", rows.size() - failures.size(), failures.size());
+        return failures.isEmpty() && right ? 0 : 1;
     }
 
     /** What another implementation says of all packets that passed; false if one is malformed. */

@@ -16,9 +16,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.tests.DebianArchive;
 import org.verbena.tests.Repository;
@@ -26,16 +29,16 @@ import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.openjdk.Expectations.Kind;
 
 /**
- * Runs OpenJDK's tests of {@code java.nio.channels}, and of the classic sockets of {@code java.net}, first on the JDK's
- * sockets and then on ours, by the selector provider and by the agent: what passes there must pass here, and what the
+ * Runs OpenJDK's tests of {@code java.nio.channels}, and of the classic sockets of {@code java.net}, on our sockets, by the
+ * selector provider and by the agent, and what fails there on the JDK's: what passes there must pass here, and what the
  * expectations name must fail. {@code .ci/run} starts it; a person may with
  *
  * <pre>
- * config/openjdk-nio [--only=REGEX] [--jobs=4] [--repeat=1] [--again] [--full]
+ * config/openjdk-nio [--only=REGEX] [--jobs=4] [--repeat=1] [--both] [--full]
  * </pre>
  *
- * where {@code --again} runs the JDK's provider although its verdicts are known, and {@code --repeat} runs ours that often,
- * and {@code --full} runs those too that take minutes.
+ * where {@code --both} runs all on the JDK's sockets too, {@code --repeat} runs ours that often, and {@code --full} runs those
+ * too that take minutes.
  */
 final class OpenJdkNio {
     private static final List<String> FOLDERS = List.of("SocketChannel", "ServerSocketChannel", "DatagramChannel",
@@ -71,7 +74,7 @@ final class OpenJdkNio {
         Map<String, String> options = Arrays.stream(args).map(a -> a.split("=", 2)).collect(Collectors.toMap(
                 a -> a[0], a -> a.length > 1 ? a[1] : ""));
         for (String o : options.keySet()) {
-            if (!List.of("--only", "--jobs", "--repeat", "--again", "--full").contains(o)) {
+            if (!List.of("--only", "--jobs", "--repeat", "--both", "--full").contains(o)) {
                 System.err.println("unknown option " + o);
                 System.exit(2);
             }
@@ -111,20 +114,23 @@ final class OpenJdkNio {
             return 1;
         }
         Natives.build(tests, folder.resolve("native"));
-        Map<String, Boolean> jdk = jdk(tests, chosen);
         Map<String, Boolean> ours = new TreeMap<>();
         int repeat = Integer.parseInt(options.getOrDefault("--repeat", "1"));
-        List<JtregTest> comparable = chosen.stream().filter(t -> jdk.get(t.name())).toList();
+        List<JtregTest> comparable = chosen.stream()
+                .filter(t -> expectations.of(t.name()).kind() != Kind.FAILS_ON_JDK).toList();
         Carried carried = Carried.NOTHING;
         Map<String, Long> least = new TreeMap<>();
         Function<JtregTest, Programs> how = ours(tests, expectations);
+        Predicate<JtregTest> toFail = t -> expectations.of(t.name()).kind() == Kind.FAILS;
         for (int i = 0; i < repeat; i++) {
-            for (Map.Entry<String, Programs.Verdict> e : run(how, comparable).entrySet()) {
+            for (Map.Entry<String, Programs.Verdict> e : run(how, comparable, toFail).entrySet()) {
                 ours.merge(e.getKey(), e.getValue().passed(), Boolean::logicalAnd);
                 least.merge(e.getKey(), e.getValue().carried().bytes(), Math::min);
                 carried = carried.plus(e.getValue().carried());
             }
         }
+        Map<String, Boolean> jdk = jdk(tests, chosen.stream().filter(t -> options.containsKey("--both")
+                || !ours.getOrDefault(t.name(), false)).toList(), expectations);
         all.stream().filter(t -> !chosen.contains(t) && only.matcher(t.name()).find()).forEach(t -> System.out.println(
                 "not run " + t.name() + ": " + (t.fits() ? expectations.of(t.name()).reason() : t.requires())));
         for (JtregTest t : chosen) {
@@ -138,8 +144,8 @@ final class OpenJdkNio {
         problems.forEach(p -> System.out.println("PROBLEM " + p));
         System.out.printf("By rings: %d bytes over %d ends of connections, in %d of the %d runs that had connections%n",
                 carried.bytes(), carried.ends(), carried.byStream(), carried.programs());
-        System.out.printf("OpenJDK's tests: %d run on the JDK's provider, %d passed; %d run on ours, %d passed; "
-                + "%d exceptions named; %d problems%n", chosen.size(), passed(jdk), ours.size(), passed(ours),
+        System.out.printf("OpenJDK's tests: %d run on ours, %d passed; %d run on the JDK's provider, %d passed; "
+                + "%d exceptions named; %d problems%n", ours.size(), passed(ours), jdk.size(), passed(jdk),
                 chosen.stream().filter(t -> !expectations.of(t.name()).isToPass()).count(), problems.size());
         return problems.isEmpty() ? 0 : 1;
     }
@@ -148,26 +154,35 @@ final class OpenJdkNio {
         return verdicts.values().stream().filter(v -> v).count();
     }
 
-    private static void problem(String name, Expectations.Expectation expected, boolean jdk, Boolean ours,
-            List<String> problems) {
+    /**
+     * Adds what is not as expected.
+     *
+     * @param jdk null if it was not run there
+     * @param ours null if it was not run there
+     */
+    private static void problem(String name, Expectations.Expectation expected, @Nullable Boolean jdk,
+            @Nullable Boolean ours, List<String> problems) {
+        boolean passes = Boolean.TRUE.equals(ours);
+        boolean passesOnJdk = Boolean.TRUE.equals(jdk);
         switch (expected.kind()) {
             case FAILS_ON_JDK -> {
-                if (jdk) {
+                if (passesOnJdk) {
                     problems.add(name + ": passes on the JDK's provider although the expectations say: "
                             + expected.reason());
                 }
             }
             case FAILS -> {
-                if (ours == null || ours) {
-                    problems.add(name + (ours == null ? ": fails on the JDK's provider too" : ": passes")
+                if (passes || !passesOnJdk) {
+                    problems.add(name + (passes ? ": passes" : ": fails on the JDK's provider too")
                             + " although the expectations say it fails on ours: " + expected.reason());
                 }
             }
             default -> {
-                if (!jdk) {
-                    problems.add(name + ": fails on the JDK's provider; see above for its output");
-                } else if (!ours) {
-                    problems.add(name + ": passes on the JDK's provider and fails on ours");
+                if (!passes) {
+                    problems.add(name + ": fails on ours, and " + (passesOnJdk ? "passes" : "fails")
+                            + " on the JDK's provider; see above for its output");
+                } else if (Boolean.FALSE.equals(jdk)) {
+                    problems.add(name + ": passes on ours and fails on the JDK's provider");
                 }
             }
         }
@@ -188,23 +203,14 @@ final class OpenJdkNio {
         return found;
     }
 
-    /** The verdicts of the JDK's own provider, from the build folder where they are known. */
-    private Map<String, Boolean> jdk(Path tests, List<JtregTest> chosen) throws IOException, InterruptedException {
-        Path known = folder.resolve("jdk-" + Runtime.version() + ".verdicts");
-        Map<String, Boolean> verdicts = new TreeMap<>();
-        if (Files.exists(known) && !options.containsKey("--again")) {
-            for (String line : Files.readAllLines(known)) {
-                String[] parts = line.split(" ", -1);
-                verdicts.put(parts[0], Boolean.valueOf(parts[1]));
-            }
-        }
-        List<JtregTest> unknown = chosen.stream().filter(t -> !verdicts.containsKey(t.name())).toList();
+    /** The verdicts of the JDK's own provider. */
+    private Map<String, Boolean> jdk(Path tests, List<JtregTest> doubtful, Expectations expectations)
+            throws IOException, InterruptedException {
         Programs stock = programs(tests, "jdk", List.of(), "");
-        run(t -> stock, unknown).forEach((t, v) -> verdicts.put(t, v.passed()));
-        Files.write(known, verdicts.entrySet().stream().map(e -> e.getKey() + " " + e.getValue()).toList());
-        Map<String, Boolean> wanted = new TreeMap<>();
-        chosen.forEach(t -> wanted.put(t.name(), verdicts.get(t.name())));
-        return wanted;
+        Map<String, Boolean> verdicts = new TreeMap<>();
+        run(t -> stock, doubtful, t -> expectations.of(t.name()).kind() == Kind.FAILS_ON_JDK)
+                .forEach((t, v) -> verdicts.put(t, v.passed()));
+        return verdicts;
     }
 
     /** Channels by the selector provider, classic sockets by the agent. */
@@ -243,8 +249,8 @@ final class OpenJdkNio {
                 .collect(Collectors.joining(":"));
     }
 
-    private Map<String, Programs.Verdict> run(Function<JtregTest, Programs> how, List<JtregTest> tests)
-            throws InterruptedException, IOException {
+    private Map<String, Programs.Verdict> run(Function<JtregTest, Programs> how, List<JtregTest> tests,
+            Predicate<JtregTest> toFail) throws InterruptedException, IOException {
         Map<String, Programs.Verdict> verdicts = new TreeMap<>();
         int jobs = Integer.parseInt(options.getOrDefault("--jobs", "4"));
         try (ExecutorService many = Executors.newFixedThreadPool(jobs);
@@ -257,26 +263,28 @@ final class OpenJdkNio {
                 }
             }
             for (Map.Entry<JtregTest, Future<Programs.Verdict>> e : running.entrySet()) {
-                report(e.getKey(), e.getValue().get(), verdicts);
+                report(e.getKey(), e.getValue().get(), toFail.test(e.getKey()), verdicts);
             }
         } catch (ExecutionException e) {
             throw new IOException("a test could not be started", e.getCause());
         }
         for (JtregTest t : tests) {
             if (ALONE.matcher(t.name()).matches()) {
-                report(t, how.apply(t).run(t), verdicts);
+                report(t, how.apply(t).run(t), toFail.test(t), verdicts);
             }
         }
         return verdicts;
     }
 
-    private static void report(JtregTest test, Programs.Verdict v, Map<String, Programs.Verdict> verdicts)
-            throws IOException {
+    /** Says how a test ended, and what it printed where that is not what the expectations name. */
+    private static void report(JtregTest test, Programs.Verdict v, boolean toFail,
+            Map<String, Programs.Verdict> verdicts) throws IOException {
         verdicts.put(test.name(), v);
         Carried c = v.carried();
-        System.out.printf("%s %5.1f s %s%s%n", v.passed() ? "pass" : "FAIL", v.seconds(), test.name(),
+        System.out.printf("%s %5.1f s %s%s%n", v.passed() ? "pass" : toFail ? "expected to fail, fails" : "FAIL", v
+                .seconds(), test.name(),
                 c.ends() > 0 ? ", " + c.bytes() + " bytes by rings, " + c.ends() + " ends agreed" : "");
-        if (!v.passed()) {
+        if (!v.passed() && !toFail) {
             List<String> lines = Files.readAllLines(v.output(), ISO_8859_1);
             lines.subList(Math.max(0, lines.size() - SHOWN_LINES), lines.size())
                     .forEach(l -> System.out.println("    | " + l));
