@@ -3,6 +3,7 @@ package org.verbena.bench.jmh;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
@@ -100,14 +101,20 @@ public class Ends {
 
     /** The flags of the next send. */
     int flags() {
-        return (++posted & SIGNAL_EVERY - 1) == 0 ? SendFlags.SIGNALED : SendFlags.NONE;
+        posted++;
+        return isSignalled() ? SendFlags.SIGNALED : SendFlags.NONE;
     }
 
     /** To be called after each send with {@link #flags()}. */
     void reap() {
-        if ((posted & SIGNAL_EVERY - 1) == 0) {
+        if (isSignalled()) {
             take(sendCq);
         }
+    }
+
+    /** Whether the last send was signalled. */
+    boolean isSignalled() {
+        return (posted & SIGNAL_EVERY - 1) == 0;
     }
 
     /** Makes more queue pairs on the same completion queues. */
@@ -127,6 +134,11 @@ public class Ends {
 
     /** Takes one completion by cursor; it is there already, unless the machine is busy and the engine has the last word. */
     static long take(CompletionQueue cq) {
+        return take(cq, null);
+    }
+
+    /** As {@link #take(CompletionQueue)}; meanwhile the empty queue of the other end is polled, so that it goes on. */
+    static long take(CompletionQueue cq, @Nullable CompletionQueue other) {
         long start = 0;
         while (cq.startPoll() != 0) {
             if (start == 0) {
@@ -134,7 +146,11 @@ public class Ends {
             } else if (System.nanoTime() - start > LONGEST_NANOS) {
                 throw new IllegalStateException("there is no completion");
             }
-            Thread.onSpinWait();
+            if (other == null) {
+                Thread.onSpinWait();
+            } else if (other.startPoll() == 0) {
+                throw new IllegalStateException("a completion that nobody asked for");
+            }
         }
         long n = cq.byteLength();
         if (cq.status() != WcStatus.SUCCESS) {

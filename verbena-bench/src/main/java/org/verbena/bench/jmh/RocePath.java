@@ -29,8 +29,9 @@ public class RocePath {
     public long roceSend64(RoceEnds e) {
         e.receive();
         Ends.ok(e.sendQueue.postSend(1, e.flags(), e.from, 0, 64));
+        long bytes = e.received();
         e.reap();
-        return e.received();
+        return bytes;
     }
 
     /** Receive, inline send of 16 bytes, poll. */
@@ -38,22 +39,23 @@ public class RocePath {
     public long roceSendInline(RoceEnds e) {
         e.receive();
         Ends.ok(e.sendQueue.start().send(1, e.flags()).inline(e.plain, 0, 16).complete());
+        long bytes = e.received();
         e.reap();
-        return e.received();
+        return bytes;
     }
 
     /** Write of 64 KiB, 16 packets, until its completion. */
     @Benchmark
     public long roceWrite64k(RoceEnds e) {
         Ends.ok(e.sendQueue.postWrite(1, SendFlags.SIGNALED, e.from, 0, 65536, e.rkey, e.remote));
-        return Ends.take(e.sendCq);
+        return e.take();
     }
 
     /** Read of 8192 bytes until its completion. */
     @Benchmark
     public long roceRead8192(RoceEnds e) {
         Ends.ok(e.sendQueue.postRead(1, SendFlags.SIGNALED, e.from, 0, 8192, e.rkey, e.remote));
-        return Ends.take(e.sendCq);
+        return e.take();
     }
 
     /** Fetch-and-add until its completion. */
@@ -61,7 +63,7 @@ public class RocePath {
     public long roceFetchAndAdd(RoceEnds e) {
         Ends.ok(e.sendQueue.start().fetchAndAdd(1, SendFlags.SIGNALED, e.rkey, e.remote, 1).sge(e.from, 0, 8)
                 .complete());
-        return Ends.take(e.sendCq);
+        return e.take();
     }
 
     /** A poll that finds nothing asks the kernel for packets. */
