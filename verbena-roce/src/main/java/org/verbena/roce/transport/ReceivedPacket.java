@@ -33,4 +33,10 @@ public final class ReceivedPacket {
     public boolean isIpv4() {
         return sourceHigh == 0 && sourceLow >>> 32 == 0xffff;
     }
+
+    /** Whether its transport acknowledges and repeats: RC or XRC; {@link #length} is at least a base transport header's. */
+    public boolean isReliable() {
+        int transport = Bth.opcode(address) & Opcode.TRANSPORT;
+        return transport == Opcode.RC || transport == Opcode.XRC;
+    }
 }

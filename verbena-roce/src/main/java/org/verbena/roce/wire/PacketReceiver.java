@@ -59,12 +59,8 @@ final class PacketReceiver {
         int taken = 0;
         boolean more = true;
         while (taken < limit) {
-            if (datagram == datagrams) {
-                if (!more || !fill()) {
-                    break;
-                }
-                // One packet alone is most likely all that there is: who waits for it goes on first.
-                more = datagrams > 1 || batch.segmentBytes(0) > 0;
+            if (datagram == datagrams && (!more || !fill())) {
+                break;
             }
             int total = batch.length(datagram);
             int segment = batch.segmentBytes(datagram);
@@ -77,7 +73,10 @@ final class PacketReceiver {
                 datagram++;
             }
             taken++;
-            take(of, batch.offset(of) + at, length, handler);
+            boolean reliable = take(of, batch.offset(of) + at, length, handler);
+            // One packet alone is most likely all that there is: who waits for it goes on first. Of other transports what
+            // has arrived finds its receive now, or is lost.
+            more = datagrams > 1 || segment > 0 || !reliable;
         }
         return taken;
     }
@@ -111,11 +110,12 @@ final class PacketReceiver {
         return result > 0;
     }
 
-    private void take(int of, int offset, int withCrc, PacketHandler handler) {
+    /** Hands on a packet if it is intact; true if it was, and is of a reliable transport. */
+    private boolean take(int of, int offset, int withCrc, PacketHandler handler) {
         int length = withCrc - Icrc.BYTES;
         if (length < SHORTEST || length > Wire.PACKET_ROOM || batch.truncated(of)) {
             counts.malformed++;
-            return;
+            return false;
         }
         ReceivedPacket p = packet;
         p.address = base + offset;
@@ -128,13 +128,14 @@ final class PacketReceiver {
         p.trafficClass = batch.trafficClass(of);
         p.flowLabel = 0;
         p.hopLimit = batch.hopLimit(of);
-        if (isIntact(offset)) {
-            counts.received++;
-            counts.receivedBytes += withCrc;
-            handler.received(p);
-        } else {
+        if (!isIntact(offset)) {
             counts.icrcErrors++;
+            return false;
         }
+        counts.received++;
+        counts.receivedBytes += withCrc;
+        handler.received(p);
+        return p.isReliable();
     }
 
     private boolean isIntact(int offset) {
