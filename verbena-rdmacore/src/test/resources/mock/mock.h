@@ -30,6 +30,7 @@ struct context {
 };
 
 /* The slots, by their distance below the context in words: 1 is sz, 2 a relic. */
+#define MOCK_GONE -1 /* the type of an event whose object is gone before it is read */
 #define SLOTS 46
 struct extended {
     void *slot[SLOTS + 1]; /* slot[SLOTS + 1 - n] lies n words below */

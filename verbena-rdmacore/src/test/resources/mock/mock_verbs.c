@@ -25,7 +25,10 @@ uint64_t ibv_get_device_guid(struct device *d) { (void) d; return 0x080706050403
 
 int ibv_get_async_event(struct context *c, void *event) {
     CALL1(ibv_get_async_event, c);
-    return read(c->async_fd, event, 16) == 16 ? 0 : -1;
+    do {
+        if (read(c->async_fd, event, 16) != 16) return -1;
+    } while (((int *) event)[2] == MOCK_GONE);
+    return 0;
 }
 void ibv_ack_async_event(void *event) { CALL1(ibv_ack_async_event, event); }
 
@@ -60,13 +63,20 @@ int ibv_dereg_mr(struct mr *mr) {
     return mock_destroy(mr);
 }
 
+static struct channel *last_channel;
 struct channel *ibv_create_comp_channel(struct context *c) {
     int ends[2];
     CALL1(ibv_create_comp_channel, c);
     if (pipe(ends)) return NULL;
     struct channel *ch = mock_make(sizeof *ch);
     *ch = (struct channel) {c, ends[0], ends[1]};
+    last_channel = ch;
     return ch;
+}
+/* Makes the channel that was made last readable by an event that is gone before it is read, as its queue is. */
+void mock_gone(void) {
+    struct cq *none = NULL;
+    if (write(last_channel->refcnt, &none, sizeof none) < 0) abort();
 }
 int ibv_destroy_comp_channel(struct channel *ch) {
     CALL1(ibv_destroy_comp_channel, ch);
@@ -86,7 +96,9 @@ int ibv_destroy_cq(struct cq *cq) {
 }
 int ibv_get_cq_event(struct channel *ch, struct cq **cq, void **user) {
     CALL1(ibv_get_cq_event, ch);
-    if (read(ch->fd, cq, sizeof *cq) != sizeof *cq) return -1;
+    do {
+        if (read(ch->fd, cq, sizeof *cq) != sizeof *cq) return -1;
+    } while (!*cq);
     *user = NULL;
     (*cq)->comp_events++;
     return 0;

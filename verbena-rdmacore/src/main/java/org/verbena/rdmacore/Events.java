@@ -51,6 +51,7 @@ final class Events implements Runnable {
             eventfd = Eventfd.create();
             epoll.add(eventfd, Epoll.IN, WAKE);
             copy = Fd.duplicate(RawMemory.getInt(verbs.address + Layout.CONTEXT_ASYNC_FD));
+            copy.setNonBlocking(true); // an event may be gone, with its object, before it is read
             epoll.add(copy, Epoll.IN, ASYNC);
         } catch (LinuxException e) {
             epoll.close();
@@ -119,7 +120,7 @@ final class Events implements Runnable {
         }
     }
 
-    /** Takes one event, which is there. */
+    /** Takes one event, if it is still there. */
     private void take() throws VerbsException, LinuxException {
         String verb = "get async event of " + context.describe();
         try (Arena arena = Arena.ofConfined()) {

@@ -28,12 +28,18 @@ final class RdmaCompletionChannel extends CompletionChannel {
     RdmaCompletionChannel(Handle handle) throws VerbsException {
         super(handle.context);
         this.handle = handle;
+        Fd copy = null;
         try {
-            fd = Fd.duplicate(RawMemory.getInt(handle.address + Layout.CHANNEL_FD));
+            copy = Fd.duplicate(RawMemory.getInt(handle.address + Layout.CHANNEL_FD));
+            copy.setNonBlocking(true); // an event may be gone, with its queue, before it is read
         } catch (LinuxException e) {
+            if (copy != null) {
+                copy.close();
+            }
             abandon();
             throw new VerbsException("create completion channel on " + handle.context.describe(), e);
         }
+        fd = copy;
         watched = handle.context.events().watched(fd);
         opened();
     }
@@ -78,15 +84,22 @@ final class RdmaCompletionChannel extends CompletionChannel {
         }
     }
 
-    /** Takes an event if there is one; the lock keeps another thread from taking it, which this one would block for. */
+    /** Takes an event if there is one. */
     private synchronized @Nullable CompletionQueue take(String verb) throws VerbsException, LinuxException {
         checkOpen(verb);
         while ((Poll.await(fd, Poll.IN, 0) & Poll.IN) != 0) {
             try (Arena arena = Arena.ofConfined()) {
                 Struct out = new Struct(arena, 2 * Long.BYTES);
                 NativeContext verbs = handle.verbs();
-                Calls.zero(verb, verbs.function(verb, IbvFunction.GET_CQ_EVENT), handle.address, out.address(), out
-                        .address() + Long.BYTES);
+                try {
+                    Calls.zero(verb, verbs.function(verb, IbvFunction.GET_CQ_EVENT), handle.address, out.address(), out
+                            .address() + Long.BYTES);
+                } catch (VerbsException e) {
+                    if (e.errno() == Errno.EAGAIN || e.errno() == Errno.EINTR) {
+                        continue;
+                    }
+                    throw e;
+                }
                 long cq = out.getLong(0);
                 Object found = handle.context.object(cq);
                 Calls.call(verbs.function(verb, IbvFunction.ACK_CQ_EVENTS), cq, 1);

@@ -353,6 +353,13 @@ final class FullProgram {
         assertThat(e.detail()).isEqualTo("port 1");
         assertThat(c.awaitAsyncEvent(Duration.ZERO)).isNull();
         assertThat(Mock.count("ibv_ack_async_event")).isEqualTo(2);
+        CompletionChannel channel = c.createCompletionChannel();
+        Mock.call("mock_gone");
+        assertThat(channel.await(Duration.ofMillis(10))).as("an event that was gone before it was read").isNull();
+        Mock.raise(Mock.GONE, 0); // the same, and closing the context waits for the thread that reads
+        while (Mock.count("ibv_get_async_event") < 3) {
+            Thread.sleep(1);
+        }
     }
 
     private static void closing(Context c) throws Exception {

@@ -47,6 +47,9 @@ final class Mock {
         return (int) call("mock_alive");
     }
 
+    /** A type of event that is gone before it is read, as the kernel's are when their object is destroyed. */
+    static final int GONE = -1;
+
     static void raise(int type, long element) {
         call("mock_raise", type, element);
     }
