@@ -233,7 +233,7 @@ public final class UdpReceiveBatch {
         return trafficClass[check(i)];
     }
 
-    /** IPv4's time to live or IPv6's hop limit, as it arrived. */
+    /** IPv4's time to live or IPv6's hop limit, as it arrived; 0 without {@link UdpSocket#tellHopLimit}. */
     public int hopLimit(int i) {
         return hopLimit[check(i)];
     }

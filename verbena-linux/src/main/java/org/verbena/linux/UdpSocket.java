@@ -15,7 +15,8 @@ import org.verbena.linux.spi.SyscallNumber;
  *
  * <p>Datagrams are never fragmented ({@code IP_PMTUDISC_PROBE}): one that is longer than the interface allows is refused
  * with {@code EMSGSIZE}. On a socket that is not connected, Linux then sends IPv4 with an identification of 0. What arrives
- * tells its class and hop limit, and its destination where the socket is bound to all addresses.
+ * tells its class, its destination where the socket is bound to all addresses, and its hop limit if it is asked for
+ * ({@link #tellHopLimit}).
  *
  * <p>Any thread may call the methods here; one at a time sends, one receives.
  */
@@ -104,14 +105,12 @@ public final class UdpSocket implements AutoCloseable {
         if (ip4) {
             set(level, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE, "IP_MTU_DISCOVER");
             set(level, IP_RECVTOS, 1, "IP_RECVTOS");
-            set(level, IP_RECVTTL, 1, "IP_RECVTTL");
             set(level, UdpHeaders.IP_PKTINFO, anyAddress ? 1 : 0, "IP_PKTINFO");
             set(level, IP_MULTICAST_ALL, 0, "IP_MULTICAST_ALL"); // groups that this socket has not joined are not its own
         } else {
             set(level, IPV6_V6ONLY, 1, "IPV6_V6ONLY");
             set(level, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE, "IPV6_MTU_DISCOVER");
             set(level, IPV6_RECVTCLASS, 1, "IPV6_RECVTCLASS");
-            set(level, IPV6_RECVHOPLIMIT, 1, "IPV6_RECVHOPLIMIT");
             set(level, IPV6_RECVPKTINFO, anyAddress ? 1 : 0, "IPV6_RECVPKTINFO");
             set(level, IPV6_MULTICAST_ALL, 0, "IPV6_MULTICAST_ALL");
         }
@@ -162,6 +161,15 @@ public final class UdpSocket implements AutoCloseable {
     public void setHopLimit(int value) throws LinuxException {
         Args.requireBetween(value, 1, 255, "a hop limit");
         set(level, ip4 ? IP_TTL : IPV6_UNICAST_HOPS, value, ip4 ? "IP_TTL" : "IPV6_UNICAST_HOPS");
+    }
+
+    /**
+     * What arrives from now on tells its hop limit ({@link UdpReceiveBatch#hopLimit}), which costs a little with each.
+     *
+     * @throws LinuxException {@code EBADF}
+     */
+    public void tellHopLimit() throws LinuxException {
+        set(level, ip4 ? IP_RECVTTL : IPV6_RECVHOPLIMIT, 1, ip4 ? "IP_RECVTTL" : "IPV6_RECVHOPLIMIT");
     }
 
     private void set(int level, int option, int value, String name) throws LinuxException {

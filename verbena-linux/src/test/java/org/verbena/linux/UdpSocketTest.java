@@ -51,6 +51,7 @@ class UdpSocketTest {
     void datagramsArriveWithAllThatTheirHeadersSay(String host) throws Exception {
         InetAddress local = address(host);
         try (UdpSocket sender = UdpSocket.bind(local, 0, 0); UdpSocket receiver = UdpSocket.bind(local, 0, 0)) {
+            receiver.tellHopLimit();
             UdpSendBatch out = new UdpSendBatch(8, 52, 1000);
             UdpReceiveBatch in = new UdpReceiveBatch(4, 56, 1000);
             UdpDestination plain = UdpDestination.of(local, receiver.port());

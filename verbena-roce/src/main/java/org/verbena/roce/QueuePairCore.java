@@ -88,6 +88,9 @@ final class QueuePairCore implements QueuePairOwner {
         ContextLock lock = context.lock();
         lock.lock();
         try {
+            if (type == QueuePairType.UD) {
+                context.transport().wire().tellHopLimits(); // the routing header of what it receives has one
+            }
             transport = context.transport().create(number, type, this, sends);
         } finally {
             lock.unlock();

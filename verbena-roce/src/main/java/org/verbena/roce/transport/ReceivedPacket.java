@@ -23,7 +23,7 @@ public final class ReceivedPacket {
     public int trafficClass;
     /** IPv6 flow label, 0 for IPv4. */
     public int flowLabel;
-    /** IPv4 time to live or IPv6 hop limit; 0 if the wire cannot know. */
+    /** IPv4 time to live or IPv6 hop limit; 0 if the wire cannot know, or was not asked to tell. */
     public int hopLimit;
 
     /** For wires, which make one. */

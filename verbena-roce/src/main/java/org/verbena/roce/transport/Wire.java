@@ -68,6 +68,9 @@ public interface Wire {
      */
     int receive(int limit, PacketHandler handler);
 
+    /** Packets from now on tell their hop limit, which only the receives of datagrams want to know; control path. */
+    default void tellHopLimits() {}
+
     /** A descriptor that is readable when packets have arrived; -1 if this wire has none. */
     int descriptor();
 

@@ -44,6 +44,7 @@ public final class UdpWire implements Wire, AutoCloseable {
     private final PacketReceiver receiver;
     private final boolean coalesced;
     private boolean watched = true;
+    private boolean tellsHopLimits;
 
     private UdpWire(List<PortAddress> addresses, int port, int interfaceMtu, boolean segmenting,
             List<UdpSocket> sockets,
@@ -211,6 +212,7 @@ public final class UdpWire implements Wire, AutoCloseable {
                 socket.join(Gids.address(group), interfaceIndex);
                 socket.setBuffers(SEND_BUFFER, RECEIVE_BUFFER);
                 socket.takeUnchecked();
+                socket.tellHopLimit();
                 if (coalesced && !socket.coalesce()) {
                     throw new LinuxException("setsockopt(UDP_GRO)", Errno.ENOPROTOOPT);
                 }
@@ -234,6 +236,22 @@ public final class UdpWire implements Wire, AutoCloseable {
         if (socket != null) {
             socket.close(); // leaves the group, and the set of descriptors
             listenToAll();
+        }
+    }
+
+    /** Idempotent. */
+    @Override
+    public void tellHopLimits() {
+        if (tellsHopLimits) {
+            return;
+        }
+        tellsHopLimits = true;
+        try {
+            for (UdpSocket socket : sockets) {
+                socket.tellHopLimit();
+            }
+        } catch (LinuxException e) {
+            counts.receiveErrors++; // packets arrive all the same
         }
     }
 
