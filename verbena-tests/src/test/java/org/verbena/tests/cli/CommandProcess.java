@@ -62,7 +62,7 @@ final class CommandProcess implements AutoCloseable {
     private static CommandProcess start(String modulePath, List<String> options, List<String> before,
             String... arguments) throws IOException {
         List<String> command = new ArrayList<>(before);
-        command.addAll(List.of(java(), "-XX:TieredStopAtLevel=1", "--module-path", modulePath,
+        command.addAll(List.of(java(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--module-path", modulePath,
                 "--enable-native-access=org.verbena.linux",
                 "--add-exports=java.base/sun.nio.ch=org.verbena.sockets",
                 "--add-exports=java.base/sun.net=org.verbena.sockets"));

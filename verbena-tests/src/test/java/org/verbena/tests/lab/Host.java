@@ -27,6 +27,12 @@ final class Host implements Place {
         return 1;
     }
 
+    /** Of the device {@code roce_lab}: IPv4 comes first. */
+    @Override
+    public int gid(int family) {
+        return family == 4 ? 0 : 1;
+    }
+
     @Override
     public Task start(String command) throws IOException {
         Path output = Files.createTempFile(scratch, "host", ".out");

@@ -26,7 +26,7 @@ import org.verbena.tests.Repository;
  * starts it in namespaces of its own:
  *
  * <pre>
- * lab/run [--only=REGEX] [--rows=FILE,…] [--list] [--at=PLACE COMMAND…]
+ * lab/run [--only=REGEX] [--rows=FILE,…] [--cpus=NUMBER] [--list] [--at=PLACE COMMAND…]
  * </pre>
  *
  * and before that, where there is a network, with {@code --prepare}.
@@ -35,7 +35,8 @@ final class Lab {
     private static final Map<String, Integer> MACHINES = Map.of("a", 2, "b", 3);
     private static final Duration LONGEST = Duration.ofMinutes(15);
     private static final Pattern MAIN_CLASS = Pattern.compile(" org\\.verbena\\.\\S*\\.(\\w+)");
-    private static final Set<String> OPTIONS = Set.of("--only", "--rows", "--list", "--at", "--prepare");
+    private static final Pattern OURS = Pattern.compile("^(?:\\{verbena}|/share/verbena) (\\w+)");
+    private static final Set<String> OPTIONS = Set.of("--only", "--rows", "--cpus", "--list", "--at", "--prepare");
 
     private final Map<String, String> options = new LinkedHashMap<>();
     private final List<String> words = new ArrayList<>();
@@ -44,6 +45,7 @@ final class Lab {
     private final Path logs = target.resolve("logs");
     private final Path share = target.resolve("share");
     private final Map<String, Place> places = new TreeMap<>();
+    private final int cpus;
     private @Nullable Path image;
 
     private Lab(String[] arguments) {
@@ -57,6 +59,11 @@ final class Lab {
                 options.put(parts[0], parts.length > 1 ? parts[1] : "");
             }
         }
+        String wanted = options.getOrDefault("--cpus", "1");
+        if (!wanted.matches("[1-9]")) {
+            throw new IllegalArgumentException("--cpus=" + wanted + ": a machine has 1 to 9 processors");
+        }
+        cpus = Integer.parseInt(wanted);
         if (options.containsKey("--at") == words.isEmpty()) {
             throw new IllegalArgumentException("a command goes with --at=PLACE, and only with it");
         }
@@ -156,7 +163,7 @@ final class Lab {
             Place there = places.get(n);
             Integer number = MACHINES.get(n);
             if (number != null && !(there instanceof VirtualMachine v && v.isAlive())) {
-                VirtualMachine v = new VirtualMachine(n, number, image, share, logs);
+                VirtualMachine v = new VirtualMachine(n, number, cpus, image, share, logs);
                 places.put(n, v);
                 started.add(v);
             }
@@ -182,8 +189,10 @@ final class Lab {
     private int table(List<Row> rows) throws IOException, InterruptedException {
         List<String> failures = new ArrayList<>();
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        Map<String, String> variables = Map.of("java", java, "tests", System.getProperty("java.class.path"));
-        String format = "%-28s %-22s %-22s %-7s %6s  %s%n";
+        String tests = System.getProperty("java.class.path");
+        Map<String, String> variables = Map.of("java", java, "tests", tests, "verbena", java
+                + " --enable-native-access=ALL-UNNAMED -cp " + tests + " org.verbena.cli.Main");
+        String format = "%-33s %-22s %-22s %-7s %6s  %s%n";
         System.out.printf(format, "row", "server", "client", "verdict", "time", "packets of RoCEv2");
         for (Row row : rows) {
             start(row.places());
@@ -223,16 +232,19 @@ final class Lab {
         return right;
     }
 
-    /** Where, and the name of the program, or of the class that a JVM starts with. */
+    /** Where, and the name of the program, or of the class that a JVM starts with; of Verbena, which command. */
     private static String shown(Row.@Nullable Command c) {
         if (c == null) {
             return "-";
         }
         Matcher main = MAIN_CLASS.matcher(c.text());
-        return c.place() + " " + (main.find()
-                ? main.group(1)
-                : c.text().replaceFirst(" .*", "").replaceFirst(".*/",
-                        ""));
+        if (main.find()) {
+            return c.place() + " " + main.group(1);
+        }
+        Matcher ours = OURS.matcher(c.text());
+        return c.place() + " " + (ours.find()
+                ? "verbena " + ours.group(1)
+                : c.text().replaceFirst(" .*", "").replaceFirst(".*/", ""));
     }
 
     private static void clear(Path folder) throws IOException {

@@ -45,7 +45,7 @@ final class Modules {
             }
         }
         command(share.resolve("verbena"), """
-                exec /jdk/bin/java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --module-path /share/modules \\
+                exec /jdk/bin/java ${JAVA_OPTIONS:--XX:TieredStopAtLevel=1} -XX:+UseSerialGC --module-path /share/modules \\
                     --enable-native-access=org.verbena.linux,org.jline.terminal.ffm \\
                     --add-exports java.base/sun.nio.ch=org.verbena.sockets \\
                     --add-exports java.base/sun.net=org.verbena.sockets \\
@@ -77,7 +77,7 @@ final class Modules {
             }
         }
         command(share.resolve("conformance"), """
-                exec /jdk/bin/java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx160m --enable-native-access=ALL-UNNAMED \\
+                exec /jdk/bin/java ${JAVA_OPTIONS:--XX:TieredStopAtLevel=1} -XX:+UseSerialGC -Xmx160m --enable-native-access=ALL-UNNAMED \\
                     -cp '%s' "-Dverbena.conformance.groups=$1" org.junit.platform.console.ConsoleLauncher execute \\
                     --disable-banner --details=${2:-summary} \\
                     --select-class=org.verbena.tests.conformance.RxeConformance

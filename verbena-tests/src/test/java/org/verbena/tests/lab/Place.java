@@ -19,6 +19,9 @@ interface Place {
     /** The last part of its addresses. */
     int number();
 
+    /** The index, in the table of its RDMA device, of the GID that is its address in a family, 4 or 6. */
+    int gid(int family);
+
     Task start(String command) throws IOException;
 
     default Outcome run(String command, Duration limit) throws IOException, InterruptedException {

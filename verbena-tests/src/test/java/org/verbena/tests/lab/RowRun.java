@@ -227,7 +227,7 @@ final class RowRun {
                 value = switch (m.group(2)) {
                     case "ip4" -> Row.address(4, place.number());
                     case "ip6" -> Row.address(6, place.number());
-                    case "gid" -> place instanceof VirtualMachine v ? Integer.toString(v.gid(row.family())) : null;
+                    case "gid" -> Integer.toString(place.gid(row.family()));
                     default -> null;
                 };
             }

@@ -17,6 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
 class TsharkTest {
     private static final String SEND = "52540000000252540000000308004500003c4aa0400040116c0bc0000203c0000202f46912b70028"
             + "00000400ffff0000001380a5af3f000056374342937000000526000000407308c8f2";
+    /** One byte by {@code ibv_rc_pingpong -s 1}: what is in it is nobody's protocol. */
+    private static final String BYTE = "5254000000024a5df0703bd2080045020030000040004011b6b7c0000201c000020212b712b7001c85620470ffff0000"
+            + "002e80811de27b00000023b48f2b";
     private static final int IP_LENGTH = 16;
     private static final int UDP_LENGTH = 38;
 
@@ -47,10 +50,11 @@ class TsharkTest {
         byte[] whole = HexFormat.of().parseHex(SEND);
         byte[] other = whole.clone();
         other[37] ^= 1; // the port
-        Tshark.Opinion o = Tshark.on(capture(dir, whole, other, whole, cut(whole, 24)));
-        assertThat(o.packets()).isEqualTo(3);
+        Tshark.Opinion o = Tshark.on(capture(dir, whole, other, whole, cut(whole, 24), HexFormat.of().parseHex(
+                BYTE)));
+        assertThat(o.packets()).isEqualTo(4);
         assertThat(o.malformed()).containsExactly("4");
         assertThat(o.of(dir.resolve("a.pcap"))).isEqualTo(
-                "tshark: a.pcap: 3 packets of RoCEv2, 1 malformed, frames 4");
+                "tshark: a.pcap: 4 packets of RoCEv2, 1 malformed, frames 4");
     }
 }

@@ -52,17 +52,19 @@ final class VirtualMachine implements Place, Closeable {
      * Starts it, on the tap device {@code tap-NAME}.
      *
      * @param number the last part of its addresses
+     * @param cpus virtual processors, a thread of this host each
      * @param image folder with kernel and initramfs
      * @param share folder that it sees, read only, as {@code /share}; {@code /jdk} is the JDK that runs this
      * @param logs folder for what its kernel and QEMU say, and for the capture
      */
-    VirtualMachine(String name, int number, Path image, Path share, Path logs) throws IOException {
+    VirtualMachine(String name, int number, int cpus, Path image, Path share, Path logs) throws IOException {
         this.name = name;
         this.number = number;
         console = logs.resolve(name + ".console");
         Path pcap = logs.resolve(name + ".pcap");
         List<String> command = List.of("qemu-system-x86_64", "-name", "verbena-lab-" + name, "-accel", "tcg", "-cpu",
-                "max", "-m", "1024", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+                "max", "-m", "1024", "-smp", Integer.toString(cpus), "-nodefaults", "-no-user-config", "-display",
+                "none", "-no-reboot",
                 "-kernel", image.resolve("vmlinuz").toString(), "-initrd", image.resolve("initrd").toString(),
                 "-append", "console=ttyS0 quiet panic=-1 oops=panic mitigations=off",
                 "-serial", "file:" + console,
@@ -108,8 +110,8 @@ final class VirtualMachine implements Place, Closeable {
         throw new IOException("virtual machine " + name + " has no GID " + gid + ": " + String.join(", ", table));
     }
 
-    /** The index of the GID that is its address. */
-    int gid(int family) {
+    @Override
+    public int gid(int family) {
         return gids.get(family);
     }
 
