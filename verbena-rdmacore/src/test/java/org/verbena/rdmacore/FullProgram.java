@@ -358,7 +358,7 @@ final class FullProgram {
         assertThat(channel.await(Duration.ofMillis(10))).as("an event that was gone before it was read").isNull();
         Mock.raise(Mock.GONE, 0); // the same, and closing the context waits for the thread that reads
         while (Mock.count("ibv_get_async_event") < 3) {
-            Thread.sleep(1);
+            Thread.onSpinWait();
         }
     }
 
