@@ -21,6 +21,8 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
     static final int MAX_QPS = 256;
     private static final long FOOTPRINT = 256 * 1024;
     private static final int MAX_SLOTS = 256;
+    /** Where the target reads what was written, so many at least: one is written, one read, and neither side waits. */
+    private static final int FOLLOWED_SLOTS = 4;
 
     String line() {
         return "test=" + test.title() + " size=" + size + " device=" + device + " inline=" + inline + " qps=" + qps
@@ -44,9 +46,9 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
         return (size + 63) & -64;
     }
 
-    /** Bandwidth tests rotate over so many buffers: as many as stay in a core's cache, and two at least. */
+    /** Bandwidth tests rotate over so many buffers: as many as stay in a core's cache, and two at least, or four. */
     int slots() {
-        int most = Math.clamp(FOOTPRINT / stride(), 2, MAX_SLOTS);
+        int most = Math.clamp(FOOTPRINT / stride(), followed() ? FOLLOWED_SLOTS : 2, MAX_SLOTS);
         return Math.max(most, 2 * qps);
     }
 

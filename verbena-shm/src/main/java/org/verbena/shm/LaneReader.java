@@ -56,6 +56,16 @@ final class LaneReader {
         return RawMemory.getLongAcquire(entry + LaneLayout.COMMIT);
     }
 
+    /**
+     * Asks for the second line of an entry. Who does so before the look at the commit has both lines on their way at once,
+     * where one after the other would cost a message of 49 to 64 bytes a second trip.
+     *
+     * @return whatever is there, perhaps of the entry's last use
+     */
+    static long secondLine(long entry) {
+        return RawMemory.getLongOpaque(entry + LaneLayout.SECOND_LINE);
+    }
+
     /** Message length, at most 4 GiB - 1. */
     static long length(long entry, long commit) {
         return (LaneLayout.flags(commit) & LaneLayout.IS_INLINE) != 0

@@ -54,6 +54,11 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
     private long known;
     private long shortest = 255;
     private long shortestUntil;
+    /** The last message lay in the second line of its entry; so does the next one, as a rule, and that line is asked for early. */
+    private boolean secondLines;
+    /** What was read there: a read that nobody uses is no read to the compiler. */
+    @SuppressWarnings("unused")
+    private long secondLine;
 
     private boolean open;
     private int error;
@@ -331,6 +336,9 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
     private boolean takeNext(ShmCompletionQueue cq, LaneReader l) {
         long k = completed;
         long entry = l.entry(k);
+        if (secondLines) {
+            secondLine = LaneReader.secondLine(entry);
+        }
         long commit = LaneReader.commit(entry);
         return LaneLayout.isOf(commit, k) && take(cq, entry, commit, k);
     }
@@ -348,6 +356,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
         if (LaneLayout.isPlainInline(commit) && r != null && r.valid && length <= LaneLayout.INLINE
                 && length <= p.length) {
             // the usual message; takeOther would do the same, later
+            secondLines = length > LaneLayout.FIRST_LINE;
             Copy.small(LaneReader.payload(entry, commit), p.address, length);
             cq.set(qp, p.wrId, commit, length);
             COMPLETED.setRelease(this, k + 1);
