@@ -57,8 +57,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
     /** The last message lay in the second line of its entry; so does the next one, as a rule, and that line is asked for early. */
     private boolean secondLines;
     /** What was read there: a read that nobody uses is no read to the compiler. */
-    @SuppressWarnings("unused")
-    private long secondLine;
+    @SuppressWarnings("unused") private long secondLine;
 
     private boolean open;
     private int error;
