@@ -10,6 +10,8 @@ final class PerfPattern {
     static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
     private static final ValueLayout.OfLong ANY_LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+    private static final int LINE = 64;
+    private static final int BLOCK = 4096;
     private static final long GOLDEN = 0x9e3779b97f4a7c15L;
 
     private PerfPattern() {}
@@ -64,23 +66,34 @@ final class PerfPattern {
 
     /** Reads every byte. */
     static long sum(MemorySegment m, long at, long length) {
-        long a = 0;
-        long b = 0;
-        long c = 0;
-        long d = 0;
+        long sum = 0;
         long i = 0;
-        for (; i + 32 <= length; i += 32) {
-            a += m.get(ANY_LONG, at + i);
-            b += m.get(ANY_LONG, at + i + 8);
-            c += m.get(ANY_LONG, at + i + 16);
-            d += m.get(ANY_LONG, at + i + 24);
+        for (; i + BLOCK <= length; i += BLOCK) {
+            sum += block(m, at + i);
         }
         for (; i + 8 <= length; i += 8) {
-            a += m.get(ANY_LONG, at + i);
+            sum += m.get(ANY_LONG, at + i);
         }
         for (; i < length; i++) {
-            a += m.get(ValueLayout.JAVA_BYTE, at + i);
+            sum += m.get(ValueLayout.JAVA_BYTE, at + i);
         }
-        return a + b + c + d;
+        return sum;
+    }
+
+    /**
+     * A block: memory that another processor has just written comes from there line by line, so one word of each line is read
+     * first, which puts many lines on their way at a time.
+     */
+    private static long block(MemorySegment m, long at) {
+        long a = 0;
+        long b = 0;
+        for (int k = 0; k < BLOCK; k += LINE) {
+            a += m.get(ANY_LONG, at + k);
+        }
+        for (int k = 0; k < BLOCK; k += 16) {
+            a += m.get(ANY_LONG, at + k);
+            b += m.get(ANY_LONG, at + k + 8);
+        }
+        return a + b;
     }
 }
