@@ -14,4 +14,6 @@ module org.verbena.sockets {
     exports org.verbena.sockets;
     exports org.verbena.sockets.rules to
             org.verbena.cli;
+    exports org.verbena.sockets.spi to
+            org.verbena.erm;
 }

@@ -6,9 +6,11 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 
+import org.jspecify.annotations.Nullable;
 import sun.nio.ch.NioSocketImpl;
 
 import org.verbena.sockets.stream.ShownSockets;
+import org.verbena.sockets.stream.Stream;
 
 /** Makes the channels of this package over channels of the JDK. */
 public final class NioChannels {
@@ -34,6 +36,16 @@ public final class NioChannels {
             inner.close(); // nobody else would
             throw t;
         }
+    }
+
+    /** What carries the bytes of a connected channel of this package; null of any other channel. */
+    public static @Nullable Stream streamOf(SocketChannel channel) {
+        return channel instanceof StreamSocketChannel s ? s.streamOrNull() : null;
+    }
+
+    /** Whether it is a channel of this package. */
+    public static boolean isOurs(SocketChannel channel) {
+        return channel instanceof StreamSocketChannel;
     }
 
     /** There may be selectors of the JDK: what channels need to be known to them is taken now, while there are descriptors. */

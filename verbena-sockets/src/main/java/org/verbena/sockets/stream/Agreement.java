@@ -3,6 +3,7 @@ package org.verbena.sockets.stream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.SocketChannel;
@@ -347,7 +348,7 @@ final class Agreement {
         }
         helloSent = true;
         send(message -> Greeting.put(message,
-                new Greeting.Hello(Greeting.VERSION, 0, sessions.instance(), cookie, sessions.port(), accepted)));
+                new Greeting.Hello(Greeting.VERSION, Greeting.INTRODUCTIONS, sessions.instance(), cookie, sessions.port(), accepted)));
     }
 
     private boolean send(Consumer<MemorySegment> fill) {
@@ -471,6 +472,8 @@ final class Agreement {
         try {
             asked = true;
             peerInstance = hello.instance();
+            stream.introduction().peer(hello.features(), new InetSocketAddress(InetAddress.getLoopbackAddress(), hello
+                    .port() & 0xffff));
             engine.sessions().obtain(peerInstance, hello.port(), role, asking);
         } catch (VerbsException e) {
             end(StreamEngine.reason(e.errno(), FallbackReason.NO_SESSION), e);

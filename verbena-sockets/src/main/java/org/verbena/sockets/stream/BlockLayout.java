@@ -11,7 +11,7 @@ import java.lang.invoke.VarHandle;
  * <pre>
  *         0         8         16        24        32        40       48
  *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │        │        │   what the peer says as the one that sends
- *   64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed │ urgent │   what the peer says as the one that receives
+ *   64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed │ urgent │ introduction   as the one that receives
  * </pre>
  *
  * Each word is read once and checked before it is used. docs/stream.md explains them.
@@ -44,6 +44,9 @@ final class BlockLayout {
     static final int CLOSED = 104;
     /** 1: the peer wants urgent data in line; written before its first {@link #DATA_ARM}. */
     static final int URGENT = 112;
+
+    /** Not 0: what the peer says to a module above, see {@link Introduction}; only to who has {@link Greeting#INTRODUCTIONS}. */
+    static final int INTRODUCTION = 120;
 
     /** The stream ends at the position; the reader gets all of it, then the end. */
     static final int END_ORDERLY = 1;

@@ -23,6 +23,9 @@ final class Greeting {
     /** The oldest version that is still understood. */
     static final int OLDEST = 1;
 
+    /** A feature: the word {@link BlockLayout#INTRODUCTION} of the control block is looked at. */
+    static final int INTRODUCTIONS = 1;
+
     static final int HELLO = 1;
     static final int OFFER = 2;
 

@@ -116,6 +116,7 @@ final class RemoteAgreement {
             Link link = Link.create(made, stream);
             if (stream.prepare(link)) {
                 session = made;
+                stream.introduction().peer(made.peerFeatures(), sessions.listener(name.server()));
                 return link;
             }
             link.release();

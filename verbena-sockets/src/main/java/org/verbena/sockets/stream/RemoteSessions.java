@@ -256,6 +256,7 @@ final class RemoteSessions {
             if (meeting == null || meeting.nonce() != nonce || meeting.version() < RemoteGreeting.OLDEST) {
                 throw new VerbsException("connect to " + there, Errno.EPROTO, "the answer is not Verbena's");
             }
+            session.peerFeatures(meeting.features());
             session.connected(connection, meeting.headerAddress(), meeting.headerKey());
             Live live = new Live(session, meeting.idHigh(), meeting.idLow());
             engine.submit(() -> ready(route, live));
@@ -313,6 +314,11 @@ final class RemoteSessions {
                 end.end(why);
             }
         }
+    }
+
+    /** Where the process of a server takes requests. */
+    InetSocketAddress listener(InetSocketAddress server) {
+        return new InetSocketAddress(server.getAddress(), number);
     }
 
     /** Sends the offer of an end that connected. */
@@ -375,6 +381,9 @@ final class RemoteSessions {
     /** What is no request of Verbena's goes no further. */
     private void take(ConnectionRequest request) {
         try {
+            if (Introduction.take(request)) {
+                return;
+            }
             RemoteGreeting.Meeting meeting = RemoteGreeting.meeting(request.privateData());
             Gid from = request.remoteGid();
             Gid at = request.localGid();
@@ -432,6 +441,7 @@ final class RemoteSessions {
             RemoteGreeting.Meeting meeting = held.meeting();
             Connection connection = held.request().accept(session.queuePair(), parameters(session, name,
                     meeting.nonce()));
+            session.peerFeatures(meeting.features());
             session.connected(connection, meeting.headerAddress(), meeting.headerKey());
             Live live = new Live(session, meeting.idHigh(), meeting.idLow());
             engine.submit(() -> ready(held.route(), live));
@@ -465,7 +475,8 @@ final class RemoteSessions {
 
     private ConnectionParameters parameters(Session session, ConnectionName name, long nonce) {
         return ConnectionParameters.builder().timeout(Duration.ofNanos(Agreement.PATIENCE_NANOS).plus(MARGIN))
-                .privateData(RemoteGreeting.bytes(new RemoteGreeting.Meeting(RemoteGreeting.VERSION, 0, name.client()
+                .privateData(RemoteGreeting.bytes(new RemoteGreeting.Meeting(RemoteGreeting.VERSION,
+                        Greeting.INTRODUCTIONS, name.client()
                         .getPort(), name.server().getPort(), ConnectionName.fold(name.client().getAddress()),
                         ConnectionName.fold(name.server().getAddress()), session.header().rkey(), session.header()
                                 .address(), nonce, idHigh, idLow)))

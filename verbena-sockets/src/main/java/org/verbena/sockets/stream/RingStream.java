@@ -23,6 +23,7 @@ final class RingStream extends Stream {
     private volatile @Nullable Listener listener;
     private volatile @Nullable Agreement agreement;
     private volatile FallbackReason reason = FallbackReason.NONE;
+    private final Introduction introduction = new Introduction(this);
     private boolean closed;
     private boolean taken;
     private volatile boolean offered;
@@ -80,6 +81,7 @@ final class RingStream extends Stream {
         } else {
             in.peerKnown(out);
             changed();
+            introduction.changed();
         }
     }
 
@@ -92,6 +94,7 @@ final class RingStream extends Stream {
         in.stayWithTcp();
         out.stayWithTcp();
         changed();
+        introduction.changed();
     }
 
     synchronized boolean isClosed() {
@@ -121,9 +124,10 @@ final class RingStream extends Stream {
         }
     }
 
-    /** The peer has called: it may want a larger ring. On the engine's thread. */
+    /** The peer has called: it may want a larger ring, or introduce itself. On the engine's thread. */
     void grow() {
         in.grow(out);
+        introduction.look();
     }
 
     /** Wakes the peer by a byte on TCP, which carries nothing else any more. */
@@ -339,6 +343,7 @@ final class RingStream extends Stream {
         in.leave();
         StreamCounters.closed(this);
         StreamEngine.closed(this);
+        introduction.changed();
     }
 
     @Override
@@ -398,6 +403,11 @@ final class RingStream extends Stream {
     String remoteDevice() {
         Link own = link;
         return own == null || !offered ? null : own.session.remoteDevice();
+    }
+
+    @Override
+    public Introduction introduction() {
+        return introduction;
     }
 
     @Override

@@ -91,6 +91,7 @@ final class Session {
     private final ReadyRings ready;
 
     private @Nullable Connection connection;
+    private volatile int peerFeatures;
     private long peerHeader;
     private int peerHeaderKey;
 
@@ -181,6 +182,20 @@ final class Session {
     @Nullable
     String remoteDevice() {
         return letters == null ? null : pd.context().device().name();
+    }
+
+    /** What the peer knows, of a session with another host: see {@link RemoteGreeting}. */
+    int peerFeatures() {
+        return peerFeatures;
+    }
+
+    void peerFeatures(int features) {
+        peerFeatures = features;
+    }
+
+    /** The context that its queue pair is of. */
+    Context context() {
+        return pd.context();
     }
 
     Arena arena() {
@@ -547,6 +562,7 @@ final class Session {
         }
         for (RingStream stream : streams()) {
             stream.changed();
+            stream.introduction().changed();
         }
     }
 

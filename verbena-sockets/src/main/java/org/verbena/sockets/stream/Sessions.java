@@ -210,6 +210,9 @@ final class Sessions {
         Session session = null;
         Key key = null;
         try {
+            if (Introduction.take(request)) {
+                return;
+            }
             byte[] said = request.privateData();
             if (said.length != 24 || ByteBuffer.wrap(said).getInt() != MAGIC) {
                 request.reject();

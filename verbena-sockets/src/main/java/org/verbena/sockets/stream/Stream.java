@@ -276,6 +276,11 @@ public abstract class Stream {
         return null;
     }
 
+    /** By which modules above find their like at the other end; null if there are no rings to be had. */
+    public @Nullable Introduction introduction() {
+        return null;
+    }
+
     /** The TCP connection under it. */
     abstract SocketChannel tcp();
 

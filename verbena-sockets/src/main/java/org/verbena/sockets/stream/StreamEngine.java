@@ -174,6 +174,14 @@ final class StreamEngine {
         }
     }
 
+    /** Has the engine's thread do something, if there is one. */
+    static void submitIfStarted(Runnable job) {
+        StreamEngine engine = Holder.started();
+        if (engine != null) {
+            engine.submit(job);
+        }
+    }
+
     /** A stream was closed: its memory is given back when the peer has closed it too. */
     static void closed(RingStream stream) {
         StreamEngine engine = Holder.started();

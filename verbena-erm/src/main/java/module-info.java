@@ -1,0 +1,10 @@
+/** Memory of the other end of a connected socket, to copy to and from: remote memory as SMC-ERM has it. */
+@org.jspecify.annotations.NullMarked module org.verbena.erm {
+    requires static org.jspecify;
+    requires org.verbena.linux;
+    requires org.verbena.sockets;
+    requires transitive org.verbena.verbs;
+
+    exports org.verbena.erm;
+    exports org.verbena.erm.smc;
+}

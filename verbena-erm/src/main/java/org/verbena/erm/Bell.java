@@ -1,0 +1,105 @@
+package org.verbena.erm;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What wakes who waits for a queue: a thread that parks, or a selector that knows a pipe. It stays rung until it is silenced.
+ * Thread-safe.
+ */
+final class Bell {
+    private final Semaphore rung = new Semaphore(0);
+    private @Nullable Pipe pipe;
+    private boolean written;
+    private boolean closed;
+
+    /** Rings; costs a system call if there is a pipe and it is silent. */
+    void ring() {
+        if (rung.availablePermits() == 0) {
+            rung.release();
+        }
+        synchronized (this) {
+            Pipe p = pipe;
+            if (p != null && !written && !closed) {
+                written = write(p);
+            }
+        }
+    }
+
+    private static boolean write(Pipe p) {
+        try {
+            return p.sink().write(ByteBuffer.wrap(new byte[1])) == 1;
+        } catch (IOException e) {
+            return false; // the program has closed the other end of it
+        }
+    }
+
+    /** Takes back what was rung. */
+    void silence() {
+        rung.drainPermits();
+        synchronized (this) {
+            Pipe p = pipe;
+            if (p != null && written) {
+                written = false;
+                try {
+                    ByteBuffer one = ByteBuffer.allocate(1);
+                    int n = p.source().read(one);
+                    if (n == 0) {
+                        throw new IOException("the byte that was written is not there");
+                    }
+                } catch (IOException e) {
+                    closed = true; // the program has closed it, or has read from it
+                }
+            }
+        }
+    }
+
+    /** Waits until it rings; false when the time is over. */
+    boolean await(long nanos) throws InterruptedException {
+        return rung.tryAcquire(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** The end for a selector that takes the channel {@code like}; made at the first call. */
+    synchronized Pipe.SourceChannel pipe(SocketChannel like) throws IOException {
+        Pipe p = pipe;
+        if (p == null) {
+            if (closed) {
+                throw new IOException("the remote memory has ended");
+            }
+            p = like.provider().openPipe();
+            try {
+                p.source().configureBlocking(false);
+                p.sink().configureBlocking(false);
+            } catch (IOException e) {
+                p.source().close();
+                p.sink().close();
+                throw e;
+            }
+            pipe = p;
+            if (rung.availablePermits() > 0) {
+                written = write(p);
+            }
+        }
+        return p.source();
+    }
+
+    /** The end of the pipe that nobody selects is closed: the other one becomes readable and stays so. */
+    synchronized void close() {
+        closed = true;
+        Pipe p = pipe;
+        if (p != null) {
+            try {
+                p.sink().close();
+            } catch (IOException e) {
+                // there is nothing else to be done with it
+            }
+        }
+        rung.release();
+    }
+}

@@ -1,0 +1,189 @@
+package org.verbena.erm;
+
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * The control path of a connection: regions are announced and taken back, and the other end's answers are waited for. What
+ * the other end says is taken by the engine's thread.
+ */
+final class Control extends Engine.Duty {
+    private final Regions regions;
+    private final Link link;
+    private final CopyQueue copies;
+    private final EventQueue events;
+    private final ControlSends sends;
+    private final CompletionQueue heard;
+    private final int peerNotices;
+    private final int peerAsyncNotices;
+    /** Who waits for an answer, by id. */
+    private final Map<Integer, CompletableFuture<Integer>> announcing = new ConcurrentHashMap<>();
+    private final Map<Integer, CompletableFuture<Integer>> revoking = new ConcurrentHashMap<>();
+    private int asyncTakenByPeer;
+
+    Control(Regions regions, Link link, CopyQueue copies, EventQueue events, Handshake peer) {
+        this.regions = regions;
+        this.link = link;
+        this.copies = copies;
+        this.events = events;
+        peerNotices = peer.notices();
+        peerAsyncNotices = peer.asyncNotices();
+        sends = new ControlSends(regions, link, peerAsyncNotices);
+        heard = link.heard();
+    }
+
+    ControlSends sends() {
+        return sends;
+    }
+
+    /** Tells the other end of a region; the future has 0, or why the other end does not take note of it. */
+    CompletableFuture<Integer> announce(LocalRegion region) {
+        CompletableFuture<Integer> answer = new CompletableFuture<>();
+        announcing.put(region.id(), answer);
+        if (!sends.send(new Messages.Message(Messages.ADD, region.id(), region.memory().address(), region.length(),
+                region.memory().rkey(), region.access() & Regions.REMOTE_ACCESS, region.tag(), 0))) {
+            answer.complete(Errno.ENOTCONN);
+        }
+        return answer;
+    }
+
+    /** Tells the other end that a region is about to go; the future has 0 when it uses it no more. */
+    CompletableFuture<Integer> revoke(int id) {
+        announcing.remove(id);
+        CompletableFuture<Integer> answer = new CompletableFuture<>();
+        revoking.put(id, answer);
+        if (!sends.send(Messages.Message.of(Messages.REVOKE, id))) {
+            answer.complete(Errno.ENOTCONN);
+        }
+        return answer;
+    }
+
+    /** Nobody waits any more. */
+    void forget(int id) {
+        announcing.remove(id);
+        revoking.remove(id);
+    }
+
+    /** Tells the other end how many notices were taken; on the engine's thread. */
+    @Override
+    void attend() {
+        sends.send(new Messages.Message(Messages.CREDIT, 0, 0, 0, events.tellAsync(), 0, 0, events.tell()));
+    }
+
+    /** Takes what the other end has said; on the engine's thread. */
+    void take() {
+        heard.requestNotify(false); // before the look: what comes after it is told of
+        while (link.failure() == null && heard.startPoll() == 0) {
+            int status = heard.status();
+            int slot = (int) heard.wrId();
+            long length = status == WcStatus.SUCCESS ? heard.byteLength() : 0;
+            heard.endPoll();
+            if (status != WcStatus.SUCCESS) {
+                link.fail("the other end is gone");
+                return;
+            }
+            long at = (long) slot * Messages.RECEIVE_BYTES;
+            Messages.Message m = Messages.message(link.inbox(), at);
+            link.control().receiveQueue().post(slot, link.inboxRegion(), at, Messages.RECEIVE_BYTES);
+            if (length != Messages.CONTROL_BYTES || !take(m)) {
+                link.fail("the other end breaks the protocol: " + m);
+            }
+        }
+    }
+
+    /** False if it makes no sense. */
+    boolean take(Messages.Message m) {
+        return switch (m.type()) {
+            case Messages.ADD -> added(m);
+            case Messages.ADDED -> answered(announcing, m.id(), m.errno());
+            case Messages.REVOKE -> revoked(m.id());
+            case Messages.REVOKED -> answered(revoking, m.id(), 0);
+            case Messages.NOTICE -> events.notice(m.id(), m.access(), m.address(), m.length(), m.tag());
+            case Messages.CREDIT -> copies.credit(m.errno(), peerNotices) && credit(m.key());
+            default -> false;
+        };
+    }
+
+    private boolean added(Messages.Message m) {
+        int error = regions.addRemote(new RemoteRegion(m.id(), m.key(), m.address(), m.length(), m.access(), m.tag()));
+        if (error == Errno.EPROTO) {
+            return false;
+        }
+        sends.send(new Messages.Message(Messages.ADDED, m.id(), 0, 0, 0, 0, 0, error));
+        if (error == 0) {
+            events.changed(RegionId.index(m.id()));
+        }
+        return true;
+    }
+
+    /** One that nobody waits for was waited for too long, or is of a region that the other end has invented. */
+    private boolean answered(Map<Integer, CompletableFuture<Integer>> waiting, int id, int error) {
+        CompletableFuture<Integer> answer = waiting.remove(id);
+        if (answer != null) {
+            answer.complete(error);
+        }
+        return answer != null || regions.wasThere(id);
+    }
+
+    private boolean revoked(int id) {
+        if (!RegionId.isSane(id) || RegionId.side(id) == regions.side()) {
+            return false;
+        }
+        RemoteRegion region = regions.removeRemote(id);
+        if (region == null) { // one that was not taken note of
+            return sends.send(Messages.Message.of(Messages.REVOKED, id)) || link.failure() == null;
+        }
+        events.changed(RegionId.index(id));
+        Thread.ofVirtual().name("verbena-erm-revoke").start(() -> {
+            if (awaitCopies(Long.MAX_VALUE)) {
+                sends.send(Messages.Message.of(Messages.REVOKED, id));
+            }
+        });
+        return true;
+    }
+
+    /**
+     * Waits until all copies that this end has started by now have been done.
+     *
+     * @return false if the link fails before, or the time is over
+     */
+    boolean awaitCopies(long nanos) {
+        long began = System.nanoTime();
+        long mark = copies.mark();
+        long sent = sends.mark();
+        long pause = 1_000;
+        while (!copies.isDone(mark) || !sends.isDone(sent)) {
+            if (link.failure() != null || System.nanoTime() - began > nanos) {
+                return false;
+            }
+            LockSupport.parkNanos(pause);
+            pause = Math.min(2 * pause, 1_000_000);
+        }
+        return true;
+    }
+
+    private boolean credit(int taken) {
+        int more = taken - asyncTakenByPeer;
+        if (more < 0 || more > peerAsyncNotices) {
+            return false;
+        }
+        asyncTakenByPeer = taken;
+        if (more > 0) {
+            sends.credit(more);
+        }
+        return true;
+    }
+
+    /** Nobody is answered any more. */
+    void end(String reason) {
+        sends.end(reason);
+        announcing.values().forEach(answer -> answer.complete(Errno.ENOTCONN));
+        revoking.values().forEach(answer -> answer.complete(Errno.ENOTCONN));
+    }
+}

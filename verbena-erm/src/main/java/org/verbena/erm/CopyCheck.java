@@ -1,0 +1,28 @@
+package org.verbena.erm;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
+
+/** What is looked at before a copy is posted. */
+final class CopyCheck {
+    private CopyCheck() {}
+
+    /** 0, or why a copy is refused, as {@link CopyQueue#copy(int, long, int, long, long, int, long, long)} has it. */
+    static int check(LocalRegion local, long localAt, RemoteRegion remote, long remoteAt, long length, int flags,
+            boolean write, long maxLength) {
+        if ((flags & ~CopyFlags.ALL) != 0) {
+            return Errno.EINVAL;
+        }
+        if (length < 0 || localAt < 0 || remoteAt < 0 || localAt > local.length() - length
+                || remoteAt > remote.length() - length) {
+            return Errno.ERANGE;
+        }
+        if (write
+                ? (remote.access() & AccessFlags.REMOTE_WRITE) == 0
+                : (remote.access() & AccessFlags.REMOTE_READ) == 0
+                        || (local.access() & AccessFlags.LOCAL_WRITE) == 0) {
+            return Errno.EACCES;
+        }
+        return length > maxLength ? Errno.EMSGSIZE : 0;
+    }
+}

@@ -1,0 +1,23 @@
+package org.verbena.erm;
+
+/** Flags of a copy; combined with {@code |}. */
+public final class CopyFlags {
+    /** No flag. */
+    public static final int NONE = 0;
+    /**
+     * The other end gets an event, {@link EventType#COPIED} or {@link EventType#COPIED_FROM}, when the bytes are there:
+     * {@code SMC_ERM_CMD_FLAG_REMOTE_COMPL}.
+     */
+    public static final int REMOTE_COMPLETION = 1;
+    /** The copy starts only when all earlier copies from the other end's memory have been done. */
+    public static final int FENCE = 1 << 1;
+    /**
+     * Success makes no completion here. A later copy's completion says that this one is done, too. If it fails there is a
+     * completion all the same.
+     */
+    public static final int UNSIGNALED = 1 << 2;
+
+    static final int ALL = REMOTE_COMPLETION | FENCE | UNSIGNALED;
+
+    private CopyFlags() {}
+}

@@ -1,0 +1,582 @@
+package org.verbena.erm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SendQueue;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * Copies between memory of the two ends, and tells what has been done: what {@code sendmsg} with {@code SMC_ERM_CMD_COPY} and
+ * no message are.
+ *
+ * {@snippet :
+ * int error = copies.copy(mine.id(), 0, theirs.id(), 4096, 1 << 20, CopyFlags.REMOTE_COMPLETION, context, 0);
+ * while (!copies.poll()) {
+ *     Thread.onSpinWait();
+ * }
+ * if (copies.status() == WcStatus.SUCCESS) { // the bytes are there, and copies.context() says which
+ *     ...
+ * }
+ * }
+ *
+ * <p>One region is this end's and the other one the other end's: the direction follows from that. Everything is checked before
+ * anything is posted, so a mistake costs nothing but its answer. Copies are done, and complete, in the order in which they
+ * were started.
+ *
+ * <p>One thread at a time copies and polls; nothing is locked for it. No call allocates, throws, locks, or makes a system call
+ * but what the provider makes. At most {@link #depth()} copies are on their way or wait to be polled.
+ */
+public final class CopyQueue {
+    private static final int DEPTH = Limits.COPIES;
+    private static final int MASK = DEPTH - 1;
+    private static final int MOST_UNSIGNALED = DEPTH / 4;
+    private static final VarHandle COMPLETED;
+    private static final VarHandle CREDIT;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            COMPLETED = lookup.findVarHandle(CopyQueue.class, "reported", long.class);
+            CREDIT = lookup.findVarHandle(CopyQueue.class, "credit", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Regions regions;
+    private final int side;
+    private final SendQueue queue;
+    private final CompletionQueue done;
+    private final long maxLength;
+    private final Gate gate = new Gate();
+    private final Bell bell;
+    private final ReentrantLock shutting = new ReentrantLock();
+    private final MemorySegment notice = Arena.ofAuto().allocate(Messages.NOTICE_BYTES, Long.BYTES);
+    private @Nullable EventQueue events;
+
+    // copies by number, modulo DEPTH; the numbers count from 0
+    private final long[] contexts = new long[DEPTH];
+    private final boolean[] silent = new boolean[DEPTH];
+    private long posted;
+    private int unsignaled;
+    /** Those before it have been reported, or need not be. */
+    private long reported;
+
+    // what was polled for the program while it did not poll: guarded by the gate
+    private final long[] keptNumber = new long[DEPTH];
+    private final int[] keptStatus = new int[DEPTH];
+    private int kept;
+    private int keptFrom;
+
+    /** Notices of this end's copies, and of those the ones that the other end's program has not taken come out of this. */
+    private int notices;
+    /** {@code notices} may become this, and no more. */
+    private int credit;
+    private volatile boolean starved;
+
+    private long context;
+    private int status;
+    private boolean held;
+
+    private final CopyBatch batch = new CopyBatch();
+
+    private long copies;
+    private long bytesWritten;
+    private long bytesRead;
+    private long failed;
+    private long stalls;
+    private long noticed;
+
+    CopyQueue(Regions regions, Link link, int peerNotices) {
+        this.regions = regions;
+        side = regions.side();
+        queue = link.data().sendQueue();
+        done = link.copied();
+        maxLength = link.maxLength();
+        bell = link.copyBell();
+        credit = peerNotices;
+    }
+
+    void events(EventQueue takesThem) {
+        events = takesThem;
+    }
+
+    /** How many copies may be on their way or wait to be polled. */
+    public int depth() {
+        return DEPTH;
+    }
+
+    /**
+     * Copies, without user data.
+     *
+     * @return as {@link #copy(int, long, int, long, long, int, long, long)}
+     */
+    public int copy(int from, long fromOffset, int to, long toOffset, long length, int flags, long userContext) {
+        return copy(from, fromOffset, to, toOffset, length, flags, userContext, 0);
+    }
+
+    /**
+     * Copies {@code length} bytes: to the other end's memory, an RDMA WRITE, or from it, an RDMA READ.
+     *
+     * @param from id of the region to copy from, of one end
+     * @param fromOffset of the first byte, in bytes
+     * @param to id of the region to copy to, of the other end
+     * @param toOffset of the first byte, in bytes
+     * @param length bytes; 0 copies nothing and makes the same completions
+     * @param flags see {@link CopyFlags}
+     * @param userContext comes back with the completion
+     * @param userData for the other end's event, with {@link CopyFlags#REMOTE_COMPLETION}
+     * @return 0, or: {@code ENOENT} if one of the regions is not there, or no more, or both are of one end; {@code ERANGE} if
+     *         the bytes do not lie in both; {@code EACCES} if a region does not give the right; {@code EINVAL} for unknown
+     *         flags; {@code EMSGSIZE} for more than the provider carries at once (2 GiB); {@code EAGAIN} if
+     *         {@link #depth()} copies have not been polled, or a region is just being taken back: poll and try again;
+     *         {@code ENOBUFS} if the other end's program has not taken the events of earlier copies; {@code ENOTCONN} if the
+     *         remote memory has ended
+     */
+    public int copy(int from, long fromOffset, int to, long toOffset, long length, int flags, long userContext,
+            long userData) {
+        int state = gate.enter();
+        if (state != Gate.OPEN) {
+            return state == Gate.SHUT ? Errno.EAGAIN : Errno.ENOTCONN;
+        }
+        int error = copyNow(from, fromOffset, to, toOffset, length, flags, userContext, userData);
+        gate.leave();
+        return error;
+    }
+
+    private int copyNow(int from, long fromOffset, int to, long toOffset, long length, int flags, long userContext,
+            long userData) {
+        boolean write = RegionId.side(from) == side;
+        LocalRegion local = regions.local(write ? from : to);
+        RemoteRegion remote = regions.remote(write ? to : from);
+        if (local == null || remote == null) {
+            return Errno.ENOENT;
+        }
+        long localAt = write ? fromOffset : toOffset;
+        long remoteAt = write ? toOffset : fromOffset;
+        int error = CopyCheck.check(local, localAt, remote, remoteAt, length, flags, write, maxLength);
+        if (error != 0) {
+            return error;
+        }
+        boolean tell = (flags & CopyFlags.REMOTE_COMPLETION) != 0;
+        if (posted - reported >= DEPTH) {
+            return Errno.EAGAIN;
+        }
+        if (tell && !hasCredit(1)) {
+            return Errno.ENOBUFS;
+        }
+        boolean quiet = (flags & CopyFlags.UNSIGNALED) != 0;
+        boolean signal = !quiet || unsignaled + 1 >= MOST_UNSIGNALED;
+        int how = (flags & CopyFlags.FENCE) != 0 ? SendFlags.FENCE : SendFlags.NONE;
+        if (tell) {
+            SendQueue open = queue.start();
+            add(open, posted, local, localAt, remote, remoteAt, length, how, write);
+            addNotice(open, posted, remote.id(), remoteAt, length, userData, write, signal);
+            error = open.complete();
+        } else {
+            how |= signal ? SendFlags.SIGNALED : SendFlags.NONE;
+            error = write
+                    ? queue.postWrite(posted, how, local.memory(), localAt, length, remote.rkey(), remote.address()
+                            + remoteAt)
+                    : queue.postRead(posted, how, local.memory(), localAt, length, remote.rkey(), remote.address()
+                            + remoteAt);
+        }
+        if (error != 0) {
+            return refused(error);
+        }
+        started(userContext, length, quiet, signal, tell, write);
+        return 0;
+    }
+
+    private boolean hasCredit(int wanted) {
+        if ((int) CREDIT.getAcquire(this) - notices >= wanted) {
+            return true;
+        }
+        starved = true; // then a look: what comes after it rings
+        if ((int) CREDIT.getVolatile(this) - notices >= wanted) {
+            return true;
+        }
+        stalls++;
+        return false;
+    }
+
+    private static void add(SendQueue open, long number, LocalRegion local, long localAt, RemoteRegion remote,
+            long remoteAt, long length, int how, boolean write) {
+        if (write) {
+            open.write(number, how, remote.rkey(), remote.address() + remoteAt).sge(local.memory(), localAt, length);
+        } else {
+            open.read(number, how, remote.rkey(), remote.address() + remoteAt).sge(local.memory(), localAt, length);
+        }
+    }
+
+    private void addNotice(SendQueue open, long number, int id, long offset, long length, long userData, boolean write,
+            boolean signal) {
+        EventQueue taking = events;
+        Messages.putNotice(notice, id, write ? Messages.WRITTEN : Messages.READ, offset, length, userData,
+                taking == null ? 0 : taking.tell());
+        int how = signal ? SendFlags.SIGNALED : SendFlags.NONE;
+        open.send(number, write ? how : how | SendFlags.FENCE).inline(notice, 0, Messages.NOTICE_BYTES);
+    }
+
+    private void started(long userContext, long length, boolean quiet, boolean signal, boolean tell, boolean write) {
+        int slot = (int) posted & MASK;
+        contexts[slot] = userContext;
+        silent[slot] = quiet;
+        posted++;
+        unsignaled = signal ? 0 : unsignaled + 1;
+        copies++;
+        if (write) {
+            bytesWritten += length;
+        } else {
+            bytesRead += length;
+        }
+        if (tell) {
+            notices++;
+            noticed++;
+        }
+    }
+
+    private static int refused(int error) {
+        return error == Errno.ENOMEM ? Errno.EAGAIN : error == Errno.EINVAL ? Errno.ENOTCONN : error;
+    }
+
+    /** Opens a batch; one that was left open is dropped. */
+    public CopyQueue start() {
+        batch.clear();
+        return this;
+    }
+
+    /** Adds a copy to the batch, as {@link #copy(int, long, int, long, long, int, long, long)}; {@link #commit} checks it. */
+    public CopyQueue add(int from, long fromOffset, int to, long toOffset, long length, int flags, long userContext,
+            long userData) {
+        batch.add(from, fromOffset, to, toOffset, length, flags, userContext, userData);
+        return this;
+    }
+
+    /**
+     * Starts the copies of the batch, all of them or none.
+     *
+     * @return as {@link #copy(int, long, int, long, long, int, long, long)}, of the first that is refused; {@code E2BIG} for
+     *         more than 32 copies
+     */
+    public int commit() {
+        int error;
+        int state = batch.count > CopyBatch.MOST ? Gate.SHUT : gate.enter();
+        if (state == Gate.OPEN) {
+            error = checkBatch();
+            if (error == 0 && batch.count > 0) {
+                error = postBatch();
+            }
+            gate.leave();
+        } else {
+            error = batch.count > CopyBatch.MOST ? Errno.E2BIG : state == Gate.SHUT ? Errno.EAGAIN : Errno.ENOTCONN;
+        }
+        batch.clear();
+        return error;
+    }
+
+    private int checkBatch() {
+        CopyBatch b = batch;
+        int tells = 0;
+        for (int i = 0; i < b.count; i++) {
+            boolean write = RegionId.side(b.from[i]) == side;
+            LocalRegion local = regions.local(write ? b.from[i] : b.to[i]);
+            RemoteRegion remote = regions.remote(write ? b.to[i] : b.from[i]);
+            if (local == null || remote == null) {
+                return Errno.ENOENT;
+            }
+            int error = CopyCheck.check(local, write ? b.fromOffset[i] : b.toOffset[i], remote, write
+                    ? b.toOffset[i]
+                    : b.fromOffset[i], b.length[i], b.flags[i], write, maxLength);
+            if (error != 0) {
+                return error;
+            }
+            b.local[i] = local;
+            b.remote[i] = remote;
+            tells += b.flags[i] & CopyFlags.REMOTE_COMPLETION;
+        }
+        if (posted - reported + b.count > DEPTH) {
+            return Errno.EAGAIN;
+        }
+        return tells > 0 && !hasCredit(tells) ? Errno.ENOBUFS : 0;
+    }
+
+    private int postBatch() {
+        CopyBatch b = batch;
+        SendQueue open = queue.start();
+        for (int i = 0; i < b.count; i++) {
+            LocalRegion local = b.local[i];
+            RemoteRegion remote = b.remote[i];
+            if (local == null || remote == null) {
+                throw new IllegalStateException("a batch is posted that was not checked");
+            }
+            boolean write = RegionId.side(b.from[i]) == side;
+            boolean signal = isSignaled(i);
+            int how = (b.flags[i] & CopyFlags.FENCE) != 0 ? SendFlags.FENCE : SendFlags.NONE;
+            boolean tell = (b.flags[i] & CopyFlags.REMOTE_COMPLETION) != 0;
+            long remoteAt = write ? b.toOffset[i] : b.fromOffset[i];
+            add(open, posted + i, local, write ? b.fromOffset[i] : b.toOffset[i], remote, remoteAt, b.length[i], signal
+                    && !tell ? how | SendFlags.SIGNALED : how, write);
+            if (tell) {
+                addNotice(open, posted + i, remote.id(), remoteAt, b.length[i], b.userData[i], write, signal);
+            }
+        }
+        int error = open.complete();
+        if (error != 0) {
+            return refused(error);
+        }
+        for (int i = 0; i < b.count; i++) {
+            started(b.userContext[i], b.length[i], (b.flags[i] & CopyFlags.UNSIGNALED) != 0, isSignaled(i),
+                    (b.flags[i] & CopyFlags.REMOTE_COMPLETION) != 0, RegionId.side(b.from[i]) == side);
+        }
+        return 0;
+    }
+
+    /** Whether a copy of the batch makes a completion for this queue: the last one does, so that places become free. */
+    private boolean isSignaled(int i) {
+        return i == batch.count - 1 || (batch.flags[i] & CopyFlags.UNSIGNALED) == 0;
+    }
+
+    // ---- what has been done
+
+    /**
+     * Moves on to the next copy that has been done, or has failed.
+     *
+     * @return true if there is one: {@link #context()} and {@link #status()} are of it
+     */
+    public boolean poll() {
+        if (held) {
+            held = false;
+            return true;
+        }
+        int state = gate.enter();
+        if (state == Gate.OPEN) {
+            boolean found = next(true);
+            gate.leave();
+            return found;
+        }
+        return state == Gate.ENDED && next(false);
+    }
+
+    private boolean next(boolean live) {
+        while (true) {
+            long number;
+            int how;
+            if (kept > 0) {
+                number = keptNumber[keptFrom];
+                how = keptStatus[keptFrom];
+                keptFrom = keptFrom + 1 & MASK;
+                kept--;
+            } else if (live && done.startPoll() == 0) {
+                number = done.wrId();
+                how = done.status();
+                done.endPoll();
+            } else {
+                return false;
+            }
+            if (number < reported) {
+                continue; // the second request of a copy that has failed
+            }
+            COMPLETED.setRelease(this, number + 1);
+            int slot = (int) number & MASK;
+            if (how != WcStatus.SUCCESS) {
+                failed++;
+            } else if (silent[slot]) {
+                continue;
+            }
+            context = contexts[slot];
+            status = how;
+            return true;
+        }
+    }
+
+    /** The user context of the copy that {@link #poll} has found. */
+    public long context() {
+        return context;
+    }
+
+    /**
+     * How the copy that {@link #poll} has found ended, see {@link WcStatus}. What is not {@link WcStatus#SUCCESS} has ended
+     * the remote memory of the connection, too, and {@link RemoteMemory#endReason()} says why; the socket goes on.
+     */
+    public int status() {
+        return status;
+    }
+
+    /** How many copies have been started and not been found by {@link #poll}. For the thread that copies. */
+    public int outstanding() {
+        return (int) (posted - reported);
+    }
+
+    // ---- waiting
+
+    /** Has the bell rung at the next completion, or when there is room for notices after there was none; true if there is one already. */
+    boolean arm() {
+        bell.silence();
+        if (held) {
+            return true;
+        }
+        int state = enterWaiting();
+        if (state == Gate.OPEN) {
+            done.requestNotify(false);
+            held = next(true);
+            gate.leave();
+        } else {
+            held = next(false);
+        }
+        return held || state == Gate.ENDED || starved && hasCreditAgain();
+    }
+
+    private boolean hasCreditAgain() {
+        if ((int) CREDIT.getVolatile(this) - notices > 0) {
+            starved = false;
+            return true;
+        }
+        return false;
+    }
+
+    private int enterWaiting() {
+        int state;
+        while ((state = gate.enter()) == Gate.SHUT) {
+            Thread.onSpinWait();
+        }
+        return state;
+    }
+
+    // ---- for the other threads
+
+    /**
+     * The other end's program has taken so many notices in all.
+     *
+     * @return false if that cannot be
+     */
+    boolean credit(int taken, int peerNotices) {
+        int now;
+        int next = taken + peerNotices;
+        do {
+            now = (int) CREDIT.getVolatile(this);
+            if (next - now < 0) {
+                return true; // said earlier, and heard later, by the other way
+            }
+            if (next - now > peerNotices) {
+                return false;
+            }
+        } while (!CREDIT.compareAndSet(this, now, next));
+        if (starved && next != now) {
+            starved = false;
+            bell.ring();
+        }
+        return true;
+    }
+
+    /** A number that {@link #isDone} is to be asked with: all copies that have been started by now. Nobody is inside then. */
+    long mark() {
+        shutting.lock();
+        try {
+            if (!shut()) {
+                return 0;
+            }
+            long now = posted;
+            gate.open();
+            return now;
+        } finally {
+            shutting.unlock();
+        }
+    }
+
+    /** Shuts the gate and waits until the program is out; false if it has ended. */
+    private boolean shut() {
+        gate.shut();
+        while (!gate.isEmpty()) {
+            Thread.yield(); // it may be copying a gigabyte
+        }
+        return gate.state() == Gate.SHUT;
+    }
+
+    /** Whether the copies before a mark have been done; polls for the program if that has not done so. */
+    boolean isDone(long mark) {
+        if ((long) COMPLETED.getAcquire(this) >= mark) {
+            return true;
+        }
+        shutting.lock();
+        try {
+            if (!shut()) {
+                return true;
+            }
+            keep();
+            boolean done = lastKept() >= mark;
+            gate.open();
+            return done;
+        } finally {
+            shutting.unlock();
+        }
+    }
+
+    private long lastKept() {
+        return kept == 0 ? reported : keptNumber[keptFrom + kept - 1 & MASK] + 1;
+    }
+
+    private void keep() {
+        while (done.startPoll() == 0) {
+            keep(done.wrId(), done.status());
+            done.endPoll();
+        }
+    }
+
+    private void keep(long number, int how) {
+        if (number >= lastKept() && number < posted) {
+            int at = keptFrom + kept++ & MASK;
+            keptNumber[at] = number;
+            keptStatus[at] = how;
+        }
+    }
+
+    /** Lets nobody in any more; what has been done is kept for the program, and what has not fails. */
+    void end() {
+        shutting.lock();
+        try {
+            if (shut()) {
+                keep();
+                while (lastKept() < posted) {
+                    keep(lastKept(), WcStatus.WR_FLUSH_ERR);
+                }
+                gate.end();
+            }
+        } finally {
+            shutting.unlock();
+        }
+    }
+
+    long copies() {
+        return copies;
+    }
+
+    long bytesWritten() {
+        return bytesWritten;
+    }
+
+    long bytesRead() {
+        return bytesRead;
+    }
+
+    long failed() {
+        return failed;
+    }
+
+    long stalls() {
+        return stalls;
+    }
+
+    long noticed() {
+        return noticed;
+    }
+}

@@ -1,0 +1,196 @@
+package org.verbena.erm;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Eventfd;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.verbs.CompletionChannel;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The thread behind the remote memory of this process: it takes what the other ends say, and wakes who waits. It starts with
+ * the first connection that asks, and sleeps when there is nothing to do. What blocks is done by threads of three small pools.
+ */
+final class Engine {
+    private static final System.Logger LOG = System.getLogger("org.verbena.erm");
+
+    /** Who connects waits for who accepts, maybe of the same process; so they are not of one pool. */
+    static final ThreadPoolExecutor CONNECTORS = pool("verbena-erm-connect");
+    static final ThreadPoolExecutor ACCEPTORS = pool("verbena-erm-accept");
+    /** Who closes may wait for a process that is stopped. */
+    static final ThreadPoolExecutor CLOSERS = pool("verbena-erm-close");
+
+    private static final int POOL_THREADS = 4;
+
+    private static final class Holder {
+        private static @Nullable Engine engine;
+
+        private Holder() {}
+
+        static synchronized Engine start() throws LinuxException {
+            Engine started = engine;
+            if (started == null) {
+                started = new Engine();
+                Thread.ofPlatform().daemon().name("verbena-erm-engine").start(started::run);
+                engine = started;
+            }
+            return started;
+        }
+    }
+
+    /** Something that is told when it {@linkplain #attend is due}; without allocating anything. */
+    abstract static class Duty {
+        private final AtomicBoolean due = new AtomicBoolean();
+        private @Nullable Duty next;
+
+        abstract void attend();
+    }
+
+    private final Epoll epoll;
+    private final Fd wake;
+    private final Queue<Runnable> jobs = new ConcurrentLinkedQueue<>();
+    private final AtomicReference<@Nullable Duty> duties = new AtomicReference<>();
+    private final AtomicBoolean awake = new AtomicBoolean(true);
+    private final Map<Context, CompletionChannel> channels = new HashMap<>();
+    private final Map<Long, CompletionChannel> watched = new ConcurrentHashMap<>();
+
+    private Engine() throws LinuxException {
+        epoll = Epoll.create();
+        try {
+            wake = Eventfd.create();
+            epoll.add(wake, Epoll.IN, wake.value());
+        } catch (LinuxException e) {
+            epoll.close();
+            throw e;
+        }
+    }
+
+    private static ThreadPoolExecutor pool(String name) {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(POOL_THREADS, POOL_THREADS, 5, TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name(name).factory());
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
+    }
+
+    /** The engine of this process. */
+    static Engine get() throws LinuxException {
+        return Holder.start();
+    }
+
+    static void debug(String what) {
+        LOG.log(System.Logger.Level.DEBUG, what);
+    }
+
+    static void warn(String what) {
+        LOG.log(System.Logger.Level.WARNING, what);
+    }
+
+    /** Has the engine's thread do something. */
+    void submit(Runnable job) {
+        jobs.add(job);
+        wakeUp();
+    }
+
+    /** Has the engine's thread attend to something, once for any number of calls before it does. Allocates nothing. */
+    void due(Duty duty) {
+        if (!duty.due.compareAndSet(false, true)) {
+            return;
+        }
+        Duty first;
+        do {
+            first = duties.get();
+            duty.next = first;
+        } while (!duties.compareAndSet(first, duty));
+        wakeUp();
+    }
+
+    private void wakeUp() {
+        if (!awake.get() && awake.compareAndSet(false, true)) {
+            Eventfd.signalQuietly(wake.value());
+        }
+    }
+
+    /** The completion channel of a context that this thread waits at; made at the first call. Completion queues have a {@link Runnable} with them. */
+    synchronized CompletionChannel channel(Context context) throws VerbsException {
+        CompletionChannel channel = channels.get(context);
+        if (channel == null) {
+            channel = context.createCompletionChannel();
+            int descriptor = channel.descriptor();
+            watched.put((long) descriptor, channel);
+            try {
+                epoll.add(Fd.of(descriptor), Epoll.IN, descriptor);
+            } catch (LinuxException e) {
+                watched.remove((long) descriptor);
+                channel.close();
+                throw new VerbsException("watch " + channel.describe(), e);
+            }
+            channels.put(context, channel);
+        }
+        return channel;
+    }
+
+    private void run() {
+        while (true) {
+            try {
+                runOnce();
+            } catch (LinuxException | VerbsException | RuntimeException | Error e) {
+                LOG.log(System.Logger.Level.ERROR, "the engine of remote memory", e);
+            }
+        }
+    }
+
+    private void runOnce() throws LinuxException, VerbsException {
+        Runnable job;
+        while ((job = jobs.poll()) != null) {
+            job.run();
+        }
+        Duty duty = duties.getAndSet(null);
+        while (duty != null) {
+            Duty next = duty.next;
+            duty.next = null;
+            duty.due.set(false); // before it is attended to: what is due from now on is another time
+            duty.attend();
+            duty = next;
+        }
+        awake.set(false);
+        if (!jobs.isEmpty() || duties.get() != null) {
+            awake.set(true);
+            return;
+        }
+        int n = epoll.await(-1);
+        awake.set(true);
+        for (int i = 0; i < n; i++) {
+            long token = epoll.token(i);
+            if (token == wake.value()) {
+                Eventfd.drain(wake);
+            } else {
+                take(watched.get(token));
+            }
+        }
+    }
+
+    private static void take(@Nullable CompletionChannel channel) throws VerbsException {
+        CompletionQueue queue;
+        while (channel != null && (queue = channel.await(Duration.ZERO)) != null) {
+            if (queue.userContext() instanceof Runnable told) {
+                told.run();
+            }
+        }
+    }
+}

@@ -1,0 +1,401 @@
+package org.verbena.erm;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * What the other end does: memory that comes and goes, copies it wants this end to know of, and the end. What
+ * {@code recvmsg} with {@code SMC_ERM_CMD_COMPL} is.
+ *
+ * {@snippet :
+ * while (events.poll()) {
+ *     switch (events.type()) {
+ *         case EventType.COPIED -> consume(events.region(), events.offset(), events.length(), events.userData());
+ *         case EventType.REGION_ADDED -> theirs = memory.remoteRegion(events.region());
+ *         default -> {}
+ *     }
+ * }
+ * }
+ *
+ * <p>Copies are told of in the order in which one {@link CopyQueue} started them. Events that the program does not take hold up
+ * the copies of the other end that are to make some ({@code ENOBUFS}), and nothing else.
+ *
+ * <p>One thread at a time polls; it may be another one than that of {@link CopyQueue}. A poll that finds nothing, or a copy,
+ * allocates nothing, takes no lock and makes no system call, but for one that wakes another thread with each 128th event of a
+ * kind that is not answered by a copy with an event.
+ */
+public final class EventQueue {
+    private static final int NOTICES = Limits.NOTICES;
+
+    /** An event that the engine has put here: of a copy that nobody polled for, or of the place of a remote region. */
+    private record Own(int type, int region, long offset, long length, long userData, boolean async) {}
+
+    private final Regions regions;
+    private final CompletionQueue noticed;
+    private final ReceiveQueue receives;
+    private final Link link;
+    private final MemorySegment inbox;
+    private final Gate gate = new Gate();
+    private final Bell bell;
+    private final Runnable tellTaken;
+    private final ReentrantLock shutting = new ReentrantLock();
+
+    // guarded by itself
+    private final Deque<Own> own = new ArrayDeque<>();
+    private final boolean[] dirty = new boolean[Limits.REGIONS];
+    private final int[] announced = new int[Limits.REGIONS];
+    private int asyncWaiting;
+    /** How many there are in {@link #own}; 0 costs a poll nothing. */
+    private volatile int waiting;
+
+    /** Notices taken, in all; of a {@link CopyQueue}, and of asynchronous copies. */
+    private volatile int taken;
+    private volatile int asyncTaken;
+    private volatile int told;
+    private volatile int asyncTold;
+
+    private @Nullable CopyQueue copies;
+    private int peerNotices;
+    private boolean closedTold;
+    private boolean held;
+
+    private int type;
+    private int region;
+    private long offset;
+    private long length;
+    private long userData;
+
+    // guarded by the gate
+    private int foundType;
+    private int foundRegion;
+    private long foundOffset;
+    private long foundLength;
+    private long foundData;
+
+    private long polled;
+    private long late;
+
+    /** @param tellTaken has the other end told how many notices were taken */
+    EventQueue(Regions regions, Link link, Runnable tellTaken) {
+        this.regions = regions;
+        this.link = link;
+        this.tellTaken = tellTaken;
+        noticed = link.noticed();
+        receives = link.data().receiveQueue();
+        inbox = link.inbox();
+        bell = link.eventBell();
+    }
+
+    /** To whom what a notice says of taken ones is told. */
+    void copies(CopyQueue queue, int mostNotices) {
+        copies = queue;
+        peerNotices = mostNotices;
+    }
+
+    /**
+     * Moves on to the next event.
+     *
+     * @return true if there is one: {@link #type()} and the others are of it
+     */
+    public boolean poll() {
+        if (held) {
+            held = false;
+            return true;
+        }
+        int state = gate.enter();
+        if (state == Gate.OPEN) {
+            boolean found = waiting != 0 && nextOwn() || nextNotice() && setNotice();
+            gate.leave();
+            return found;
+        }
+        return state == Gate.ENDED && (nextOwn() || nextClosed());
+    }
+
+    /** See {@link EventType}. */
+    public int type() {
+        return type;
+    }
+
+    /** Id of the region: of this end for copies, of the other end for regions that come and go. */
+    public int region() {
+        return region;
+    }
+
+    /** Of a copy, where in the region its first byte is. */
+    public long offset() {
+        return offset;
+    }
+
+    /** Of a copy, how many bytes; of a region that has come, its size. */
+    public long length() {
+        return length;
+    }
+
+    /** Of a copy, what its program gave along; of a region that has come, its tag. */
+    public long userData() {
+        return userData;
+    }
+
+    private boolean nextClosed() {
+        if (closedTold) {
+            return false;
+        }
+        closedTold = true;
+        set(EventType.CLOSED, 0, 0, 0, 0);
+        return true;
+    }
+
+    private void set(int what, int id, long at, long bytes, long data) {
+        type = what;
+        region = id;
+        offset = at;
+        length = bytes;
+        userData = data;
+        polled++;
+    }
+
+    private boolean setNotice() {
+        set(foundType, foundRegion, foundOffset, foundLength, foundData);
+        return true;
+    }
+
+    /** Takes the next notice that makes sense: into what {@link #setNotice} shows, for the program may still look at the last event. */
+    private boolean nextNotice() {
+        while (noticed.startPoll() == 0) {
+            int slot = (int) noticed.wrId();
+            boolean sound = noticed.status() == WcStatus.SUCCESS && noticed.byteLength() == Messages.NOTICE_BYTES;
+            boolean dead = noticed.status() != WcStatus.SUCCESS;
+            noticed.endPoll();
+            if (dead) {
+                continue; // the control path sees it, too, and ends all
+            }
+            int at = slot * Messages.RECEIVE_BYTES;
+            int id = Messages.noticeId(inbox, at);
+            int kind = Messages.noticeKind(inbox, at);
+            long from = Messages.noticeOffset(inbox, at);
+            long bytes = Messages.noticeLength(inbox, at);
+            long data = Messages.noticeUserData(inbox, at);
+            int peerTook = Messages.noticeTaken(inbox, at);
+            receives.post(slot, link.inboxRegion(), at, Messages.RECEIVE_BYTES);
+            took();
+            CopyQueue ours = copies;
+            if (!sound || ours == null || !ours.credit(peerTook, peerNotices)) {
+                link.fail("the other end breaks the protocol: a notice that makes no sense");
+                return false;
+            }
+            int verdict = judge(id, kind, from, bytes);
+            if (verdict < 0) {
+                link.fail("the other end breaks the protocol: a notice of " + bytes + " bytes at " + from
+                        + " of region " + id);
+                return false;
+            }
+            if (verdict > 0) {
+                foundType = kind == Messages.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM;
+                foundRegion = id;
+                foundOffset = from;
+                foundLength = bytes;
+                foundData = data;
+                return true;
+            }
+            late++;
+        }
+        return false;
+    }
+
+    /** 1 if a notice may be; 0 if it comes too late, for its region is gone; -1 if it makes no sense. */
+    private int judge(int id, int kind, long from, long bytes) {
+        LocalRegion ours = regions.known(id);
+        if (ours == null) {
+            return regions.wasThere(id) ? 0 : -1;
+        }
+        int needed = kind == Messages.WRITTEN
+                ? AccessFlags.REMOTE_WRITE
+                : kind == Messages.READ ? AccessFlags.REMOTE_READ : -1;
+        return needed > 0 && (ours.access() & needed) != 0 && from >= 0 && bytes >= 0 && bytes <= ours.length()
+                && from <= ours.length() - bytes ? 1 : -1;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread polls
+    private void took() {
+        int now = taken + 1;
+        taken = now;
+        if (now - told >= NOTICES / 2) {
+            told = now;
+            tellTaken.run();
+        }
+    }
+
+    private boolean nextOwn() {
+        synchronized (own) {
+            Own next;
+            while ((next = own.poll()) != null) {
+                waiting = own.size();
+                if (next.async()) {
+                    asyncWaiting--;
+                    tookAsync();
+                }
+                if (next.type() != EventType.REGION_ADDED) {
+                    set(next.type(), next.region(), next.offset(), next.length(), next.userData());
+                    return true;
+                }
+                if (nextOfPlace(next.region())) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread polls
+    private void tookAsync() {
+        int now = asyncTaken + 1;
+        asyncTaken = now;
+        if (now - asyncTold >= Limits.ASYNC_NOTICES / 2) {
+            asyncTold = now;
+            tellTaken.run();
+        }
+    }
+
+    /** What the program has to know of a place where a remote region came or went. */
+    private boolean nextOfPlace(int index) {
+        RemoteRegion there = regions.remoteAt(index);
+        int before = announced[index];
+        dirty[index] = false;
+        if (before != 0 && (there == null || there.id() != before)) {
+            announced[index] = 0;
+            if (there != null) {
+                enqueue(index);
+            }
+            set(EventType.REGION_REMOVED, before, 0, 0, 0);
+            return true;
+        }
+        if (there != null && before == 0) {
+            announced[index] = there.id();
+            set(EventType.REGION_ADDED, there.id(), 0, there.length(), there.tag());
+            return true;
+        }
+        return false;
+    }
+
+    private void enqueue(int index) {
+        if (!dirty[index]) {
+            dirty[index] = true;
+            own.add(new Own(EventType.REGION_ADDED, index, 0, 0, 0, false));
+            waiting = own.size();
+        }
+    }
+
+    // ---- for the engine
+
+    /** Something has changed in a place of remote regions. */
+    void changed(int index) {
+        synchronized (own) {
+            enqueue(index);
+        }
+        bell.ring();
+    }
+
+    /**
+     * An asynchronous copy has been done.
+     *
+     * @return false if that cannot be
+     */
+    boolean notice(int id, int kind, long from, long bytes, long data) {
+        int verdict = judge(id, kind, from, bytes);
+        if (verdict < 0) {
+            return false;
+        }
+        synchronized (own) {
+            if (asyncWaiting >= Limits.ASYNC_NOTICES) {
+                return false;
+            }
+            if (verdict == 0) {
+                tookAsync();
+                late++;
+                return true;
+            }
+            asyncWaiting++;
+            own.add(new Own(kind == Messages.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM, id, from, bytes, data,
+                    true));
+            waiting = own.size();
+        }
+        bell.ring();
+        return true;
+    }
+
+    /** How many notices were taken, as the other end is told now. */
+    int tell() {
+        int now = taken;
+        told = now;
+        return now;
+    }
+
+    int tellAsync() {
+        int now = asyncTaken;
+        asyncTold = now;
+        return now;
+    }
+
+    /** Has the bell rung at the next event; true if there is one already. */
+    boolean arm() {
+        bell.silence();
+        if (held) {
+            return true;
+        }
+        int state;
+        while ((state = gate.enter()) == Gate.SHUT) {
+            Thread.onSpinWait();
+        }
+        if (state == Gate.OPEN) {
+            noticed.requestNotify(false);
+            held = waiting != 0 && nextOwn() || nextNotice() && setNotice();
+            gate.leave();
+        } else {
+            held = nextOwn() || nextClosed();
+        }
+        return held;
+    }
+
+    /** Lets nobody in any more; notices that have come are kept for the program. */
+    void end() {
+        shutting.lock();
+        try {
+            gate.shut();
+            while (!gate.isEmpty()) {
+                Thread.yield();
+            }
+            if (gate.state() == Gate.SHUT) {
+                keep();
+                gate.end();
+            }
+        } finally {
+            shutting.unlock();
+        }
+    }
+
+    private void keep() {
+        while (nextNotice()) {
+            synchronized (own) {
+                own.add(new Own(foundType, foundRegion, foundOffset, foundLength, foundData, false));
+                waiting = own.size();
+            }
+        }
+    }
+
+    long polled() {
+        return polled;
+    }
+
+    long late() {
+        return late;
+    }
+}

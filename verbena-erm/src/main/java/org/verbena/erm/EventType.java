@@ -1,0 +1,32 @@
+package org.verbena.erm;
+
+/** What an event of an {@link EventQueue} tells. An open set: later versions may add values. */
+public final class EventType {
+    /** The other end has registered memory that this end may read or write; {@link EventQueue#region()} is its id. */
+    public static final int REGION_ADDED = 1;
+    /** The other end has taken memory back: that id is never found again. */
+    public static final int REGION_REMOVED = 2;
+    /**
+     * The other end has copied into memory of this end, with {@link CopyFlags#REMOTE_COMPLETION}: the bytes are there.
+     * {@code SMC_ERM_CMD_COMPL} with {@code SMC_ERM_CMD_COPY}.
+     */
+    public static final int COPIED = 3;
+    /** The other end has copied out of memory of this end, with {@link CopyFlags#REMOTE_COMPLETION}: it has the bytes. */
+    public static final int COPIED_FROM = 4;
+    /** There is no remote memory any more, {@link RemoteMemory#endReason()} says why; comes once, after all others. */
+    public static final int CLOSED = 5;
+
+    private EventType() {}
+
+    /** The name of a type; an unknown one as its number. */
+    public static String toString(int type) {
+        return switch (type) {
+            case REGION_ADDED -> "REGION_ADDED";
+            case REGION_REMOVED -> "REGION_REMOVED";
+            case COPIED -> "COPIED";
+            case COPIED_FROM -> "COPIED_FROM";
+            case CLOSED -> "CLOSED";
+            default -> Integer.toString(type);
+        };
+    }
+}

@@ -1,0 +1,100 @@
+package org.verbena.erm;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Membarrier;
+
+/**
+ * Through which one thread goes in and out at no cost, and which others can shut: who shuts it pays for both by
+ * membarrier(2). The thread stores that it is inside and then looks whether the gate is shut; who shuts it stores that, has
+ * all threads pass a barrier, and then looks whether somebody is inside.
+ */
+final class Gate {
+    static final int OPEN = 0;
+    /** For a moment. */
+    static final int SHUT = 1;
+    /** For ever. */
+    static final int ENDED = 2;
+
+    /** Without the system call each entry has a fence. */
+    private static final boolean FENCED = !register();
+    private static final VarHandle INSIDE;
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            INSIDE = lookup.findVarHandle(Gate.class, "inside", boolean.class);
+            STATE = lookup.findVarHandle(Gate.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    @SuppressWarnings("unused") // by its handle
+    private boolean inside;
+    @SuppressWarnings("unused") // by its handle
+    private int state;
+
+    private static boolean register() {
+        try {
+            if (Membarrier.isSupported()) {
+                Membarrier.register();
+                return true;
+            }
+        } catch (LinuxException e) {
+            // then with a fence
+        }
+        return false;
+    }
+
+    /** Goes in if the gate is open; {@link #leave} is due then, and only then. */
+    int enter() {
+        INSIDE.setOpaque(this, true);
+        if (FENCED) {
+            VarHandle.fullFence();
+        } else {
+            VarHandle.releaseFence(); // no instruction on x86, but the compiler may not move the look above the store
+        }
+        int now = (int) STATE.getAcquire(this);
+        if (now != OPEN) {
+            INSIDE.setRelease(this, false);
+        }
+        return now;
+    }
+
+    void leave() {
+        INSIDE.setRelease(this, false);
+    }
+
+    /** {@link #OPEN}, {@link #SHUT} or {@link #ENDED}. */
+    int state() {
+        return (int) STATE.getAcquire(this);
+    }
+
+    /** Shuts it, for others too; who does so is one at a time. {@link #isEmpty} tells when nobody is inside. */
+    void shut() {
+        STATE.compareAndSet(this, OPEN, SHUT);
+        if (!FENCED) {
+            Membarrier.globalExpedited();
+        }
+        VarHandle.fullFence();
+    }
+
+    /** Whether nobody is inside; once that is so of a gate that is shut, nobody is until it is opened. */
+    boolean isEmpty() {
+        return !(boolean) INSIDE.getAcquire(this);
+    }
+
+    /** Opens it, unless it has ended. */
+    void open() {
+        STATE.compareAndSet(this, SHUT, OPEN);
+    }
+
+    /** It is never open again. It has to be shut and empty. */
+    void end() {
+        STATE.setVolatile(this, ENDED);
+    }
+}

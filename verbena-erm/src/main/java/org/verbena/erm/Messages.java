@@ -1,0 +1,104 @@
+package org.verbena.erm;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * The messages between two ends, in the byte order of the machine's, little-endian: 48 bytes of {@link Control}, 40 bytes of
+ * a notice.
+ *
+ * <pre>
+ * control: 0 type int, 4 id int, 8 address long, 16 length long, 24 key int, 28 access int, 32 tag long, 40 errno int, 44 int 0
+ * notice:  0 id int, 4 kind int, 8 offset long, 16 length long, 24 user data long, 32 taken int, 36 int 0
+ * </pre>
+ *
+ * A notice that comes by {@link Control} is of type {@link #NOTICE} there and has the offset in place of the address, the
+ * user data in that of the tag, and the kind in that of the access.
+ */
+final class Messages {
+    static final int CONTROL_BYTES = 48;
+    static final int NOTICE_BYTES = 40;
+    /** What a receive takes: longer than any message, so that a longer one is an error and is not cut off. */
+    static final int RECEIVE_BYTES = 64;
+
+    /** There is a region: id, address, length, key, access, tag. */
+    static final int ADD = 1;
+    /** The answer: id, errno. */
+    static final int ADDED = 2;
+    /** A region is about to go: id. */
+    static final int REVOKE = 3;
+    /** The answer: no copy of this end touches it any more. */
+    static final int REVOKED = 4;
+    /** A copy that nobody polls for has been done. */
+    static final int NOTICE = 5;
+    /** How many notices were taken: of the copy queue in the errno's place, of control in the key's. */
+    static final int CREDIT = 6;
+
+    /** Kind of a notice: bytes were written to the region. */
+    static final int WRITTEN = 1;
+    /** Bytes were read from it. */
+    static final int READ = 2;
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+
+    /** A message of {@link Control}. */
+    record Message(int type, int id, long address, long length, int key, int access, long tag, int errno) {
+        static Message of(int type, int id) {
+            return new Message(type, id, 0, 0, 0, 0, 0, 0);
+        }
+    }
+
+    private Messages() {}
+
+    static void put(MemorySegment into, long at, Message m) {
+        into.set(INT, at, m.type());
+        into.set(INT, at + 4, m.id());
+        into.set(LONG, at + 8, m.address());
+        into.set(LONG, at + 16, m.length());
+        into.set(INT, at + 24, m.key());
+        into.set(INT, at + 28, m.access());
+        into.set(LONG, at + 32, m.tag());
+        into.set(INT, at + 40, m.errno());
+        into.set(INT, at + 44, 0);
+    }
+
+    static Message message(MemorySegment from, long at) {
+        return new Message(from.get(INT, at), from.get(INT, at + 4), from.get(LONG, at + 8), from.get(LONG, at + 16),
+                from.get(INT, at + 24), from.get(INT, at + 28), from.get(LONG, at + 32), from.get(INT, at + 40));
+    }
+
+    static void putNotice(MemorySegment into, int id, int kind, long offset, long length, long userData, int taken) {
+        into.set(INT, 0, id);
+        into.set(INT, 4, kind);
+        into.set(LONG, 8, offset);
+        into.set(LONG, 16, length);
+        into.set(LONG, 24, userData);
+        into.set(INT, 32, taken);
+        into.set(INT, 36, 0);
+    }
+
+    static int noticeId(MemorySegment from, long at) {
+        return from.get(INT, at);
+    }
+
+    static int noticeKind(MemorySegment from, long at) {
+        return from.get(INT, at + 4);
+    }
+
+    static long noticeOffset(MemorySegment from, long at) {
+        return from.get(LONG, at + 8);
+    }
+
+    static long noticeLength(MemorySegment from, long at) {
+        return from.get(LONG, at + 16);
+    }
+
+    static long noticeUserData(MemorySegment from, long at) {
+        return from.get(LONG, at + 24);
+    }
+
+    static int noticeTaken(MemorySegment from, long at) {
+        return from.get(INT, at + 32);
+    }
+}

@@ -1,0 +1,342 @@
+package org.verbena.erm;
+
+import java.nio.channels.SocketChannel;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.LinuxException;
+import org.verbena.sockets.spi.OtherEnd;
+import org.verbena.verbs.Connection;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * How the ends of a connection get their {@link Link}: each says a random number to the other once its program has asked for
+ * remote memory; when both have, the end that connected asks for two queue pairs in the name of the number that it has heard.
+ */
+final class Peering {
+    /** What a request, and its answer, may take. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final String NOT_ASKED = "the program has not asked for it";
+    private static final String UNDECIDED = "the ends of the connection have not agreed upon rings yet";
+    private static final String ALONE = "the other end's program has not asked for remote memory";
+
+    private static final class Random {
+        static final SecureRandom RANDOM = new SecureRandom();
+
+        private Random() {}
+    }
+
+    private final SocketChannel channel;
+    private final OtherEnd end;
+    private final CompletableFuture<RemoteMemory> memory = new CompletableFuture<>();
+    private final Engine engine;
+    private long own;
+
+    // guarded by this
+    private boolean said;
+    private boolean connecting;
+    private boolean ended;
+    private String why = NOT_ASKED;
+    private @Nullable Link link;
+    private @Nullable Handshake peer;
+    private int connected;
+
+    private Peering(SocketChannel channel, OtherEnd end, Engine engine) {
+        this.channel = channel;
+        this.end = end;
+        this.engine = engine;
+    }
+
+    /** That of a channel; null if there cannot be any, which {@link #whyNone} explains. It is not asked for by this. */
+    static @Nullable Peering of(SocketChannel channel) {
+        OtherEnd end = OtherEnd.of(channel);
+        if (end == null || !end.fallbackReason().isEmpty()) {
+            return null;
+        }
+        return end.attachment().get() instanceof Peering there ? there : null;
+    }
+
+    /** That of a channel, which asks for remote memory from now on; null as for {@link #of}. */
+    static @Nullable Peering ask(SocketChannel channel) throws LinuxException {
+        OtherEnd end = OtherEnd.of(channel);
+        if (end == null || !end.fallbackReason().isEmpty()) {
+            return null;
+        }
+        if (end.attachment().get() instanceof Peering there) {
+            return there;
+        }
+        Peering made = new Peering(channel, end, Engine.get());
+        if (end.attachment().compareAndSet(null, made)) {
+            made.start();
+            return made;
+        }
+        return end.attachment().get() instanceof Peering there ? there : null;
+    }
+
+    /** Why there cannot be any, a sentence; empty if there can. */
+    static String whyNone(SocketChannel channel) {
+        OtherEnd end = OtherEnd.of(channel);
+        if (end != null) {
+            return end.fallbackReason().isEmpty() ? "" : "TCP carries the connection: " + end.fallbackReason();
+        }
+        if (OtherEnd.isOurs(channel)) {
+            return channel.isOpen() ? "the channel is not connected" : "the channel is closed";
+        }
+        return "the channel is none of Verbena's: use VerbenaSocketChannel, or the agent and Verbena's jars on the program's path";
+    }
+
+    private void start() {
+        do {
+            own = Random.RANDOM.nextLong();
+        } while (own == 0);
+        OtherEnd.expect(own, request -> Engine.ACCEPTORS.execute(() -> accept(request)));
+        end.listen(() -> engine.submit(this::step));
+        engine.submit(this::step);
+    }
+
+    /** Goes on if it can; on the engine's thread. */
+    private void step() {
+        String fallback = end.fallbackReason();
+        if (end.isClosed()) {
+            end("the channel is closed");
+        } else if (!fallback.isEmpty()) {
+            end("TCP carries the connection: " + fallback);
+        } else if (end.isBroken()) {
+            end("the session of the two processes is over");
+        } else if (end.isAgreed() && !end.hears()) {
+            end("the other end has a Verbena without remote memory");
+        } else if (end.isAgreed()) {
+            agreed();
+        } else {
+            reason(UNDECIDED);
+        }
+    }
+
+    private synchronized void reason(String sentence) {
+        if (!ended) {
+            why = sentence;
+        }
+    }
+
+    private void agreed() {
+        boolean connect;
+        synchronized (this) {
+            if (ended) {
+                return;
+            }
+            if (!said) {
+                said = true;
+                end.say(own);
+            }
+            if (end.heard() == 0) {
+                why = ALONE;
+                return;
+            }
+            connect = end.isClient() && !connecting;
+            if (link == null) {
+                why = "the ends are about to connect their queue pairs";
+            }
+            connecting |= connect;
+        }
+        if (connect) {
+            Engine.CONNECTORS.execute(this::connect);
+        }
+    }
+
+    private Link makeLink() throws VerbsException {
+        Context context = end.context();
+        if (context == null) {
+            throw new IllegalStateException("the ends have not agreed");
+        }
+        return new Link(context, engine.channel(context));
+    }
+
+    // ---- the end that connected
+
+    private void connect() {
+        Link made = null;
+        try {
+            made = makeLink();
+            connect(made, made.data(), Handshake.COPIES);
+            connect(made, made.control(), Handshake.CONTROL);
+        } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
+            if (made != null) {
+                made.disconnect();
+                made.closeAll();
+            }
+            end("the queue pairs were not connected: " + e.getMessage());
+            return;
+        }
+        up(made);
+    }
+
+    private void connect(Link to, QueuePair qp, int which) throws VerbsException {
+        Context context = qp.context();
+        long heard = end.heard();
+        Connection connection = context.connectionManager().connect(qp, java.util.Objects.requireNonNull(end
+                .listener()), parameters(Handshake.ours(which, heard, own)));
+        to.connected(connection);
+        Handshake answer = Handshake.of(connection.privateData());
+        if (answer == null || answer.queuePair() != which || answer.accepted() != heard || answer.connected() != own
+                || answer.version() < Handshake.OLDEST) {
+            throw new IllegalStateException("the other end answers with what is no answer");
+        }
+        synchronized (this) {
+            peer = answer;
+        }
+    }
+
+    private static ConnectionParameters parameters(Handshake what) {
+        return ConnectionParameters.builder().timeout(PATIENCE).privateData(what.bytes()).build();
+    }
+
+    // ---- the end that was accepted
+
+    private void accept(ConnectionRequest request) {
+        Handshake asked = Handshake.of(request.privateData());
+        Link mine = asked == null ? null : expected(asked);
+        if (asked == null || mine == null) {
+            refuse(request);
+            return;
+        }
+        boolean all;
+        try {
+            QueuePair qp = asked.queuePair() == Handshake.COPIES ? mine.data() : mine.control();
+            mine.connected(request.accept(qp, parameters(Handshake.ours(asked.queuePair(), own, asked.connected()))));
+            synchronized (this) {
+                peer = asked;
+                connected |= 1 << asked.queuePair();
+                all = connected == 3;
+            }
+        } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
+            refuse(request);
+            end("the queue pairs were not connected: " + e.getMessage());
+            return;
+        }
+        if (all) {
+            up(mine);
+        }
+    }
+
+    /** The link for a request; null if it is to be refused. */
+    private @Nullable Link expected(Handshake asked) {
+        String failure;
+        synchronized (this) {
+            if (ended || end.isClient() || end.isClosed() || asked.version() < Handshake.OLDEST || asked
+                    .accepted() != own || asked.connected() != end.heard() || (connected & 1 << asked
+                            .queuePair()) != 0) {
+                return null;
+            }
+            try {
+                Link there = link;
+                if (there == null) {
+                    there = makeLink();
+                    link = there;
+                }
+                return there;
+            } catch (VerbsException | RuntimeException e) {
+                failure = "no queue pairs: " + e.getMessage();
+            }
+        }
+        end(failure);
+        return null;
+    }
+
+    private static void refuse(ConnectionRequest request) {
+        try {
+            request.reject();
+        } catch (VerbsException e) {
+            Engine.debug("a request was not refused: " + e.getMessage()); // it was answered already
+        }
+    }
+
+    // ---- both
+
+    private void up(Link made) {
+        Handshake said;
+        boolean late;
+        synchronized (this) {
+            link = made;
+            said = peer;
+            late = ended;
+        }
+        if (late || said == null) {
+            made.disconnect();
+            made.closeAll();
+            return;
+        }
+        RemoteMemory ready = new RemoteMemory(channel, engine, made, said, end.isClient() ? 0 : 1, this::end);
+        try {
+            ready.begin();
+        } catch (VerbsException e) {
+            made.fail(String.valueOf(e.getMessage()));
+        }
+        synchronized (this) {
+            late = ended;
+            if (!late) {
+                why = "";
+            }
+        }
+        memory.complete(ready);
+        if (late) {
+            made.fail(why());
+        }
+    }
+
+    /** There is none from now on. Any thread. */
+    private void end(String reason) {
+        Link there;
+        synchronized (this) {
+            if (ended) {
+                return;
+            }
+            ended = true;
+            why = reason;
+            there = link;
+        }
+        OtherEnd.expectNoMore(own);
+        if (memory.isDone() && there != null) {
+            there.fail(reason);
+        } else if (there != null) {
+            Engine.CLOSERS.execute(() -> {
+                if (!memory.isDone()) {
+                    there.disconnect();
+                    there.closeAll();
+                }
+            });
+        }
+        memory.completeExceptionally(new IllegalStateException(reason));
+    }
+
+    /** Why there is no remote memory, a sentence; empty if there is. */
+    synchronized String why() {
+        return why;
+    }
+
+    /** What there is now; null if nothing. */
+    @Nullable
+    RemoteMemory now() {
+        return memory.isDone() && !memory.isCompletedExceptionally() && why().isEmpty() ? memory.join() : null;
+    }
+
+    /** What there is, now or in a while; null if nothing. */
+    @Nullable
+    RemoteMemory await(Duration timeout) throws InterruptedException {
+        try {
+            memory.get(Math.max(0, timeout.toNanos()), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            return now();
+        }
+        return now();
+    }
+}

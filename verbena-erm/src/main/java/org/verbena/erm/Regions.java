@@ -1,0 +1,218 @@
+package org.verbena.erm;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The regions of both ends of a connection, by id. Looking up takes no lock; a change takes this object's.
+ */
+final class Regions {
+    static final int REMOTE_ACCESS = AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
+
+    private final int side;
+    private final int limit;
+    private final AtomicReferenceArray<@Nullable LocalRegion> local;
+    private final AtomicReferenceArray<@Nullable RemoteRegion> remote;
+    private final int[] generations;
+    private final Deque<Integer> free = new ArrayDeque<>();
+    private int used;
+    private int localCount;
+    private long localBytes;
+    private boolean closed;
+    private int remoteCount;
+    private long remoteBytes;
+
+    /**
+     * @param side of this end, see {@link RegionId}
+     * @param limit regions of this end, which the other one takes note of
+     */
+    Regions(int side, int limit) {
+        this.side = side;
+        this.limit = limit;
+        local = new AtomicReferenceArray<>(limit);
+        remote = new AtomicReferenceArray<>(Limits.REGIONS);
+        generations = new int[limit];
+    }
+
+    int side() {
+        return side;
+    }
+
+    // ---- this end's
+
+    /** A region of this end that copies may name; null if there is none. */
+    @Nullable
+    LocalRegion local(int id) {
+        LocalRegion region = known(id);
+        return region == null || region.isRevoked() ? null : region;
+    }
+
+    /** The same, also while it is being taken back. */
+    @Nullable
+    LocalRegion known(int id) {
+        int index = RegionId.index(id);
+        LocalRegion region = index < limit ? local.getAcquire(index) : null;
+        return region == null || region.id() != id ? null : region;
+    }
+
+    /** Whether there was ever a region of this end with that id, or is. */
+    synchronized boolean wasThere(int id) {
+        int index = RegionId.index(id);
+        return RegionId.isSane(id) && RegionId.side(id) == side && index < used
+                && RegionId.generation(id) <= generations[index];
+    }
+
+    /** Before memory is registered: refuses what is beyond the limits. */
+    synchronized void reserve(String verb, long bytes) throws VerbsException {
+        if (closed) {
+            throw new VerbsException(verb, Errno.ENOTCONN, "the remote memory of the connection has ended");
+        }
+        if (localCount >= limit || free.isEmpty() && used == limit) {
+            throw new VerbsException(verb, Errno.ENOSPC, "the connection has " + localCount
+                    + " regions, and that is the limit: deregister some, or set -Dverbena.erm.regions at both ends");
+        }
+        if (bytes > Limits.BYTES - localBytes) {
+            throw new VerbsException(verb, Errno.ENOSPC, bytes + " bytes beyond the " + localBytes
+                    + " that are registered are more than the connection may have (" + Limits.BYTES
+                    + ", -Dverbena.erm.memory)");
+        }
+        localCount++;
+        localBytes += bytes;
+    }
+
+    synchronized void unreserve(long bytes) {
+        localCount--;
+        localBytes -= bytes;
+    }
+
+    /** Gives memory that was {@linkplain #reserve reserved} an id; null if all has ended meanwhile. */
+    synchronized @Nullable LocalRegion add(RemoteMemory owner, MemoryRegion memory, int access, long tag) {
+        if (closed) {
+            return null;
+        }
+        int index = free.isEmpty() ? used++ : free.pop();
+        LocalRegion region = new LocalRegion(owner, RegionId.of(++generations[index], index, side), memory, access,
+                tag);
+        local.setRelease(index, region);
+        return region;
+    }
+
+    /** Takes a region of this end out; its place goes to another one under another id. */
+    synchronized void remove(LocalRegion region) {
+        int index = RegionId.index(region.id());
+        if (local.getPlain(index) == region) {
+            local.setRelease(index, null);
+            unreserve(region.length());
+            if (generations[index] < RegionId.MAX_GENERATION) {
+                free.push(index);
+            }
+        }
+    }
+
+    /** Nothing is added any more. */
+    synchronized List<LocalRegion> close() {
+        closed = true;
+        return locals();
+    }
+
+    synchronized List<LocalRegion> locals() {
+        List<LocalRegion> all = new ArrayList<>();
+        for (int i = 0; i < used; i++) {
+            LocalRegion region = local.getAcquire(i);
+            if (region != null) {
+                all.add(region);
+            }
+        }
+        return all;
+    }
+
+    synchronized int localCount() {
+        return localCount;
+    }
+
+    synchronized long localBytes() {
+        return localBytes;
+    }
+
+    // ---- the other end's
+
+    /** A region of the other end; null if there is none, or no more. */
+    @Nullable
+    RemoteRegion remote(int id) {
+        int index = RegionId.index(id);
+        RemoteRegion region = index < remote.length() ? remote.getAcquire(index) : null;
+        return region == null || region.id() != id ? null : region;
+    }
+
+    /** What is in a place; null if nothing. */
+    @Nullable
+    RemoteRegion remoteAt(int index) {
+        return remote.getAcquire(index);
+    }
+
+    /**
+     * Takes note of a region of the other end.
+     *
+     * @return 0; {@code ENOSPC} if there is no place for it; {@code EPROTO} if it makes no sense
+     */
+    synchronized int addRemote(RemoteRegion region) {
+        int id = region.id();
+        if (!RegionId.isSane(id) || RegionId.side(id) == side || region.length() <= 0
+                || region.address() < 0 || region.address() > Long.MAX_VALUE - region.length()
+                || (region.access() & REMOTE_ACCESS) == 0 || (region.access() & ~REMOTE_ACCESS) != 0) {
+            return Errno.EPROTO;
+        }
+        int index = RegionId.index(id);
+        if (index >= remote.length()) {
+            return Errno.ENOSPC;
+        }
+        if (remote.getPlain(index) != null) {
+            return Errno.EPROTO;
+        }
+        remote.setRelease(index, region);
+        remoteCount++;
+        remoteBytes += region.length();
+        return 0;
+    }
+
+    /** Takes a region of the other end out: no copy that begins from now on finds it. Null if there is none. */
+    synchronized @Nullable RemoteRegion removeRemote(int id) {
+        RemoteRegion region = remote(id);
+        if (region != null) {
+            region.revoke();
+            remote.setRelease(RegionId.index(id), null);
+            remoteCount--;
+            remoteBytes -= region.length();
+        }
+        return region;
+    }
+
+    List<RemoteRegion> remotes() {
+        List<RemoteRegion> all = new ArrayList<>();
+        for (int i = 0; i < remote.length(); i++) {
+            RemoteRegion region = remote.getAcquire(i);
+            if (region != null) {
+                all.add(region);
+            }
+        }
+        return all;
+    }
+
+    synchronized int remoteCount() {
+        return remoteCount;
+    }
+
+    synchronized long remoteBytes() {
+        return remoteBytes;
+    }
+}

@@ -1,0 +1,456 @@
+package org.verbena.erm;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The remote memory of a connected socket: what SMC-ERM is to an SMC socket. Each end registers memory and gives it rights,
+ * the other end finds it in its table, and bytes are copied from memory to memory, both ways.
+ *
+ * {@snippet :
+ * RemoteMemory memory = RemoteMemory.of(channel, Duration.ofSeconds(5)).orElseThrow(
+ *         () -> new IOException(RemoteMemory.whyNot(channel)));
+ * LocalRegion mine = memory.allocate(1 << 20, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE, 7);
+ * // the other end's program gets an event, finds the region by its id or its tag, and copies
+ * }
+ *
+ * <p>Both programs have to ask, by {@link #of(SocketChannel)}: an end whose program has not is reached by nobody. It needs a
+ * channel of Verbena's whose bytes go through rings; where TCP carries them there is none, and {@link #whyNot} says why.
+ *
+ * <p>Bytes that are written to the channel after a copy's completion was polled are read after what was copied is there.
+ * Nothing is promised of bytes that are written before that.
+ *
+ * <p>It ends with the channel, with the other end's, with either process, and when a copy fails that had been started; the
+ * channel may go on then, without it. Thread-safe, but {@link #copies()} and {@link #events()} are for one thread at a time
+ * each.
+ */
+public final class RemoteMemory implements AutoCloseable {
+    /** For {@link #arm} and {@link #await}: copies that this end has started have been done. */
+    public static final int COMPLETIONS = 1;
+    /** For {@link #arm} and {@link #await}: the other end has done something. */
+    public static final int EVENTS = 1 << 1;
+
+    private static final int ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
+
+    private final SocketChannel channel;
+    private final Engine engine;
+    private final Link link;
+    private final Regions regions;
+    private final CopyQueue copies;
+    private final EventQueue events;
+    private final Control control;
+    private final Consumer<String> whenEnded;
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    RemoteMemory(SocketChannel channel, Engine engine, Link link, Handshake peer, int side,
+            Consumer<String> whenEnded) {
+        this.channel = channel;
+        this.engine = engine;
+        this.link = link;
+        this.whenEnded = whenEnded;
+        regions = new Regions(side, Math.min(Limits.REGIONS, peer.regions()));
+        copies = new CopyQueue(regions, link, peer.notices());
+        events = new EventQueue(regions, link, this::tellTaken);
+        control = new Control(regions, link, copies, events, peer);
+        copies.events(events);
+        events.copies(copies, peer.notices());
+    }
+
+    private void tellTaken() {
+        engine.due(control);
+    }
+
+    /** The queue pairs are connected. */
+    void begin() throws VerbsException {
+        link.begin(control.sends()::progress, control::take, this::ended);
+        engine.submit(control::take); // what came before somebody listened
+    }
+
+    // ---- to get it
+
+    /**
+     * Asks for the remote memory of a channel, and does not wait.
+     *
+     * @return it, if both ends have asked and are connected; else {@link #whyNot} says why not, or not yet
+     */
+    public static Optional<RemoteMemory> of(SocketChannel channel) {
+        try {
+            Peering peering = Peering.ask(channel);
+            return peering == null ? Optional.empty() : Optional.ofNullable(peering.now());
+        } catch (LinuxException e) {
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Asks for the remote memory of a channel, and waits until there is some, or cannot be any.
+     *
+     * @param timeout how long to wait at most
+     * @return it; else {@link #whyNot} says why not, or not yet
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public static Optional<RemoteMemory> of(SocketChannel channel, Duration timeout) throws InterruptedException {
+        try {
+            Peering peering = Peering.ask(channel);
+            return peering == null ? Optional.empty() : Optional.ofNullable(peering.await(timeout));
+        } catch (LinuxException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Why a channel has no remote memory, or not yet, a sentence; empty if it has. Does not ask for it. */
+    public static String whyNot(SocketChannel channel) {
+        Peering peering = Peering.of(channel);
+        if (peering != null) {
+            return peering.why();
+        }
+        String none = Peering.whyNone(channel);
+        return none.isEmpty() ? "the program has not asked for it" : none;
+    }
+
+    /** The channel that it belongs to. */
+    public SocketChannel channel() {
+        return channel;
+    }
+
+    /** Whether copies are possible. */
+    public boolean isOpen() {
+        return link.failure() == null;
+    }
+
+    /** Why it has ended, a sentence; empty if it has not. */
+    public String endReason() {
+        String why = link.failure();
+        return why == null ? "" : why;
+    }
+
+    // ---- regions
+
+    /** Registers memory with tag 0, as {@link #register(MemorySegment, int, long)}. */
+    public LocalRegion register(MemorySegment memory, int access) throws VerbsException {
+        return register(memory, access, 0);
+    }
+
+    /**
+     * Registers memory that exists, {@code SMC_ERM_CMD_REG_MR}. If it has remote rights the other end is told: it knows the
+     * region when this returns.
+     *
+     * @param memory native, of at least one byte, and of no confined arena. It must stay allocated until the region is closed
+     * @param access {@link AccessFlags#LOCAL_WRITE}, {@link AccessFlags#REMOTE_READ}, {@link AccessFlags#REMOTE_WRITE},
+     *        combined; {@code REMOTE_WRITE} needs {@code LOCAL_WRITE}, which copies into it need, too. 0 is memory that is
+     *        only copied from, by this end
+     * @param tag for the other end's program
+     * @throws VerbsException {@code EINVAL} for heap memory, empty memory, a confined arena or one that is closed, unknown or
+     *         contradictory rights, rights to write on a read-only segment; {@code ENOSPC} beyond the limits of either end;
+     *         {@code ENOTCONN} if the remote memory has ended; {@code ETIMEDOUT} if the other end does not answer within
+     *         {@code verbena.erm.patience}; what the provider says
+     */
+    public LocalRegion register(MemorySegment memory, int access, long tag) throws VerbsException {
+        String verb = "register " + memory.byteSize() + " bytes";
+        if (memory.isNative() && !memory.isAccessibleBy(Probe.THREAD)) {
+            throw new VerbsException(verb, Errno.EINVAL,
+                    "memory of a confined arena is one thread's alone: use Arena.ofShared() or ofAuto(), a direct buffer, or allocate()");
+        }
+        return add(verb, memory.byteSize(), access, tag, () -> link.pd().register(memory, access));
+    }
+
+    /** A thread that owns no arena. */
+    private static final class Probe {
+        static final Thread THREAD = Thread.ofPlatform().unstarted(() -> {});
+
+        private Probe() {}
+    }
+
+    /**
+     * Allocates memory and registers it: the memory that the provider likes best. By shm the other end maps it, and what it
+     * copies goes straight there.
+     *
+     * @param bytes at least 1; it is zeroed
+     * @param access as {@link #register(MemorySegment, int, long)}
+     * @param tag for the other end's program
+     * @throws VerbsException as {@link #register(MemorySegment, int, long)}; {@code ENOMEM}, {@code EMFILE}
+     */
+    public LocalRegion allocate(long bytes, int access, long tag) throws VerbsException {
+        return add("allocate " + bytes + " bytes", bytes, access, tag, () -> link.pd().allocate(bytes, access));
+    }
+
+    /** What makes memory. */
+    @FunctionalInterface
+    private interface Making {
+        MemoryRegion make() throws VerbsException;
+    }
+
+    private LocalRegion add(String verb, long bytes, int access, long tag, Making making) throws VerbsException {
+        if ((access & ~ACCESS) != 0) {
+            throw new VerbsException(verb, Errno.EINVAL, "access " + AccessFlags.toString(access)
+                    + ": remote memory knows LOCAL_WRITE, REMOTE_READ and REMOTE_WRITE");
+        }
+        if (!isOpen()) {
+            throw new VerbsException(verb, Errno.ENOTCONN, endReason());
+        }
+        long size = Math.max(0, bytes);
+        regions.reserve(verb, size);
+        MemoryRegion memory;
+        try {
+            memory = making.make();
+        } catch (VerbsException | RuntimeException | Error e) {
+            regions.unreserve(size);
+            throw e;
+        }
+        LocalRegion region = regions.add(this, memory, access, tag);
+        if (region == null) {
+            regions.unreserve(size);
+            memory.close();
+            throw new VerbsException(verb, Errno.ENOTCONN, endReason());
+        }
+        if ((access & Regions.REMOTE_ACCESS) != 0) {
+            announce(verb, region);
+        }
+        return region;
+    }
+
+    private void announce(String verb, LocalRegion region) throws VerbsException {
+        Integer answer = await(control.announce(region), Limits.PATIENCE_NANOS);
+        if (answer != null && answer == 0) {
+            return;
+        }
+        VerbsException failure = answer == null
+                ? new VerbsException(verb, Errno.ETIMEDOUT,
+                        "the other end does not answer: is it stopped? (-Dverbena.erm.patience)")
+                : answer == Errno.ENOTCONN
+                        ? new VerbsException(verb, answer, endReason())
+                        : new VerbsException(verb, answer, "the other end takes note of no more regions");
+        try {
+            region.close();
+        } catch (VerbsException e) {
+            failure.addSuppressed(e);
+        }
+        throw failure;
+    }
+
+    /** Waits uninterrupted; null if the time is over. */
+    private static @Nullable Integer await(Future<Integer> answer, long nanos) {
+        boolean interrupted = false;
+        long end = System.nanoTime() + nanos;
+        try {
+            while (true) {
+                try {
+                    return answer.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (TimeoutException e) {
+                    return null;
+                } catch (ExecutionException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Takes a region back; see {@link LocalRegion#close}. */
+    void deregister(LocalRegion region) throws VerbsException {
+        region.revoke();
+        if (isOpen() && !control.awaitCopies(Limits.PATIENCE_NANOS)) {
+            link.fail("copies of this end do not come to their end while a region is taken back");
+        }
+        if ((region.access() & Regions.REMOTE_ACCESS) != 0 && isOpen()) {
+            if (await(control.revoke(region.id()), Limits.PATIENCE_NANOS) == null) {
+                link.fail("the other end does not answer while a region is taken back: is it stopped?");
+            }
+            control.forget(region.id());
+        }
+        if (!isOpen()) {
+            await(ended.thenApply(done -> 0), Limits.PATIENCE_NANOS);
+        }
+        region.memory().close();
+        regions.remove(region);
+    }
+
+    /** A region of this end by its id; null if there is none, or no more. */
+    public @Nullable LocalRegion localRegion(int id) {
+        return regions.local(id);
+    }
+
+    /** A region of the other end by its id; null if there is none, or no more. */
+    public @Nullable RemoteRegion remoteRegion(int id) {
+        return regions.remote(id);
+    }
+
+    /** The regions of this end. */
+    public List<LocalRegion> localRegions() {
+        return regions.locals();
+    }
+
+    /** The regions of the other end that this end may copy to or from. */
+    public List<RemoteRegion> remoteRegions() {
+        return regions.remotes();
+    }
+
+    // ---- copies
+
+    /** By which one thread copies, and learns what has been done. */
+    public CopyQueue copies() {
+        return copies;
+    }
+
+    /** By which one thread learns what the other end does. */
+    public EventQueue events() {
+        return events;
+    }
+
+    /**
+     * Copies, and tells by a future: for any number of threads, also virtual ones, which park on it. Such copies are done in
+     * the order in which they were started, and in no order with those of {@link #copies()}. One that finds the other end's
+     * program with too many events to take waits until it has taken some.
+     *
+     * @param from as {@link CopyQueue#copy(int, long, int, long, long, int, long, long)}
+     * @param flags see {@link CopyFlags}; {@link CopyFlags#UNSIGNALED} has no meaning
+     * @return completes when the bytes are there; fails with a {@link VerbsException} of the errno that
+     *         {@link CopyQueue#copy(int, long, int, long, long, int, long, long)} has, or {@code EIO}. What depends on it runs
+     *         in the common pool, or in the caller
+     */
+    public CompletableFuture<Void> copyAsync(int from, long fromOffset, int to, long toOffset, long length, int flags,
+            long userData) {
+        return control.sends().copy(from, fromOffset, to, toOffset, length, flags, userData);
+    }
+
+    // ---- waiting
+
+    /**
+     * Has {@link #readiness(int)} become ready, and {@link #await} return, at the next completion or event. To be called by
+     * the thread that polls, each time before it waits. It takes back what was ready before.
+     *
+     * @param what {@link #COMPLETIONS} or {@link #EVENTS}
+     * @return whether there is one already: poll, and do not wait
+     */
+    public boolean arm(int what) {
+        return switch (what) {
+            case COMPLETIONS -> copies.arm();
+            case EVENTS -> events.arm();
+            default -> throw new IllegalArgumentException("COMPLETIONS or EVENTS is to be armed, not " + what);
+        };
+    }
+
+    /**
+     * Waits until there is a completion, or an event. For the thread that polls; a virtual thread parks.
+     *
+     * @param what {@link #COMPLETIONS} or {@link #EVENTS}
+     * @param timeout how long to wait at most
+     * @return whether there may be one; false when the time is over
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public boolean await(int what, Duration timeout) throws InterruptedException {
+        return arm(what) || bell(what).await(Math.max(0, timeout.toNanos()));
+    }
+
+    private Bell bell(int what) {
+        return what == COMPLETIONS ? link.copyBell() : link.eventBell();
+    }
+
+    /**
+     * A channel that is ready to be read when there is a completion, or an event, after it was {@linkplain #arm armed}: for the
+     * selector that has the socket's channel, be it Verbena's or the JDK's. It is a pipe's, never to be read from; it stays
+     * ready when the remote memory has ended. The same at each call; not to be closed by the program before the channel.
+     *
+     * @param what {@link #COMPLETIONS} or {@link #EVENTS}
+     * @throws IOException if the process has no descriptors for it
+     */
+    public SelectableChannel readiness(int what) throws IOException {
+        if (what != COMPLETIONS && what != EVENTS) {
+            throw new IllegalArgumentException("there is COMPLETIONS and EVENTS, not " + what);
+        }
+        return bell(what).pipe(channel);
+    }
+
+    // ---- the end
+
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+    /** The link has failed. Any thread; it does not block. */
+    private void ended(String reason) {
+        whenEnded.accept(reason);
+        Engine.CLOSERS.execute(() -> end(reason));
+    }
+
+    private void end(String reason) {
+        link.disconnect();
+        link.flush();
+        copies.end();
+        events.end();
+        control.end(reason);
+        regions.remotes().forEach(region -> regions.removeRemote(region.id()));
+        List<LocalRegion> left = regions.close();
+        left.forEach(LocalRegion::revoke);
+        ended.complete(null);
+        link.copyBell().close();
+        link.eventBell().close();
+        release(100);
+    }
+
+    /** Gives all back; what a process that is stopped holds up is tried again until it has gone on or ended. */
+    private void release(long pauseMillis) {
+        VerbsException refused = null;
+        for (LocalRegion region : regions.locals()) {
+            try {
+                region.memory().close();
+                regions.remove(region);
+            } catch (VerbsException e) {
+                refused = e;
+            }
+        }
+        if (refused == null) {
+            refused = link.closeAll();
+        }
+        if (refused == null) {
+            closed.complete(null);
+        } else {
+            Engine.debug("not given back yet: " + refused.getMessage());
+            CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS, Engine.CLOSERS).execute(
+                    () -> release(Math.min(2 * pauseMillis, 5_000)));
+        }
+    }
+
+    /**
+     * Ends the remote memory of the connection, for both ends: all regions are taken back, what is under way fails, events that
+     * have come can still be polled. The channel goes on; it does not get remote memory again. Waits until everything has
+     * been given back, but not for a process that is stopped for longer than {@code verbena.erm.patience}. Closing twice does
+     * nothing.
+     */
+    @Override
+    public void close() {
+        link.fail("closed by this end");
+        await(closed.thenApply(done -> 0), Limits.PATIENCE_NANOS);
+    }
+
+    /** What it has come to. For any thread. */
+    public RemoteMemoryStatistics statistics() {
+        long[] async = control.sends().figures();
+        return new RemoteMemoryStatistics(regions.localCount(), regions.localBytes(), regions.remoteCount(), regions
+                .remoteBytes(), copies.copies() + async[0], copies.bytesWritten() + async[1], copies.bytesRead()
+                        + async[2], copies.failed() + async[3], copies.noticed(), events.polled(), copies.stalls(),
+                events.late());
+    }
+}

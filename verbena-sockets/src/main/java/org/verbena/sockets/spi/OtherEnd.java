@@ -1,0 +1,121 @@
+package org.verbena.sockets.spi;
+
+import java.net.InetSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.sockets.nio.NioChannels;
+import org.verbena.sockets.stream.Introduction;
+import org.verbena.sockets.stream.Stream;
+import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.Context;
+
+/**
+ * The other end of a connected channel, for a module that wants queue pairs of its own to it. Both ends {@linkplain #say say}
+ * a random number to each other; who {@linkplain #heard hears} the other's connects to {@link #listener()} with it in the
+ * private data, as {@link #MAGIC} tells, and the other end {@linkplain #expect expects} that. Thread-safe.
+ */
+public final class OtherEnd {
+    /** What private data of such a request begin with: {@code int}, big-endian; the number that was heard is at offset 8. */
+    public static final int MAGIC = Introduction.MAGIC;
+
+    private final Stream stream;
+    private final @Nullable Introduction introduction;
+
+    private OtherEnd(Stream stream) {
+        this.stream = stream;
+        introduction = stream.introduction();
+    }
+
+    /** That of a channel; null if it is none of Verbena's, or not connected. */
+    public static @Nullable OtherEnd of(SocketChannel channel) {
+        Stream stream = NioChannels.streamOf(channel);
+        return stream == null ? null : new OtherEnd(stream);
+    }
+
+    /** Whether a channel is Verbena's. */
+    public static boolean isOurs(SocketChannel channel) {
+        return NioChannels.isOurs(channel);
+    }
+
+    private Introduction introduction() {
+        Introduction own = introduction;
+        if (own == null) {
+            throw new IllegalStateException("TCP carries the connection: " + stream.fallbackReason());
+        }
+        return own;
+    }
+
+    /** Why TCP carries the connection to its end, a sentence; empty if rings do, or nobody knows yet. */
+    public String fallbackReason() {
+        return stream.fallbackReason();
+    }
+
+    /** Whether the ends have agreed upon rings. */
+    public boolean isAgreed() {
+        return stream.isAgreed();
+    }
+
+    /** Whether the other end's Verbena has ears for {@link #say}; known once they have agreed. */
+    public boolean hears() {
+        return introduction().isKnownToPeer();
+    }
+
+    /** Whether this end connected; the other one was accepted. */
+    public boolean isClient() {
+        return introduction().isClient();
+    }
+
+    /** Whether the channel was closed here. */
+    public boolean isClosed() {
+        return introduction().isClosed();
+    }
+
+    /** Whether the processes have lost each other. */
+    public boolean isBroken() {
+        return introduction().isBroken();
+    }
+
+    /** The context through which the bytes go, which stays open; null before the ends have agreed. */
+    public @Nullable Context context() {
+        return introduction().context();
+    }
+
+    /** Where the connection manager of {@link #context()} reaches the other end's process; null before they have agreed. */
+    public @Nullable InetSocketAddress listener() {
+        return introduction().listener();
+    }
+
+    /** What the one module that uses this keeps with the connection; null at first. */
+    public AtomicReference<@Nullable Object> attachment() {
+        return introduction().attachment();
+    }
+
+    /** Tells when any of this may have changed: by any thread, at times without need. {@code told} must not block. */
+    public void listen(Runnable told) {
+        introduction().listen(told);
+    }
+
+    /** Says a number to the other end, not 0; once they have agreed. */
+    public void say(long number) {
+        introduction().say(number);
+    }
+
+    /** The number that the other end has said; 0 if none. */
+    public long heard() {
+        return introduction().heard();
+    }
+
+    /** Takes requests that name {@code number}, which this end says; on a thread of the transport: {@code taker} must not block. */
+    public static void expect(long number, Consumer<ConnectionRequest> taker) {
+        Introduction.expect(number, taker);
+    }
+
+    /** Takes no more of them. */
+    public static void expectNoMore(long number) {
+        Introduction.expectNoMore(number);
+    }
+}

@@ -1,0 +1,167 @@
+package org.verbena.sockets.stream;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * How a module above finds its like at the other end of a connection: each end says one word to the other, a random number
+ * that only the two of them know, through the control block; and who has heard the other's may ask for a queue pair of its
+ * own in its name, where the other process takes sessions. Thread-safe.
+ */
+public final class Introduction {
+    /** What private data of such a request begin with: {@code int}, big-endian; the word that was heard is at offset 8. */
+    public static final int MAGIC = 0x5642_494e;
+
+    private static final int WORD_AT = 8;
+    private static final Map<Long, Consumer<ConnectionRequest>> EXPECTED = new ConcurrentHashMap<>();
+
+    private final RingStream stream;
+    private final AtomicReference<@Nullable Object> attachment = new AtomicReference<>();
+    private volatile long heard;
+    private volatile boolean peerKnows;
+    private volatile @Nullable InetSocketAddress listener;
+    private volatile @Nullable Runnable listening;
+
+    Introduction(RingStream stream) {
+        this.stream = stream;
+    }
+
+    /** What the other end knows, and where its process takes requests; before the ends have agreed. */
+    void peer(long features, InetSocketAddress takesRequests) {
+        peerKnows = (features & Greeting.INTRODUCTIONS) != 0;
+        listener = takesRequests;
+    }
+
+    /** Whether the other end looks at the word. */
+    public boolean isKnownToPeer() {
+        return peerKnows;
+    }
+
+    /** Where the other end's process takes requests; null before the ends have agreed. */
+    public @Nullable InetSocketAddress listener() {
+        return listener;
+    }
+
+    /** Where the session's queue pair is; null before the ends have agreed. */
+    public @Nullable Context context() {
+        Link own = stream.link();
+        return own == null || !stream.isAgreed() ? null : own.session.context();
+    }
+
+    /** What one module keeps here; null at first. */
+    public AtomicReference<@Nullable Object> attachment() {
+        return attachment;
+    }
+
+    /**
+     * Says who wants to know when the ends have agreed or not, the word was heard, or the connection has come to its end.
+     *
+     * @param told by any thread, at times without need; it must not block
+     */
+    public void listen(Runnable told) {
+        listening = told;
+    }
+
+    void changed() {
+        Runnable told = listening;
+        if (told != null) {
+            told.run();
+        }
+    }
+
+    /**
+     * Says the word, once the ends have agreed; does nothing if the connection has ended. Any thread.
+     *
+     * @param word not 0
+     */
+    public void say(long word) {
+        StreamEngine.submitIfStarted(() -> write(word));
+    }
+
+    private void write(long word) {
+        Link own = stream.link();
+        if (own == null || !peerKnows || stream.isClosed() || own.isLetGo()) {
+            return;
+        }
+        synchronized (own.session) {
+            if (stream.out().knowsPeer()) {
+                stream.out().postWord(Session.NOTHING, BlockLayout.INTRODUCTION, word);
+                own.session.awaitArrival(); // before the call: its answer may be under way already
+                own.session.callPeer();
+            }
+        }
+    }
+
+    /** The word that the other end has said; 0 if none. */
+    public long heard() {
+        look();
+        return heard;
+    }
+
+    /** Sees what the other end has said. */
+    void look() {
+        Link own = stream.link();
+        if (heard == 0 && own != null && stream.isAgreed()) {
+            long word = BlockLayout.getAcquire(own.block, BlockLayout.INTRODUCTION);
+            if (word != 0) {
+                heard = word;
+                changed();
+            }
+        }
+    }
+
+    /** Whether the session of the two processes is over. */
+    public boolean isBroken() {
+        Link own = stream.link();
+        return own != null && own.session.isFailed();
+    }
+
+    /** Whether the connection was closed here. */
+    public boolean isClosed() {
+        return stream.isClosed();
+    }
+
+    /** Whether this end connected. */
+    public boolean isClient() {
+        return stream.role() == Stream.Role.CLIENT;
+    }
+
+    /** Takes requests that name {@code word}, which this end has said; on the thread that takes sessions: it must not block. */
+    public static void expect(long word, Consumer<ConnectionRequest> taker) {
+        EXPECTED.put(word, taker);
+    }
+
+    /** Takes no more of them. */
+    public static void expectNoMore(long word) {
+        EXPECTED.remove(word);
+    }
+
+    /** Hands a request on to whoever expects it; false if it is none of these. */
+    static boolean take(ConnectionRequest request) {
+        ByteBuffer said = ByteBuffer.wrap(request.privateData());
+        if (said.remaining() < WORD_AT + Long.BYTES || said.getInt(0) != MAGIC) {
+            return false;
+        }
+        Consumer<ConnectionRequest> taker = EXPECTED.get(said.getLong(WORD_AT));
+        if (taker != null) {
+            taker.accept(request);
+        } else {
+            try {
+                request.reject();
+            } catch (VerbsException e) {
+                StreamEngine.debug("a request that nobody expects was not refused: " + e.getMessage());
+            }
+        }
+        return true;
+    }
+}
