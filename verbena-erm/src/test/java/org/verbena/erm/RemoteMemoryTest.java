@@ -1,0 +1,115 @@
+package org.verbena.erm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Random;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/** What one end registers the other one finds, and copies reach it. */
+class RemoteMemoryTest {
+    static final int WRITABLE = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
+
+    @Test
+    void copiesGoBothWays() throws Exception {
+        try (Ends ends = Ends.open()) {
+            LocalRegion target = ends.memoryB().allocate(8192, WRITABLE, 42);
+            Ends.event(ends.memoryA(), EventType.REGION_ADDED);
+            assertThat(ends.memoryA().events().region()).isEqualTo(target.id());
+            assertThat(ends.memoryA().events().userData()).isEqualTo(42);
+            RemoteRegion remote = ends.memoryA().remoteRegion(target.id());
+            assertThat(remote.length()).isEqualTo(8192);
+            assertThat(remote.tag()).isEqualTo(42);
+
+            byte[] bytes = new byte[8192];
+            new Random(1).nextBytes(bytes);
+            LocalRegion source = ends.memoryA().register(Arena.ofAuto().allocate(8192), AccessFlags.LOCAL_WRITE);
+            source.segment().copyFrom(MemorySegment.ofArray(bytes));
+            assertThat(ends.memoryA().copies().copy(source.id(), 100, target.id(), 4000, 4096,
+                    CopyFlags.REMOTE_COMPLETION, 7, 99)).isZero();
+            assertThat(Ends.completion(ends.memoryA())).isEqualTo(WcStatus.SUCCESS);
+            assertThat(ends.memoryA().copies().context()).isEqualTo(7);
+            Ends.event(ends.memoryB(), EventType.COPIED);
+            EventQueue events = ends.memoryB().events();
+            assertThat(events.region()).isEqualTo(target.id());
+            assertThat(events.offset()).isEqualTo(4000);
+            assertThat(events.length()).isEqualTo(4096);
+            assertThat(events.userData()).isEqualTo(99);
+            assertThat(target.segment().asSlice(4000, 4096).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(java.util.Arrays
+                    .copyOfRange(bytes, 100, 4196));
+
+            source.segment().fill((byte) 0);
+            assertThat(ends.memoryA().copies().copy(target.id(), 4000, source.id(), 0, 4096,
+                    CopyFlags.REMOTE_COMPLETION, 8, 98)).isZero();
+            assertThat(Ends.completion(ends.memoryA())).isEqualTo(WcStatus.SUCCESS);
+            Ends.event(ends.memoryB(), EventType.COPIED_FROM);
+            assertThat(source.segment().asSlice(0, 4096).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(java.util.Arrays
+                    .copyOfRange(bytes, 100, 4196));
+
+            target.close();
+            assertThat(ends.memoryA().remoteRegion(target.id())).isNull();
+            Ends.event(ends.memoryA(), EventType.REGION_REMOVED);
+            assertThat(ends.memoryA().events().region()).isEqualTo(target.id());
+            assertThat(ends.memoryA().copies().copy(source.id(), 0, target.id(), 0, 1, 0, 9)).isEqualTo(Errno.ENOENT);
+        }
+    }
+
+    @Test
+    void anEndThatIsAloneSaysSo() throws Exception {
+        SocketChannel[] pair = Ends.channels();
+        try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
+            assertThat(RemoteMemory.whyNot(a)).contains("has not asked");
+            assertThat(RemoteMemory.of(a, Duration.ofMillis(500))).isEmpty();
+            assertThat(RemoteMemory.whyNot(a)).isEqualTo("the other end's program has not asked for remote memory");
+            assertThat(RemoteMemory.of(b, Ends.LONG)).isPresent();
+            assertThat(RemoteMemory.of(a, Ends.LONG)).isPresent();
+            assertThat(RemoteMemory.whyNot(a)).isEmpty();
+        }
+    }
+
+    @Test
+    void theOtherEndLearnsOfTheEnd() throws Exception {
+        try (Ends ends = Ends.open()) {
+            LocalRegion target = ends.memoryB().allocate(4096, WRITABLE, 0);
+            Ends.event(ends.memoryA(), EventType.REGION_ADDED);
+            ends.a().close();
+            Ends.event(ends.memoryB(), EventType.CLOSED);
+            assertThat(ends.memoryB().isOpen()).isFalse();
+            assertThat(ends.memoryB().events().poll()).isFalse();
+            assertThatThrownBy(() -> ends.memoryB().allocate(1, 0, 0)).isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("ENOTCONN");
+            target.close();
+            assertThat(ends.memoryA().copies().copy(1, 0, 2, 0, 1, 0, 0)).isEqualTo(Errno.ENOTCONN);
+        }
+    }
+
+    @Test
+    void bytesAfterACopyAreReadAfterIt() throws Exception {
+        try (Ends ends = Ends.open()) {
+            LocalRegion target = ends.memoryB().allocate(8, WRITABLE, 0);
+            Ends.event(ends.memoryA(), EventType.REGION_ADDED);
+            LocalRegion source = ends.memoryA().allocate(8, AccessFlags.LOCAL_WRITE, 0);
+            ByteBuffer one = ByteBuffer.allocate(1);
+            for (long i = 1; i <= 1000; i++) {
+                source.segment().set(ValueLayout.JAVA_LONG, 0, i);
+                assertThat(ends.memoryA().copies().copy(source.id(), 0, target.id(), 0, 8, 0, i)).isZero();
+                assertThat(Ends.completion(ends.memoryA())).isEqualTo(WcStatus.SUCCESS);
+                ends.a().write(ByteBuffer.wrap(new byte[] {(byte) i}));
+                ends.b().read(one.clear());
+                assertThat(target.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(i);
+            }
+        }
+    }
+}
