@@ -73,7 +73,7 @@ final class Control extends Engine.Duty {
     /** Tells the other end how many notices were taken; on the engine's thread. */
     @Override
     void attend() {
-        sends.send(new Messages.Message(Messages.CREDIT, 0, 0, 0, events.tellAsync(), 0, 0, events.tell()));
+        sends.sayTaken(events.tell(), events.tellAsync());
     }
 
     /** Takes what the other end has said; on the engine's thread. */
@@ -89,23 +89,35 @@ final class Control extends Engine.Duty {
                 return;
             }
             long at = (long) slot * Messages.RECEIVE_BYTES;
+            if (length == Messages.CONTROL_BYTES && Messages.type(link.inbox(), at) == Messages.CREDIT) {
+                int taken = Messages.creditTaken(link.inbox(), at);
+                int asyncTaken = Messages.creditAsyncTaken(link.inbox(), at);
+                repost(slot, at);
+                if (!copies.credit(taken, peerNotices) || !credit(asyncTaken)) {
+                    link.fail("the other end breaks the protocol: it has taken what was not sent");
+                }
+                continue;
+            }
             Messages.Message m = Messages.message(link.inbox(), at);
-            link.control().receiveQueue().post(slot, link.inboxRegion(), at, Messages.RECEIVE_BYTES);
+            repost(slot, at);
             if (length != Messages.CONTROL_BYTES || !take(m)) {
                 link.fail("the other end breaks the protocol: " + m);
             }
         }
     }
 
+    private void repost(int slot, long at) {
+        link.control().receiveQueue().post(slot, link.inboxRegion(), at, Messages.RECEIVE_BYTES);
+    }
+
     /** False if it makes no sense. */
-    boolean take(Messages.Message m) {
+    private boolean take(Messages.Message m) {
         return switch (m.type()) {
             case Messages.ADD -> added(m);
             case Messages.ADDED -> answered(announcing, m.id(), m.errno());
             case Messages.REVOKE -> revoked(m.id());
             case Messages.REVOKED -> answered(revoking, m.id(), 0);
             case Messages.NOTICE -> events.notice(m.id(), m.access(), m.address(), m.length(), m.tag());
-            case Messages.CREDIT -> copies.credit(m.errno(), peerNotices) && credit(m.key());
             default -> false;
         };
     }

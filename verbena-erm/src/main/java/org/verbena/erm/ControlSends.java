@@ -38,9 +38,12 @@ final class ControlSends {
     private final CompletionQueue completed;
     private final long maxLength;
     private final MemorySegment message = Arena.ofAuto().allocate(Messages.CONTROL_BYTES, Long.BYTES);
-    private final ReentrantLock lock = new ReentrantLock();
+    /** Guards the send queue, too. */
+    final ReentrantLock lock = new ReentrantLock();
 
     // guarded by the lock
+    /** To be run without it. */
+    private List<Runnable> then = new ArrayList<>();
     private final Deque<Messages.Message> messages = new ArrayDeque<>();
     private final Deque<Copy> copies = new ArrayDeque<>();
     /** By number of a request: the copy that is done with it. */
@@ -48,6 +51,10 @@ final class ControlSends {
     private long posted;
     private long done;
     private int credit;
+    /** How many notices were taken is to be said, as {@link #taken} and {@link #asyncTaken} have it. */
+    private boolean owes;
+    private int taken;
+    private int asyncTaken;
     private boolean ended;
     private long started;
     private long written;
@@ -81,6 +88,19 @@ final class ControlSends {
         }
         progress();
         return true;
+    }
+
+    /** Says how many notices were taken, now or later; allocates nothing. */
+    void sayTaken(int ofCopies, int ofAsync) {
+        lock.lock();
+        try {
+            owes = true;
+            taken = ofCopies;
+            asyncTaken = ofAsync;
+        } finally {
+            lock.unlock();
+        }
+        progress();
     }
 
     /** Copies; what is wrong with it fails the future. */
@@ -136,38 +156,60 @@ final class ControlSends {
 
     /** Takes what has completed and posts what there is room for. Any thread. */
     void progress() {
-        List<Runnable> then = new ArrayList<>();
+        List<Runnable> all;
         lock.lock();
         try {
             boolean more = true;
             while (more && !ended) {
-                takeCompletions(then);
-                more = postMessages() | postCopies(then);
+                takeCompletions();
+                more = postMessages() | postCopies();
             }
             if (posted != done && !ended) {
                 completed.requestNotify(false);
-                takeCompletions(then); // what came before it makes no event
+                takeCompletions(); // what came before it makes no event
+            }
+            all = then.isEmpty() ? List.of() : then;
+            if (!all.isEmpty()) {
+                then = new ArrayList<>();
             }
         } finally {
             lock.unlock();
         }
-        then.forEach(Runnable::run);
+        for (int i = 0; i < all.size(); i++) {
+            all.get(i).run();
+        }
     }
 
     private boolean postMessages() {
         boolean any = false;
+        if (owes && posted - done < SLOTS) {
+            Messages.putCredit(message, taken, asyncTaken);
+            if (!postMessage()) {
+                return false;
+            }
+            owes = false;
+            any = true;
+        }
         while (!messages.isEmpty() && posted - done < SLOTS) {
             Messages.put(message, 0, messages.element());
-            if (!posted(queue.start().send(posted, SendFlags.SIGNALED).inline(message, 0, Messages.CONTROL_BYTES)
-                    .complete())) {
+            if (!postMessage()) {
                 return any;
             }
             messages.remove();
-            under[(int) (posted % SLOTS)] = null;
-            posted++;
             any = true;
         }
         return any;
+    }
+
+    private boolean postMessage() {
+        int slot = (int) (posted % SLOTS);
+        if (!posted(queue.start().send(posted, SendFlags.SIGNALED).inline(message, 0, Messages.CONTROL_BYTES)
+                .complete())) {
+            return false;
+        }
+        under[slot] = null;
+        posted++;
+        return true;
     }
 
     private boolean posted(int error) {
@@ -177,7 +219,7 @@ final class ControlSends {
         return error == 0;
     }
 
-    private boolean postCopies(List<Runnable> then) {
+    private boolean postCopies() {
         boolean any = false;
         while (!copies.isEmpty() && messages.isEmpty() && posted - done + 2 <= SLOTS) {
             Copy copy = copies.element();
@@ -236,7 +278,7 @@ final class ControlSends {
         return open.complete();
     }
 
-    private void takeCompletions(List<Runnable> then) {
+    private void takeCompletions() {
         while (done != posted && completed.startPoll() == 0) {
             int status = completed.status();
             completed.endPoll();

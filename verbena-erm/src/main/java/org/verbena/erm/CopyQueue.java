@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,7 @@ import org.verbena.verbs.WcStatus;
 public final class CopyQueue {
     private static final int DEPTH = Limits.COPIES;
     private static final int MASK = DEPTH - 1;
+    private static final long INSIDE_PAUSE_NANOS = 1_000;
     private static final int MOST_UNSIGNALED = DEPTH / 4;
     private static final VarHandle COMPLETED;
     private static final VarHandle CREDIT;
@@ -80,6 +82,7 @@ public final class CopyQueue {
     /** Notices of this end's copies, and of those the ones that the other end's program has not taken come out of this. */
     private int notices;
     /** {@code notices} may become this, and no more. */
+    @SuppressWarnings("UnusedVariable") // by its handle
     private int credit;
     private volatile boolean starved;
 
@@ -497,7 +500,7 @@ public final class CopyQueue {
     private boolean shut() {
         gate.shut();
         while (!gate.isEmpty()) {
-            Thread.yield(); // it may be copying a gigabyte
+            LockSupport.parkNanos(INSIDE_PAUSE_NANOS); // it may be copying a gigabyte
         }
         return gate.state() == Gate.SHUT;
     }

@@ -2,10 +2,11 @@ package org.verbena.erm;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +38,7 @@ final class Engine {
     static final ThreadPoolExecutor CLOSERS = pool("verbena-erm-close");
 
     private static final int POOL_THREADS = 4;
+    private static final long WAKE = -1;
 
     private static final class Holder {
         private static @Nullable Engine engine;
@@ -68,13 +70,14 @@ final class Engine {
     private final AtomicReference<@Nullable Duty> duties = new AtomicReference<>();
     private final AtomicBoolean awake = new AtomicBoolean(true);
     private final Map<Context, CompletionChannel> channels = new HashMap<>();
-    private final Map<Long, CompletionChannel> watched = new ConcurrentHashMap<>();
+    /** By the number that the events of one have. */
+    private final List<CompletionChannel> watched = new CopyOnWriteArrayList<>();
 
     private Engine() throws LinuxException {
         epoll = Epoll.create();
         try {
             wake = Eventfd.create();
-            epoll.add(wake, Epoll.IN, wake.value());
+            epoll.add(wake, Epoll.IN, WAKE);
         } catch (LinuxException e) {
             epoll.close();
             throw e;
@@ -131,12 +134,11 @@ final class Engine {
         CompletionChannel channel = channels.get(context);
         if (channel == null) {
             channel = context.createCompletionChannel();
-            int descriptor = channel.descriptor();
-            watched.put((long) descriptor, channel);
+            watched.add(channel);
             try {
-                epoll.add(Fd.of(descriptor), Epoll.IN, descriptor);
+                epoll.add(Fd.of(channel.descriptor()), Epoll.IN, watched.size() - 1L);
             } catch (LinuxException e) {
-                watched.remove((long) descriptor);
+                watched.removeLast();
                 channel.close();
                 throw new VerbsException("watch " + channel.describe(), e);
             }
@@ -177,17 +179,17 @@ final class Engine {
         awake.set(true);
         for (int i = 0; i < n; i++) {
             long token = epoll.token(i);
-            if (token == wake.value()) {
+            if (token == WAKE) {
                 Eventfd.drain(wake);
             } else {
-                take(watched.get(token));
+                take(watched.get((int) token));
             }
         }
     }
 
-    private static void take(@Nullable CompletionChannel channel) throws VerbsException {
+    private static void take(CompletionChannel channel) throws VerbsException {
         CompletionQueue queue;
-        while (channel != null && (queue = channel.await(Duration.ZERO)) != null) {
+        while ((queue = channel.await(Duration.ZERO)) != null) {
             if (queue.userContext() instanceof Runnable told) {
                 told.run();
             }

@@ -371,7 +371,7 @@ public final class EventQueue {
         try {
             gate.shut();
             while (!gate.isEmpty()) {
-                Thread.yield();
+                Thread.onSpinWait(); // nobody stays for long
             }
             if (gate.state() == Gate.SHUT) {
                 keep();

@@ -241,8 +241,7 @@ final class Link {
      *
      * @return what was refused, for a peer that is stopped; null if nothing is left
      */
-    @Nullable
-    VerbsException closeAll() {
+    synchronized @Nullable VerbsException closeAll() {
         VerbsException refused = null;
         closeQuietly(dataConnection);
         closeQuietly(controlConnection);

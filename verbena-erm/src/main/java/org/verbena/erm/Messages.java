@@ -31,7 +31,7 @@ final class Messages {
     static final int REVOKED = 4;
     /** A copy that nobody polls for has been done. */
     static final int NOTICE = 5;
-    /** How many notices were taken: of the copy queue in the errno's place, of control in the key's. */
+    /** How many notices were taken: of the copy queue in the errno's place, of control in the key's; all else is 0. */
     static final int CREDIT = 6;
 
     /** Kind of a notice: bytes were written to the region. */
@@ -61,6 +61,25 @@ final class Messages {
         into.set(LONG, at + 32, m.tag());
         into.set(INT, at + 40, m.errno());
         into.set(INT, at + 44, 0);
+    }
+
+    static void putCredit(MemorySegment into, int taken, int asyncTaken) {
+        into.fill((byte) 0);
+        into.set(INT, 0, CREDIT);
+        into.set(INT, 24, asyncTaken);
+        into.set(INT, 40, taken);
+    }
+
+    static int type(MemorySegment from, long at) {
+        return from.get(INT, at);
+    }
+
+    static int creditTaken(MemorySegment from, long at) {
+        return from.get(INT, at + 40);
+    }
+
+    static int creditAsyncTaken(MemorySegment from, long at) {
+        return from.get(INT, at + 24);
     }
 
     static Message message(MemorySegment from, long at) {

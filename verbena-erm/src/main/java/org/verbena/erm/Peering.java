@@ -109,6 +109,9 @@ final class Peering {
         String fallback = end.fallbackReason();
         if (end.isClosed()) {
             end("the channel is closed");
+            if (memory.isDone() && !memory.isCompletedExceptionally()) {
+                memory.join().free();
+            }
         } else if (!fallback.isEmpty()) {
             end("TCP carries the connection: " + fallback);
         } else if (end.isBroken()) {
@@ -142,7 +145,7 @@ final class Peering {
                 why = ALONE;
                 return;
             }
-            connect = end.isClient() && !connecting;
+            connect = end.isClient() && !connecting && end.isSaid(); // else it would come to who knows nothing of it
             if (link == null) {
                 why = "the ends are about to connect their queue pairs";
             }
@@ -290,6 +293,9 @@ final class Peering {
         memory.complete(ready);
         if (late) {
             made.fail(why());
+        }
+        if (end.isClosed()) {
+            ready.free();
         }
     }
 

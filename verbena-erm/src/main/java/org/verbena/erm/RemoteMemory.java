@@ -49,6 +49,8 @@ public final class RemoteMemory implements AutoCloseable {
     /** For {@link #arm} and {@link #await}: the other end has done something. */
     public static final int EVENTS = 1 << 1;
 
+    private static final long FIRST_PAUSE_MILLIS = 100;
+    private static final long LAST_PAUSE_MILLIS = 5_000;
     private static final int ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
 
     private final SocketChannel channel;
@@ -59,7 +61,13 @@ public final class RemoteMemory implements AutoCloseable {
     private final EventQueue events;
     private final Control control;
     private final Consumer<String> whenEnded;
+    /** Nothing is copied any more. */
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    /** All has been given back. */
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final Object releasing = new Object();
+    /** The program is done with it, regions included. */
+    private volatile boolean free;
 
     RemoteMemory(SocketChannel channel, Engine engine, Link link, Handshake peer, int side,
             Consumer<String> whenEnded) {
@@ -141,6 +149,14 @@ public final class RemoteMemory implements AutoCloseable {
     public String endReason() {
         String why = link.failure();
         return why == null ? "" : why;
+    }
+
+    Control control() {
+        return control;
+    }
+
+    Link link() {
+        return link;
     }
 
     // ---- regions
@@ -287,6 +303,9 @@ public final class RemoteMemory implements AutoCloseable {
         }
         region.memory().close();
         regions.remove(region);
+        if (ended.isDone()) {
+            Engine.CLOSERS.execute(() -> release(FIRST_PAUSE_MILLIS));
+        }
     }
 
     /** A region of this end by its id; null if there is none, or no more. */
@@ -387,8 +406,6 @@ public final class RemoteMemory implements AutoCloseable {
 
     // ---- the end
 
-    private final CompletableFuture<Void> ended = new CompletableFuture<>();
-
     /** The link has failed. Any thread; it does not block. */
     private void ended(String reason) {
         whenEnded.accept(reason);
@@ -407,29 +424,46 @@ public final class RemoteMemory implements AutoCloseable {
         ended.complete(null);
         link.copyBell().close();
         link.eventBell().close();
-        release(100);
+        release(FIRST_PAUSE_MILLIS);
     }
 
-    /** Gives all back; what a process that is stopped holds up is tried again until it has gone on or ended. */
+    /** Has all regions given back: the program has closed the channel. Any thread; it does not block. */
+    void free() {
+        free = true;
+        if (ended.isDone()) {
+            Engine.CLOSERS.execute(() -> release(FIRST_PAUSE_MILLIS));
+        }
+    }
+
+    /**
+     * Gives back what can be: as long as the program has not closed its regions, or the channel, what has come is still there to
+     * be read. What a process that is stopped holds up is tried again until it has gone on or ended.
+     */
     private void release(long pauseMillis) {
         VerbsException refused = null;
-        for (LocalRegion region : regions.locals()) {
-            try {
-                region.memory().close();
-                regions.remove(region);
-            } catch (VerbsException e) {
-                refused = e;
+        synchronized (releasing) {
+            if (free) {
+                for (LocalRegion region : regions.locals()) {
+                    try {
+                        region.memory().close();
+                        regions.remove(region);
+                    } catch (VerbsException e) {
+                        refused = e;
+                    }
+                }
+            }
+            VerbsException left = link.closeAll();
+            if (regions.localCount() == 0) {
+                refused = left;
+            }
+            if (refused == null && left == null) {
+                closed.complete(null);
             }
         }
-        if (refused == null) {
-            refused = link.closeAll();
-        }
-        if (refused == null) {
-            closed.complete(null);
-        } else {
+        if (refused != null) {
             Engine.debug("not given back yet: " + refused.getMessage());
             CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS, Engine.CLOSERS).execute(
-                    () -> release(Math.min(2 * pauseMillis, 5_000)));
+                    () -> release(Math.min(2 * pauseMillis, LAST_PAUSE_MILLIS)));
         }
     }
 
@@ -442,6 +476,7 @@ public final class RemoteMemory implements AutoCloseable {
     @Override
     public void close() {
         link.fail("closed by this end");
+        free();
         await(closed.thenApply(done -> 0), Limits.PATIENCE_NANOS);
     }
 

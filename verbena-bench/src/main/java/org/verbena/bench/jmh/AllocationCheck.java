@@ -22,8 +22,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Proves that no call of the data path allocates: runs {@link DataPath}, {@link QueuePairKinds}, {@link ManyQueuePairs},
- * {@link ChannelPath}, {@link WaitingPath}, {@link RdmaPath}, {@link RocePath} and {@link RoceEnginePath} for a short time
- * with JMH's GC profiler and fails if a benchmark allocates more than {@value #LIMIT} bytes per operation, or
+ * {@link ChannelPath}, {@link RemoteMemoryPath}, {@link WaitingPath}, {@link RdmaPath}, {@link RocePath} and
+ * {@link RoceEnginePath} for a short time with JMH's GC profiler and fails if a benchmark allocates more than {@value #LIMIT} bytes per operation, or
  * {@value #SLOW_LIMIT} where each operation takes long. What fails, for instance because the machine was too busy to compile
  * in time, gets a second and longer chance.
  *
@@ -43,7 +43,7 @@ public final class AllocationCheck {
     /** Exit code 0: nothing allocates. */
     public static void main(String[] args) throws RunnerException {
         List<RunResult> results = new ArrayList<>(run(all(DataPath.class, ManyQueuePairs.class, QueuePairKinds.class,
-                ChannelPath.class, RdmaPath.class, RocePath.class), 200, 100));
+                ChannelPath.class, RemoteMemoryPath.class, RdmaPath.class, RocePath.class), 200, 100));
         results.addAll(run(all(WaitingPath.class, RoceEnginePath.class), 500, 500)); // slow, so few in a while
         List<String> suspects = results.stream().filter(r -> !isGood(r)).map(AllocationCheck::pattern)
                 .distinct()

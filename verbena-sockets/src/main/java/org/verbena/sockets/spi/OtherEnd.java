@@ -104,6 +104,11 @@ public final class OtherEnd {
         introduction().say(number);
     }
 
+    /** Whether what was {@linkplain #say said} is at the other end: requests that name it are expected there. */
+    public boolean isSaid() {
+        return introduction().isSaid();
+    }
+
     /** The number that the other end has said; 0 if none. */
     public long heard() {
         return introduction().heard();

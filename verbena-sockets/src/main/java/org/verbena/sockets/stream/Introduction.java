@@ -28,6 +28,7 @@ public final class Introduction {
     private final RingStream stream;
     private final AtomicReference<@Nullable Object> attachment = new AtomicReference<>();
     private volatile long heard;
+    private volatile boolean said;
     private volatile boolean peerKnows;
     private volatile @Nullable InetSocketAddress listener;
     private volatile @Nullable Runnable listening;
@@ -98,8 +99,15 @@ public final class Introduction {
                 stream.out().postWord(Session.NOTHING, BlockLayout.INTRODUCTION, word);
                 own.session.awaitArrival(); // before the call: its answer may be under way already
                 own.session.callPeer();
+                said = !own.session.isFailed();
             }
         }
+        changed();
+    }
+
+    /** Whether what was {@linkplain #say said} has arrived: the other end finds it, whenever it looks. */
+    public boolean isSaid() {
+        return said;
     }
 
     /** The word that the other end has said; 0 if none. */

@@ -37,6 +37,7 @@ class LayersTest {
             "rdmacore", List.of("verbs", "linux"),
             "micrometer", List.of("verbs"),
             "sockets", List.of("verbs", "linux"),
+            "erm", List.of("sockets", "verbs", "linux"),
             "agent", List.of(), // it finds the others by name, in another class loader
             "cli", List.of("shm", "sockets", "verbs", "linux")));
 

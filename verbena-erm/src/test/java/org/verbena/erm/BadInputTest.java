@@ -1,0 +1,261 @@
+package org.verbena.erm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.Errno;
+import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/** What a program does wrong is refused with its errno, before anything happens, and all goes on. */
+class BadInputTest {
+    private static final int LOCAL = AccessFlags.LOCAL_WRITE;
+    private static final int WRITE = LOCAL | AccessFlags.REMOTE_WRITE;
+    private static final int READ = AccessFlags.REMOTE_READ;
+
+    private static Ends ends;
+    private static RemoteMemory a;
+    private static RemoteMemory b;
+    private static LocalRegion source;
+    private static LocalRegion writable;
+    private static LocalRegion readable;
+
+    @BeforeAll
+    static void prepare() throws Exception {
+        ends = Ends.open();
+        a = ends.memoryA();
+        b = ends.memoryB();
+        source = a.allocate(4096, LOCAL, 0);
+        writable = b.allocate(1000, WRITE, 0);
+        readable = b.allocate(1000, READ, 0);
+        Ends.event(a, EventType.REGION_ADDED);
+        Ends.event(a, EventType.REGION_ADDED);
+    }
+
+    @AfterAll
+    static void end() throws IOException {
+        ends.close();
+    }
+
+    /** Whatever a test did, the connection is as good as before. */
+    @AfterEach
+    void allGoesOn() throws Exception {
+        assertThat(copy(source.id(), 0, writable.id(), 0, 1000, 0)).isZero();
+        assertThat(a.copies().poll()).isFalse();
+        assertThat(a.isOpen()).isTrue();
+        assertThat(b.isOpen()).isTrue();
+    }
+
+    private static int copy(int from, long fromOffset, int to, long toOffset, long length, int flags) {
+        int error = a.copies().copy(from, fromOffset, to, toOffset, length, flags, 1);
+        int asBatch = a.copies().start().add(from, fromOffset, to, toOffset, length, flags, 1, 0).commit();
+        assertThat(asBatch).as("as a batch").isEqualTo(error);
+        if (error == 0) {
+            try {
+                assertThat(Ends.completion(a)).isEqualTo(WcStatus.SUCCESS);
+                assertThat(Ends.completion(a)).isEqualTo(WcStatus.SUCCESS);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        } else {
+            assertThatThrownBy(() -> a.copyAsync(from, fromOffset, to, toOffset, length, flags, 0).get()).isInstanceOf(
+                    ExecutionException.class).cause().isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e
+                            .errno()).as(e.getMessage()).isEqualTo(error));
+        }
+        return error;
+    }
+
+    private static void refused(int errno, String words, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).as(e
+                .getMessage()).isEqualTo(errno)).hasMessageContaining(words);
+    }
+
+    @Test
+    void heapMemoryIsNotRegistered() {
+        refused(Errno.EINVAL, "heap memory", () -> a.register(MemorySegment.ofArray(new byte[16]), LOCAL));
+    }
+
+    @Test
+    void emptyMemoryIsNotRegistered() {
+        refused(Errno.EINVAL, "size", () -> a.register(Arena.ofAuto().allocate(0), LOCAL));
+        refused(Errno.EINVAL, "size", () -> a.allocate(0, LOCAL, 0));
+        refused(Errno.EINVAL, "size", () -> a.allocate(-1, LOCAL, 0));
+    }
+
+    @Test
+    void readOnlyMemoryCanBeReadAndNotWritten() throws Exception {
+        MemorySegment memory = Arena.ofAuto().allocate(64).asReadOnly();
+        refused(Errno.EINVAL, "read-only", () -> a.register(memory, LOCAL));
+        refused(Errno.EINVAL, "", () -> a.register(memory, AccessFlags.REMOTE_WRITE));
+        try (LocalRegion region = a.register(memory, READ)) {
+            assertThat(copy(region.id(), 0, writable.id(), 0, 64, 0)).isZero();
+        }
+    }
+
+    @Test
+    void confinedAndClosedArenasAreRefused() {
+        try (Arena confined = Arena.ofConfined()) {
+            refused(Errno.EINVAL, "confined", () -> a.register(confined.allocate(64), LOCAL));
+        }
+        Arena closed = Arena.ofShared();
+        MemorySegment gone = closed.allocate(64);
+        closed.close();
+        refused(Errno.EINVAL, "closed", () -> a.register(gone, LOCAL));
+    }
+
+    @Test
+    void unknownAndContradictoryRightsAreRefused() {
+        refused(Errno.EINVAL, "LOCAL_WRITE", () -> a.allocate(64, AccessFlags.REMOTE_WRITE, 0));
+        refused(Errno.EINVAL, "REMOTE_ATOMIC", () -> a.allocate(64, LOCAL | AccessFlags.REMOTE_ATOMIC, 0));
+        refused(Errno.EINVAL, "access", () -> a.allocate(64, 1 << 30, 0));
+    }
+
+    @Test
+    void whatDoesNotLieInBothRegionsIsRefused() {
+        long[][] wrong = {{-1, 0, 1}, {0, -1, 1}, {0, 0, -1}, {0, 0, 1001}, {0, 1000, 1}, {4096, 0, 1}, {0, 1, 1000},
+            {3097, 0, 1000}, {Long.MAX_VALUE, 0, 1}, {0, Long.MAX_VALUE, 1}, {0, 0, Long.MAX_VALUE}, {1, 0,
+                Long.MAX_VALUE}, {Long.MIN_VALUE, 0, 1}, {0, 0, Long.MIN_VALUE}, {Long.MAX_VALUE, Long.MAX_VALUE,
+                    Long.MAX_VALUE}};
+        for (long[] w : wrong) {
+            assertThat(copy(source.id(), w[0], writable.id(), w[1], w[2], 0)).as(w[0] + " " + w[1] + " " + w[2])
+                    .isEqualTo(Errno.ERANGE);
+            assertThat(copy(readable.id(), w[1], source.id(), w[0], w[2], 0)).as(w[0] + " " + w[1] + " " + w[2])
+                    .isEqualTo(Errno.ERANGE);
+        }
+    }
+
+    @Test
+    void theLastByteIsReached() {
+        assertThat(copy(source.id(), 4095, writable.id(), 999, 1, 0)).isZero();
+        assertThat(copy(source.id(), 4096, writable.id(), 1000, 0, 0)).isZero();
+    }
+
+    @Test
+    void rightsAreKept() throws Exception {
+        assertThat(copy(source.id(), 0, readable.id(), 0, 1, 0)).isEqualTo(Errno.EACCES);
+        assertThat(copy(writable.id(), 0, source.id(), 0, 1, 0)).isEqualTo(Errno.EACCES);
+        try (LocalRegion fixed = a.allocate(64, 0, 0)) {
+            assertThat(copy(readable.id(), 0, fixed.id(), 0, 1, 0)).isEqualTo(Errno.EACCES);
+            assertThat(copy(fixed.id(), 0, writable.id(), 0, 1, 0)).isZero();
+        }
+    }
+
+    @Test
+    void wrongIdsAreRefused() throws Exception {
+        int[] wrong = {0, -1, 1, 2, Integer.MAX_VALUE, Integer.MIN_VALUE, source.id() + (1 << 13), writable.id() + (1
+                << 13), readable.id() + 2, source.id() | 1 << 31};
+        for (int id : wrong) {
+            assertThat(copy(id, 0, writable.id(), 0, 1, 0)).as("from " + id).isEqualTo(Errno.ENOENT);
+            assertThat(copy(source.id(), 0, id, 0, 1, 0)).as("to " + id).isEqualTo(Errno.ENOENT);
+        }
+        assertThat(copy(source.id(), 0, source.id(), 0, 1, 0)).isEqualTo(Errno.ENOENT);
+        assertThat(copy(writable.id(), 0, readable.id(), 0, 1, 0)).isEqualTo(Errno.ENOENT);
+        try (Ends other = Ends.open();
+                LocalRegion theirs = other.memoryB().allocate(64, WRITE, 0);
+                LocalRegion second = other.memoryB().allocate(64, WRITE, 0);
+                LocalRegion third = other.memoryB().allocate(64, WRITE, 0)) {
+            assertThat(copy(source.id(), 0, third.id(), 0, 1, 0)).as("id of another connection").isEqualTo(
+                    Errno.ENOENT);
+        }
+    }
+
+    @Test
+    void revokedIdsAreNeverFoundAgain() throws Exception {
+        List<Integer> ids = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            LocalRegion region = b.allocate(64, WRITE, 0);
+            assertThat(ids).doesNotContain(region.id());
+            ids.add(region.id());
+            region.close();
+            region.close();
+            assertThat(region.isRevoked()).isTrue();
+        }
+        try (LocalRegion last = b.allocate(64, WRITE, 0)) {
+            for (int id : ids) {
+                assertThat(copy(source.id(), 0, id, 0, 1, 0)).isEqualTo(Errno.ENOENT);
+                assertThat(a.remoteRegion(id)).isNull();
+                assertThat(b.localRegion(id)).isNull();
+            }
+            assertThat(copy(source.id(), 0, last.id(), 0, 1, 0)).isZero();
+        }
+        while (a.events().poll()) {
+            assertThat(a.events().type()).isIn(EventType.REGION_ADDED, EventType.REGION_REMOVED);
+        }
+    }
+
+    @Test
+    void unknownFlagsAreRefused() {
+        assertThat(copy(source.id(), 0, writable.id(), 0, 1, 8)).isEqualTo(Errno.EINVAL);
+        assertThat(copy(source.id(), 0, writable.id(), 0, 1, -1)).isEqualTo(Errno.EINVAL);
+    }
+
+    @Test
+    void aBatchIsWholeOrNothing() throws Exception {
+        writable.segment().fill((byte) 0);
+        source.segment().fill((byte) 1);
+        assertThat(a.copies().start().add(source.id(), 0, writable.id(), 0, 1, 0, 1, 0).add(source.id(), 0, writable
+                .id(), 1000, 1, 0, 2, 0).commit()).isEqualTo(Errno.ERANGE);
+        assertThat(a.copies().poll()).isFalse();
+        assertThat(writable.segment().get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0)).isZero();
+        CopyQueue copies = a.copies().start();
+        for (int i = 0; i < 33; i++) {
+            copies.add(source.id(), 0, writable.id(), 0, 1, 0, i, 0);
+        }
+        assertThat(copies.commit()).isEqualTo(Errno.E2BIG);
+        assertThat(copies.commit()).as("an empty batch").isZero();
+    }
+
+    @Test
+    void regionsMayOverlap() throws Exception {
+        MemorySegment memory = Arena.ofAuto().allocate(128);
+        try (LocalRegion one = b.register(memory, WRITE); LocalRegion two = b.register(memory.asSlice(64), WRITE)) {
+            source.segment().fill((byte) 5);
+            assertThat(copy(source.id(), 0, one.id(), 0, 128, 0)).isZero();
+            source.segment().fill((byte) 6);
+            assertThat(copy(source.id(), 0, two.id(), 0, 64, 0)).isZero();
+            assertThat(memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 63)).isEqualTo((byte) 5);
+            assertThat(memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 64)).isEqualTo((byte) 6);
+        }
+    }
+
+    @Test
+    void channelsWithoutRingsSayWhy() throws Exception {
+        try (SocketChannel plain = SocketChannel.open(); SocketChannel ours = VerbenaSocketChannel.open()) {
+            assertThat(RemoteMemory.of(plain)).isEmpty();
+            assertThat(RemoteMemory.whyNot(plain)).contains("none of Verbena's");
+            assertThat(RemoteMemory.of(ours)).isEmpty();
+            assertThat(RemoteMemory.whyNot(ours)).isEqualTo("the channel is not connected");
+            ours.close();
+            assertThat(RemoteMemory.whyNot(ours)).isEqualTo("the channel is closed");
+        }
+        try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress
+                .getLoopbackAddress(), 0)); SocketChannel ours = VerbenaSocketChannel.open()) {
+            ours.connect(server.getLocalAddress());
+            try (SocketChannel peer = server.accept()) {
+                assertThat(RemoteMemory.of(ours, Duration.ofSeconds(30))).isEmpty();
+                assertThat(RemoteMemory.whyNot(ours)).isEqualTo(
+                        "TCP carries the connection: the other end does not use Verbena");
+                assertThat(peer.isOpen()).isTrue();
+            }
+        }
+    }
+}

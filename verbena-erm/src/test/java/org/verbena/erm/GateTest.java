@@ -1,0 +1,58 @@
+package org.verbena.erm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.junit.jupiter.api.Test;
+
+/** Whoever has shut the gate, and found it empty, is alone. */
+class GateTest {
+    private static final int ROUNDS = 2_000;
+
+    private final Gate gate = new Gate();
+    private final AtomicLong first = new AtomicLong();
+    private long second;
+    private volatile boolean stop;
+
+    @Test
+    void nobodyIsInsideAGateThatIsShutAndEmpty() throws Exception {
+        Thread goes = Thread.ofPlatform().start(() -> {
+            while (!stop) {
+                if (gate.enter() == Gate.OPEN) {
+                    first.lazySet(first.getPlain() + 1);
+                    second++;
+                    gate.leave();
+                }
+            }
+        });
+        for (int i = 0; i < ROUNDS; i++) {
+            gate.shut();
+            while (!gate.isEmpty()) {
+                Thread.onSpinWait();
+            }
+            long seen = first.get();
+            assertThat(second).isEqualTo(seen);
+            for (int spin = 0; spin < 100; spin++) {
+                Thread.onSpinWait();
+            }
+            assertThat(first.get()).isEqualTo(seen);
+            first.set(seen + 10);
+            second = seen + 10;
+            gate.open();
+            while (first.get() == seen + 10) {
+                Thread.onSpinWait();
+            }
+        }
+        gate.shut();
+        while (!gate.isEmpty()) {
+            Thread.onSpinWait();
+        }
+        gate.end();
+        gate.open();
+        assertThat(gate.enter()).isEqualTo(Gate.ENDED);
+        stop = true;
+        goes.join();
+        assertThat(first.get()).isEqualTo(second).isGreaterThan(10L * ROUNDS);
+    }
+}

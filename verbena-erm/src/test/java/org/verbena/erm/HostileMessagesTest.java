@@ -1,0 +1,164 @@
+package org.verbena.erm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.SendQueue;
+import org.verbena.verbs.VerbsException;
+
+/** The other end says what it likes: the connection goes on or ends with a sentence, and neither memory nor process suffers. */
+class HostileMessagesTest {
+    private static final int ROUNDS = Integer.getInteger("verbena.test.rounds", 60);
+    private static final long SEED = Long.getLong("verbena.test.seed", System.nanoTime());
+    private static final int ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
+
+    private static long interesting(Random random, List<Integer> ids) {
+        return switch (random.nextInt(9)) {
+            case 0 -> 0;
+            case 1 -> -1;
+            case 2 -> 1L << random.nextInt(64);
+            case 3 -> Long.MAX_VALUE - random.nextInt(3);
+            case 4 -> random.nextInt(10);
+            case 5 -> random.nextInt(5000);
+            case 6 -> random.nextInt();
+            case 7 -> random.nextLong();
+            default -> ids.get(random.nextInt(ids.size()));
+        };
+    }
+
+    private static Messages.Message message(Random random, List<Integer> ids) {
+        return new Messages.Message((int) (random.nextInt(4) == 0 ? interesting(random, ids) : 1 + random.nextInt(6)),
+                (int) interesting(random, ids), interesting(random, ids), interesting(random, ids), (int) interesting(
+                        random, ids), (int) interesting(random, ids), interesting(random, ids), (int) interesting(
+                                random, ids));
+    }
+
+    /** By the queue pair itself, of any length, as a notice or to control. */
+    private static void raw(RemoteMemory from, Random random, List<Integer> ids) {
+        MemorySegment bytes = Arena.ofAuto().allocate(48, 8);
+        for (int i = 0; i < 48; i += 8) {
+            bytes.set(ValueLayout.JAVA_LONG, i, interesting(random, ids));
+        }
+        boolean notice = random.nextBoolean();
+        if (notice && random.nextBoolean()) {
+            bytes.set(ValueLayout.JAVA_INT, 0, ids.get(random.nextInt(ids.size())));
+            bytes.set(ValueLayout.JAVA_INT, 4, random.nextInt(4));
+            bytes.set(ValueLayout.JAVA_INT, 32, random.nextInt(3));
+        }
+        int length = random.nextInt(3) == 0 ? random.nextInt(49) : notice ? 40 : 48;
+        SendQueue queue = (notice ? from.link().data() : from.link().control()).sendQueue();
+        ReentrantLock lock = from.control().sends().lock;
+        lock.lock();
+        try {
+            queue.start().send(1L << 40, SendFlags.NONE).inline(bytes, 0, length).complete();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static void round(long seed) throws Exception {
+        Random random = new Random(seed);
+        try (Ends ends = Ends.open()) {
+            RemoteMemory hostile = random.nextBoolean() ? ends.memoryA() : ends.memoryB();
+            RemoteMemory victim = hostile == ends.memoryA() ? ends.memoryB() : ends.memoryA();
+            LocalRegion open = victim.register(Arena.ofAuto().allocate(4096), ALL, 1);
+            LocalRegion closed = victim.allocate(4096, AccessFlags.LOCAL_WRITE, 2);
+            LocalRegion theirs = hostile.allocate(4096, ALL, 3);
+            MemorySegment filled = MemorySegment.ofArray(new byte[4096]).fill((byte) 77);
+            open.segment().copyFrom(filled);
+            closed.segment().copyFrom(filled);
+            List<Integer> ids = new ArrayList<>(List.of(open.id(), closed.id(), theirs.id(), open.id() + (1 << 13)));
+            int count = 1 + random.nextInt(60);
+            for (int i = 0; i < count && hostile.isOpen(); i++) {
+                if (random.nextInt(3) == 0) {
+                    raw(hostile, random, ids);
+                } else {
+                    hostile.control().sends().send(message(random, ids));
+                }
+                if (random.nextInt(4) == 0) {
+                    while (victim.events().poll()) {
+                        checkEvent(victim, open);
+                    }
+                }
+            }
+            long end = System.nanoTime() + 20_000_000;
+            while (System.nanoTime() < end) {
+                while (victim.events().poll()) {
+                    checkEvent(victim, open);
+                }
+            }
+            if (!victim.isOpen()) {
+                assertThat(victim.endReason()).matches(
+                        "the other end breaks the protocol.*|the other end is gone|.*failed: .*");
+            }
+            try (LocalRegion more = victim.allocate(64, 0, 0)) {
+                assertThat(more.id()).isPositive();
+            } catch (VerbsException e) {
+                assertThat(e.getMessage()).contains("ENOTCONN");
+            }
+            assertThat(open.segment().mismatch(filled)).isEqualTo(-1);
+            assertThat(closed.segment().mismatch(filled)).isEqualTo(-1);
+            closed.close();
+        }
+    }
+
+    private static void checkEvent(RemoteMemory victim, LocalRegion open) {
+        EventQueue e = victim.events();
+        switch (e.type()) {
+            case EventType.COPIED, EventType.COPIED_FROM -> {
+                assertThat(e.region()).isEqualTo(open.id());
+                assertThat(e.offset()).isBetween(0L, 4096L);
+                assertThat(e.length()).isBetween(0L, 4096 - e.offset());
+            }
+            case EventType.REGION_ADDED -> {
+                assertThat(e.region()).isPositive();
+                assertThat(e.length()).isPositive();
+            }
+            default -> assertThat(e.type()).isIn(EventType.REGION_REMOVED, EventType.CLOSED);
+        }
+    }
+
+    @Test
+    void whateverTheOtherEndSays() throws Exception {
+        for (int i = 0; i < ROUNDS; i++) {
+            long seed = SEED + i;
+            try {
+                round(seed);
+            } catch (Exception | AssertionError e) {
+                throw new AssertionError("-Dverbena.test.rounds=1 -Dverbena.test.seed=" + seed, e);
+            }
+        }
+    }
+
+    @Test
+    void privateDataThatMakeNoSenseAreNoHandshake() {
+        Random random = new Random(SEED);
+        Handshake good = Handshake.ours(Handshake.CONTROL, 5, 6);
+        assertThat(Handshake.of(good.bytes())).isEqualTo(good);
+        for (int i = 0; i < 10_000; i++) {
+            byte[] bytes = good.bytes();
+            for (int n = random.nextInt(1, 4); n > 0; n--) {
+                bytes[random.nextInt(bytes.length)] = (byte) random.nextInt();
+            }
+            Handshake read = Handshake.of(bytes);
+            if (read != null) {
+                assertThat(read.notices()).isBetween(1, 1 << 20);
+                assertThat(read.asyncNotices()).isBetween(1, 1 << 20);
+                assertThat(read.regions()).isPositive();
+                assertThat(read.queuePair()).isBetween(0, 1);
+            }
+            assertThat(Handshake.of(new byte[random.nextInt(40)])).isNull();
+        }
+    }
+}

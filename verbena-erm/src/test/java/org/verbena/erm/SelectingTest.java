@@ -1,0 +1,108 @@
+package org.verbena.erm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.WcStatus;
+
+/** Who waits is woken: by a selector together with the channel, by a call, and virtual threads by a future. */
+class SelectingTest {
+    private static final int WRITE = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
+
+    @Test
+    void oneSelectorHasBytesAndEvents() throws Exception {
+        try (Ends ends = Ends.open(); Selector selector = ends.b().provider().openSelector()) {
+            RemoteMemory a = ends.memoryA();
+            RemoteMemory b = ends.memoryB();
+            LocalRegion source = a.allocate(64, WRITE, 0);
+            LocalRegion target = b.allocate(64, WRITE, 0);
+            Ends.event(b, EventType.REGION_ADDED);
+            ends.b().configureBlocking(false);
+            SelectionKey bytes = ends.b().register(selector, SelectionKey.OP_READ);
+            SelectionKey events = b.readiness(RemoteMemory.EVENTS).register(selector, SelectionKey.OP_READ);
+            assertThat(b.readiness(RemoteMemory.EVENTS)).isSameAs(events.channel());
+            for (int i = 0; i < 200; i++) {
+                assertThat(b.arm(RemoteMemory.EVENTS)).isFalse();
+                assertThat(selector.selectNow()).isZero();
+                boolean copy = i % 3 != 0;
+                CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> copy
+                        ? a.copies().copy(source.id(), 0, target.id(), 0, 64, CopyFlags.REMOTE_COMPLETION, 0)
+                        : write(ends));
+                assertThat(selector.select(30_000)).isOne();
+                assertThat(other.get()).isZero();
+                assertThat(selector.selectedKeys()).containsExactly(copy ? events : bytes);
+                selector.selectedKeys().clear();
+                if (copy) {
+                    assertThat(b.events().poll()).isTrue();
+                    assertThat(b.events().type()).isEqualTo(EventType.COPIED);
+                    assertThat(Ends.completion(a)).isEqualTo(WcStatus.SUCCESS);
+                } else {
+                    assertThat(ends.b().read(ByteBuffer.allocate(2))).isOne();
+                }
+            }
+            a.close();
+            assertThat(selector.select(30_000)).as("the end").isOne();
+            assertThat(b.events().poll()).isTrue();
+            while (b.events().type() != EventType.CLOSED) {
+                assertThat(b.events().poll()).isTrue();
+            }
+        }
+    }
+
+    private static int write(Ends ends) {
+        try {
+            return ends.a().write(ByteBuffer.allocate(1)) - 1;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void completionsCanBeWaitedFor() throws Exception {
+        try (Ends ends = Ends.open(); Selector selector = ends.a().provider().openSelector()) {
+            RemoteMemory a = ends.memoryA();
+            LocalRegion source = a.allocate(64, WRITE, 0);
+            LocalRegion target = ends.memoryB().allocate(64, WRITE, 0);
+            a.readiness(RemoteMemory.COMPLETIONS).register(selector, SelectionKey.OP_READ);
+            assertThat(a.arm(RemoteMemory.COMPLETIONS)).isFalse();
+            assertThat(a.copies().copy(source.id(), 0, target.id(), 0, 64, 0, 5)).isZero();
+            assertThat(selector.select(30_000)).isOne();
+            assertThat(a.copies().poll()).isTrue();
+            assertThat(a.copies().context()).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void virtualThreadsParkOnCopies() throws Exception {
+        try (Ends ends = Ends.open()) {
+            RemoteMemory a = ends.memoryA();
+            LocalRegion source = a.allocate(8 * 1000, WRITE, 0);
+            LocalRegion target = ends.memoryB().allocate(8 * 1000, WRITE, 0);
+            CompletableFuture<?>[] all = new CompletableFuture<?>[1000];
+            for (int i = 0; i < all.length; i++) {
+                long at = 8L * i;
+                source.segment().set(java.lang.foreign.ValueLayout.JAVA_LONG, at, i);
+                CompletableFuture<Void> done = new CompletableFuture<>();
+                all[i] = done;
+                Thread.ofVirtual().start(() -> {
+                    a.copyAsync(source.id(), at, target.id(), at, 8, 0, 0).join();
+                    if (target.segment().get(java.lang.foreign.ValueLayout.JAVA_LONG, at) == at / 8) {
+                        done.complete(null);
+                    }
+                });
+            }
+            CompletableFuture.allOf(all).get(60, TimeUnit.SECONDS);
+            assertThat(a.statistics().copies()).isEqualTo(1000);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+package org.verbena.tests.faults;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.erm.CopyFlags;
+import org.verbena.erm.CopyQueue;
+import org.verbena.erm.EventType;
+import org.verbena.erm.LocalRegion;
+import org.verbena.erm.RemoteMemory;
+import org.verbena.linux.Errno;
+import org.verbena.sockets.VerbenaServerSocketChannel;
+import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.verbs.AccessFlags;
+
+/** One end of remote memory, which does what a test tells it: a command a line, and a line for an answer. */
+final class ErmPeer {
+    /** The program opens channels as any other, and the agent makes them Verbena's. */
+    static final String UNCHANGED = "erm.unchanged";
+
+    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final int ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
+
+    private final Map<Integer, LocalRegion> regions = new HashMap<>();
+    private final List<SocketChannel> more = new ArrayList<>();
+    private @Nullable ServerSocketChannel server;
+    private @Nullable SocketChannel channel;
+    private @Nullable RemoteMemory memory;
+    private volatile boolean flooding;
+    private @Nullable CompletableFuture<String> flood;
+
+    public static void main(String[] none) throws Exception {
+        Peer.begin();
+        ErmPeer p = new ErmPeer();
+        while (true) {
+            String[] words = Peer.hear().split(" ", -1);
+            if (words[0].equals("exit")) {
+                System.exit(0);
+            }
+            try {
+                Peer.say(p.obey(words));
+            } catch (IOException e) {
+                Peer.say("FAILED " + e.getMessage());
+            }
+        }
+    }
+
+    private static boolean unchanged() {
+        return Boolean.getBoolean(UNCHANGED);
+    }
+
+    private String obey(String[] w) throws Exception {
+        return switch (w[0]) {
+            case "listen" -> listen(w[1]);
+            case "connect" -> connected("CONNECTED", connect(w[1], Integer.parseInt(w[2])));
+            case "accept" -> connected("ACCEPTED", accept());
+            case "open" -> open(Integer.parseInt(w[1]), () -> connect(w[2], Integer.parseInt(w[3])));
+            case "take" -> open(Integer.parseInt(w[1]), this::accept);
+            case "drop" -> drop();
+            case "allocate" -> region(memory().allocate(Long.parseLong(w[1]), ALL, 0));
+            case "register" -> region(memory().register(Arena.ofAuto().allocate(Long.parseLong(w[1])), ALL));
+            case "fill" -> fill(regions.get(Integer.parseInt(w[1])), Long.parseLong(w[2]));
+            case "check" -> check(regions.get(Integer.parseInt(w[1])), Long.parseLong(w[2]));
+            case "remote" -> "REMOTE " + event(EventType.REGION_ADDED);
+            case "copied" -> "COPIED " + event(EventType.COPIED);
+            case "removed" -> "REMOVED " + event(EventType.REGION_REMOVED);
+            case "closed" -> closed();
+            case "copy" -> copy(Integer.parseInt(w[1]), Integer.parseInt(w[2]), Long.parseLong(w[3]));
+            case "flood" -> flood(Integer.parseInt(w[1]), Integer.parseInt(w[2]), Integer.parseInt(w[3]));
+            case "flooded" -> flooded();
+            case "deregister" -> deregister(Integer.parseInt(w[1]));
+            case "close" -> close();
+            case "why" -> "WHY " + RemoteMemory.whyNot(channel());
+            default -> throw new IllegalArgumentException(w[0]);
+        };
+    }
+
+    private RemoteMemory memory() {
+        return Objects.requireNonNull(memory);
+    }
+
+    private SocketChannel channel() {
+        return Objects.requireNonNull(channel);
+    }
+
+    private String listen(String host) throws IOException {
+        server = (unchanged() ? ServerSocketChannel.open() : VerbenaServerSocketChannel.open()).bind(
+                new InetSocketAddress(host, 0));
+        return "PORT " + server.socket().getLocalPort();
+    }
+
+    private SocketChannel accept() throws IOException {
+        return Objects.requireNonNull(server).accept();
+    }
+
+    private static SocketChannel connect(String host, int port) throws IOException {
+        SocketChannel made = unchanged() ? SocketChannel.open() : VerbenaSocketChannel.open();
+        made.connect(new InetSocketAddress(host, port));
+        return made;
+    }
+
+    private String connected(String word, SocketChannel made) throws InterruptedException {
+        channel = made;
+        Optional<RemoteMemory> found = RemoteMemory.of(made, LONG);
+        memory = found.orElse(null);
+        return word + " " + (found.isPresent() ? "ok" : RemoteMemory.whyNot(made));
+    }
+
+    /** What makes a channel. */
+    @FunctionalInterface
+    private interface Making {
+        SocketChannel make() throws IOException;
+    }
+
+    /** Many connections, each with a region. */
+    private String open(int count, Making making) throws IOException, InterruptedException {
+        for (int i = 0; i < count; i++) {
+            SocketChannel made = making.make();
+            more.add(made);
+            RemoteMemory.of(made);
+        }
+        for (SocketChannel made : more) {
+            Optional<RemoteMemory> found = RemoteMemory.of(made, LONG);
+            if (found.isEmpty()) {
+                return "OPEN " + RemoteMemory.whyNot(made);
+            }
+            found.get().allocate(4096, ALL, 0);
+        }
+        return "OPEN ok";
+    }
+
+    private String drop() throws IOException {
+        for (SocketChannel made : more) {
+            made.close();
+        }
+        more.clear();
+        return "DROPPED";
+    }
+
+    private String region(LocalRegion region) {
+        regions.put(region.id(), region);
+        return "REGION " + region.id();
+    }
+
+    private static String fill(LocalRegion region, long seed) {
+        region.segment().copyFrom(MemorySegment.ofArray(bytes(region, seed)));
+        return "FILLED";
+    }
+
+    private static String check(LocalRegion region, long seed) {
+        return region.segment().mismatch(MemorySegment.ofArray(bytes(region, seed))) < 0 ? "SAME" : "DIFFERENT";
+    }
+
+    private static byte[] bytes(LocalRegion region, long seed) {
+        byte[] bytes = new byte[(int) region.length()];
+        new Random(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    /** The region of the next event, which has to be of a type. */
+    private int event(int type) throws InterruptedException {
+        while (!memory().events().poll()) {
+            memory().await(RemoteMemory.EVENTS, LONG);
+        }
+        if (memory().events().type() != type) {
+            throw new IllegalStateException("event " + EventType.toString(memory().events().type()) + ": " + memory()
+                    .endReason());
+        }
+        return memory().events().region();
+    }
+
+    private String closed() throws InterruptedException {
+        do {
+            while (!memory().events().poll()) {
+                memory().await(RemoteMemory.EVENTS, LONG);
+            }
+        } while (memory().events().type() != EventType.CLOSED);
+        return "CLOSED " + memory().endReason();
+    }
+
+    private int completion() throws InterruptedException {
+        while (!memory().copies().poll()) {
+            memory().await(RemoteMemory.COMPLETIONS, LONG);
+        }
+        return memory().copies().status();
+    }
+
+    private String copy(int from, int to, long length) throws InterruptedException {
+        int error = memory().copies().copy(from, 0, to, 0, length, CopyFlags.REMOTE_COMPLETION, 0);
+        return error != 0 ? "REFUSED " + Errno.name(error) : "STATUS " + completion();
+    }
+
+    /** Copies again and again, by all ways, until something refuses or fails. */
+    private String flood(int from, int to, int length) {
+        flooding = true;
+        CopyQueue copies = memory().copies();
+        CompletableFuture<String> done = new CompletableFuture<>();
+        flood = done;
+        Thread.ofPlatform().daemon().start(() -> {
+            CompletableFuture<Void> async = CompletableFuture.completedFuture(null);
+            int status = 0;
+            int error = 0;
+            while (flooding && status == 0 && (error == 0 || error == Errno.EAGAIN)) {
+                error = copies.copy(from, 0, to, 0, length, CopyFlags.NONE, 0);
+                while (copies.poll()) {
+                    status |= copies.status();
+                }
+                if (async.isDone() && !async.isCompletedExceptionally()) {
+                    async = memory().copyAsync(from, 0, to, 0, length, 0, 0);
+                }
+            }
+            String last = error == 0 ? "" : Errno.name(error);
+            try {
+                async.get(LONG.toSeconds(), TimeUnit.SECONDS);
+            } catch (Exception e) {
+                last += " async " + e.getCause();
+            }
+            done.complete("FLOODED " + status + " " + last);
+        });
+        return "FLOODING";
+    }
+
+    private String flooded() throws Exception {
+        flooding = false;
+        return Objects.requireNonNull(flood).get(LONG.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    private String deregister(int id) throws IOException {
+        LocalRegion region = regions.get(id);
+        long began = System.nanoTime();
+        region.close();
+        return "GONE " + (System.nanoTime() - began) / 1_000_000 + " " + (memory().isOpen() ? "open" : memory()
+                .endReason());
+    }
+
+    private String close() throws IOException {
+        channel().close();
+        return "CLOSED channel";
+    }
+}

@@ -1,0 +1,238 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.verbena.tests.agent.AgentJar;
+import org.verbena.tests.cli.RoceNamespaces;
+
+/** Remote memory between two processes: copies, revocation under load, ends that are killed and stopped, what is left. */
+@Timeout(300)
+class RemoteMemoryProcessesTest {
+    private static final int MEBIBYTE = 1 << 20;
+    private static final int ROUNDS = Integer.getInteger("verbena.faults.kills", 4);
+
+    @TempDir Path dir;
+
+    private static void copiesGoBothWays(ErmEnds ends, String how) throws Exception {
+        Child client = ends.client();
+        Child server = ends.server();
+        int here = ErmEnds.region(client, server, how, MEBIBYTE, 1);
+        int there = ErmEnds.region(server, client, how, MEBIBYTE, 2);
+        assertThat(client.tell("copy " + here + " " + there + " " + MEBIBYTE).awaitInt("STATUS")).isZero();
+        assertThat(server.tell("copied").awaitInt("COPIED")).isEqualTo(there);
+        server.tell("check " + there + " 1").await("SAME");
+        server.tell("fill " + there + " 3").await("FILLED");
+        assertThat(client.tell("copy " + there + " " + here + " " + MEBIBYTE).awaitInt("STATUS")).isZero();
+        client.tell("check " + here + " 3").await("SAME");
+        client.tell("fill " + here + " 4").await("FILLED");
+        assertThat(server.tell("copy " + here + " " + there + " " + MEBIBYTE).awaitInt("STATUS")).isZero();
+        server.tell("check " + there + " 4").await("SAME");
+        assertThat(server.tell("deregister " + there).await("GONE")).endsWith("open");
+        assertThat(client.tell("copy " + here + " " + there + " 1").await("REFUSED")).isEqualTo("ENOENT");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"allocate", "register"})
+    void copiesGoBothWays(String how) throws Exception {
+        try (ErmEnds ends = ErmEnds.open()) {
+            copiesGoBothWays(ends, how);
+            ends.client().end();
+            assertThat(ends.server().tell("closed").await("CLOSED")).isNotEmpty();
+            ends.server().end();
+        }
+    }
+
+    @Test
+    void channelsOfAnUnchangedProgramHaveIt() throws Exception {
+        String[] options = {"-javaagent:" + AgentJar.in(dir) + "=quiet", "-D" + ErmPeer.UNCHANGED + "=true"};
+        try (ErmEnds ends = ErmEnds.open(ErmEnds.process().option(options), ErmEnds.process().option(options))) {
+            copiesGoBothWays(ends, "allocate");
+        }
+    }
+
+    @Test
+    void twoHostsHaveItByRoce() throws Exception {
+        String[] common = {"-D" + ErmPeer.UNCHANGED + "=true", "-Dverbena.stream.delay=0"};
+        String agent = "-javaagent:" + AgentJar.in(dir) + "=quiet,stream.patience=60000,rules=use stream tcp_";
+        RoceNamespaces.with(() -> ErmEnds.process().option(common).option(agent + "server *:* device "
+                + RoceNamespaces.DEVICE_B).start(), server -> {
+                    try (Child client = ErmEnds.process().option(common).option(agent + "client *:* device "
+                            + RoceNamespaces.DEVICE_A).start()) {
+                        int port = server.tell("listen " + RoceNamespaces.ADDRESS_B).awaitInt("PORT");
+                        server.tell("accept");
+                        client.tell("connect " + RoceNamespaces.ADDRESS_B + " " + port);
+                        assertThat(client.await("CONNECTED")).isEqualTo("ok");
+                        assertThat(server.await("ACCEPTED")).isEqualTo("ok");
+                        copiesGoBothWays(new ErmEnds(client, server), "allocate");
+                        int more = ErmEnds.region(server, client, "register", MEBIBYTE, 5);
+                        int own = client.tell("register " + MEBIBYTE).awaitInt("REGION");
+                        assertThat(client.tell("copy " + more + " " + own + " " + MEBIBYTE).await("REFUSED"))
+                                .isEqualTo("");
+                    }
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"allocate", "register"})
+    void memoryThatIsTakenBackUnderLoadIsLeftAlone(String how) throws Exception {
+        try (ErmEnds ends = ErmEnds.open()) {
+            int source = ErmEnds.region(ends.client(), ends.server(), "allocate", MEBIBYTE, 1);
+            for (int i = 0; i < 3 * ROUNDS; i++) {
+                int target = ErmEnds.region(ends.server(), ends.client(), how, MEBIBYTE, 2);
+                ends.client().tell("flood " + source + " " + target + " " + (i % 2 == 0 ? MEBIBYTE : 64)).await(
+                        "FLOODING");
+                Thread.sleep(20);
+                assertThat(ends.server().tell("deregister " + target).await("GONE")).endsWith("open");
+                ends.server().tell("fill " + target + " " + i).await("FILLED");
+                Thread.sleep(20);
+                ends.server().tell("check " + target + " " + i).await("SAME");
+                assertThat(ends.client().tell("flooded").await("FLOODED")).startsWith("0 ENOENT");
+                ends.client().tell("removed").await("REMOVED");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whoIsKilledInTheMiddleOfACopyLeavesNothing(boolean killsInitiator) throws Exception {
+        Random random = new Random(Long.getLong("verbena.faults.seed", System.nanoTime()));
+        try (Child survivor = ErmEnds.process().start()) {
+            int port = survivor.tell("listen 127.0.0.1").awaitInt("PORT");
+            Map<String, Integer> before = Map.of();
+            for (int round = 0; round <= ROUNDS; round++) {
+                try (Child victim = ErmEnds.process().start()) {
+                    ErmEnds ends = new ErmEnds(victim, survivor);
+                    ends.connect(port);
+                    int ofVictim = ErmEnds.region(victim, survivor, "allocate", MEBIBYTE, 1);
+                    int ofSurvivor = ErmEnds.region(survivor, victim, round % 2 == 0 ? "allocate" : "register",
+                            MEBIBYTE, 2);
+                    Child floods = killsInitiator ? victim : survivor;
+                    floods.tell("flood " + (killsInitiator ? ofVictim + " " + ofSurvivor : ofSurvivor + " "
+                            + ofVictim) + " " + MEBIBYTE).await("FLOODING");
+                    Thread.sleep(random.nextInt(30));
+                    victim.kill();
+                    assertThat(survivor.tell("closed").await("CLOSED")).isNotEmpty();
+                    if (!killsInitiator) {
+                        assertThat(survivor.tell("flooded").await("FLOODED")).contains("async");
+                    }
+                    survivor.tell("deregister " + ofSurvivor).await("GONE");
+                    survivor.tell("close").await("CLOSED");
+                }
+                if (round == 0) {
+                    before = settled(survivor);
+                }
+            }
+            nothingMore(survivor, before);
+            survivor.end();
+        }
+    }
+
+    private static Map<String, Integer> settled(Child process) throws Exception {
+        String pid = String.valueOf(process.pid());
+        Wait.until(Child.LIMIT, () -> Proc.descriptors(pid).getOrDefault("/memfd:verbena-lanes (deleted)", 0) == 0,
+                () -> "the session is kept");
+        return Proc.descriptors(pid);
+    }
+
+    private static void nothingMore(Child process, Map<String, Integer> before) {
+        Map<?, ?>[] now = new Map<?, ?>[1];
+        Wait.until(Child.LIMIT, () -> {
+            Map<String, Integer> all = Proc.descriptors(String.valueOf(process.pid()));
+            now[0] = all;
+            return all.entrySet().stream().allMatch(e -> e.getValue() <= before.getOrDefault(e.getKey(), 0));
+        }, () -> "descriptors were " + before + ", are " + now[0]);
+    }
+
+    /** It may not take much longer than the patience, which is two seconds, and half a second that shm waits. */
+    @Test
+    void memoryIsTakenBackFromAPeerThatIsStopped() throws Exception {
+        for (int i = 0; i < 2; i++) {
+            try (ErmEnds ends = ErmEnds.open()) {
+                int source = ErmEnds.region(ends.client(), ends.server(), "allocate", MEBIBYTE, 1);
+                int target = ErmEnds.region(ends.server(), ends.client(), "allocate", MEBIBYTE, 2);
+                ends.client().tell("flood " + source + " " + target + " " + MEBIBYTE).await("FLOODING");
+                Thread.sleep(20);
+                ends.client().stop();
+                String[] gone = ends.server().tell("deregister " + target).await("GONE").split(" ", 2);
+                assertThat(Integer.parseInt(gone[0])).isBetween(1000, 30_000);
+                assertThat(gone[1]).contains("is it stopped?");
+                ends.server().tell("fill " + target + " 3").await("FILLED");
+                ends.client().proceed();
+                assertThat(ends.client().tell("flooded").await("FLOODED")).isNotEmpty();
+                ends.server().tell("check " + target + " 3").await("SAME");
+                assertThat(ends.client().tell("closed").await("CLOSED")).isNotEmpty();
+                ends.client().end();
+                ends.server().end();
+            }
+        }
+    }
+
+    /** Registered memory cannot be taken away from who may be inside: then it is said, and holds when he has gone on. */
+    @Test
+    void registeredMemoryIsTakenBackOnceAStoppedPeerHasGoneOn() throws Exception {
+        try (ErmEnds ends = ErmEnds.open()) {
+            int source = ErmEnds.region(ends.client(), ends.server(), "allocate", MEBIBYTE, 1);
+            int target = ErmEnds.region(ends.server(), ends.client(), "register", MEBIBYTE, 2);
+            ends.client().tell("flood " + source + " " + target + " " + MEBIBYTE).await("FLOODING");
+            Thread.sleep(20);
+            ends.client().stop();
+            String said = ends.server().tell("deregister " + target).awaitEither("GONE", "FAILED");
+            assertThat(said).matches("GONE .*is it stopped\\?.*|FAILED .*EBUSY.*");
+            ends.client().proceed();
+            assertThat(ends.client().tell("flooded").await("FLOODED")).isNotEmpty();
+            ends.server().tell("deregister " + target).await("GONE");
+            ends.server().tell("fill " + target + " 3").await("FILLED");
+            Thread.sleep(50);
+            ends.server().tell("check " + target + " 3").await("SAME");
+        }
+    }
+
+    @Test
+    void aPeerThatDoesNotAskIsNamed() throws Exception {
+        try (Child client = ErmEnds.process().option("-Dverbena.offload=off").start(); Child server = ErmEnds.process()
+                .start()) {
+            int port = server.tell("listen 127.0.0.1").awaitInt("PORT");
+            server.tell("accept");
+            client.tell("connect 127.0.0.1 " + port);
+            assertThat(client.await("CONNECTED")).isEqualTo("TCP carries the connection: by rule");
+            assertThat(server.await("ACCEPTED")).isEqualTo(
+                    "TCP carries the connection: the other end does not use Verbena");
+        }
+    }
+
+    @Test
+    void manyConnectionsComeAndGo() throws Exception {
+        Set<String> files = Proc.sharedMemoryFiles();
+        try (Child client = ErmEnds.process().start(); Child server = ErmEnds.process().start()) {
+            int port = server.tell("listen 127.0.0.1").awaitInt("PORT");
+            Map<String, Integer> before = Map.of();
+            for (int round = 0; round < 3; round++) {
+                server.tell("take 100");
+                client.tell("open 100 127.0.0.1 " + port);
+                assertThat(client.await("OPEN")).isEqualTo("ok");
+                assertThat(server.await("OPEN")).isEqualTo("ok");
+                client.tell("drop").await("DROPPED");
+                server.tell("drop").await("DROPPED");
+                if (round == 0) {
+                    Thread.sleep(2000); // until the threads of the first round have ended
+                    before = Proc.descriptors(String.valueOf(server.pid()));
+                }
+            }
+            nothingMore(server, before);
+            client.end();
+            server.end();
+        }
+        assertThat(Proc.sharedMemoryFiles()).isSubsetOf(files);
+    }
+}
