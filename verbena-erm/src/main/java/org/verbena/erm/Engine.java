@@ -42,13 +42,20 @@ final class Engine {
 
     private static final class Holder {
         private static @Nullable Engine engine;
+        private static volatile String problem = "";
 
         private Holder() {}
 
         static synchronized Engine start() throws LinuxException {
             Engine started = engine;
             if (started == null) {
-                started = new Engine();
+                try {
+                    started = new Engine();
+                } catch (LinuxException e) {
+                    problem = "this process cannot begin with it: " + e.getMessage();
+                    throw e;
+                }
+                problem = "";
                 Thread.ofPlatform().daemon().name("verbena-erm-engine").start(started::run);
                 engine = started;
             }
@@ -94,6 +101,11 @@ final class Engine {
     /** The engine of this process. */
     static Engine get() throws LinuxException {
         return Holder.start();
+    }
+
+    /** Why there was none when it was asked for last, a sentence; empty if there was. */
+    static String problem() {
+        return Holder.problem;
     }
 
     static void debug(String what) {

@@ -1,6 +1,7 @@
 package org.verbena.erm;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.ReentrantLock;
 
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryRegion;
@@ -19,6 +20,7 @@ public final class LocalRegion implements AutoCloseable {
     private final MemoryRegion memory;
     private final int access;
     private final long tag;
+    private final ReentrantLock closing = new ReentrantLock();
     private volatile boolean revoked;
     private boolean closed;
 
@@ -36,8 +38,8 @@ public final class LocalRegion implements AutoCloseable {
     }
 
     /**
-     * The memory. Of {@link RemoteMemory#allocate} it is there as long as this region is; after the end it can be touched
-     * still, and nobody else has it.
+     * The memory. Of {@link RemoteMemory#allocate} it has what was copied to it until this region or the channel is closed
+     * here, also when the other end has gone; after that it can be touched still, and is another memory.
      */
     public MemorySegment segment() {
         return memory.segment();
@@ -76,14 +78,14 @@ public final class LocalRegion implements AutoCloseable {
      */
     @Override
     public void close() throws VerbsException {
-        synchronized (this) {
-            if (closed) {
-                return;
+        closing.lock();
+        try {
+            if (!closed) {
+                owner.deregister(this);
+                closed = true;
             }
-        }
-        owner.deregister(this);
-        synchronized (this) {
-            closed = true;
+        } finally {
+            closing.unlock();
         }
     }
 

@@ -26,7 +26,7 @@ import org.verbena.verbs.VerbsException;
 final class Peering {
     /** What a request, and its answer, may take. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
-    private static final String NOT_ASKED = "the program has not asked for it";
+    static final String NOT_ASKED = "the program has not asked for it";
     private static final String UNDECIDED = "the ends of the connection have not agreed upon rings yet";
     private static final String ALONE = "the other end's program has not asked for remote memory";
 

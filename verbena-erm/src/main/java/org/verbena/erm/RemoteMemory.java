@@ -132,7 +132,8 @@ public final class RemoteMemory implements AutoCloseable {
             return peering.why();
         }
         String none = Peering.whyNone(channel);
-        return none.isEmpty() ? "the program has not asked for it" : none;
+        String problem = Engine.problem();
+        return !none.isEmpty() ? none : problem.isEmpty() ? Peering.NOT_ASKED : problem;
     }
 
     /** The channel that it belongs to. */
@@ -304,7 +305,7 @@ public final class RemoteMemory implements AutoCloseable {
         region.memory().close();
         regions.remove(region);
         if (ended.isDone()) {
-            Engine.CLOSERS.execute(() -> release(FIRST_PAUSE_MILLIS));
+            engine.submit(() -> Engine.CLOSERS.execute(() -> release(FIRST_PAUSE_MILLIS)));
         }
     }
 
@@ -424,14 +425,15 @@ public final class RemoteMemory implements AutoCloseable {
         ended.complete(null);
         link.copyBell().close();
         link.eventBell().close();
-        release(FIRST_PAUSE_MILLIS);
+        // the engine's thread may be looking at a queue yet, and does not any more after this
+        engine.submit(() -> Engine.CLOSERS.execute(() -> release(FIRST_PAUSE_MILLIS)));
     }
 
     /** Has all regions given back: the program has closed the channel. Any thread; it does not block. */
     void free() {
         free = true;
         if (ended.isDone()) {
-            Engine.CLOSERS.execute(() -> release(FIRST_PAUSE_MILLIS));
+            engine.submit(() -> Engine.CLOSERS.execute(() -> release(FIRST_PAUSE_MILLIS)));
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
@@ -122,6 +123,7 @@ class BackPressureTest {
     }
 
     @Test
+    @Tag("any-provider")
     void asynchronousCopiesWaitForTheProgram() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();

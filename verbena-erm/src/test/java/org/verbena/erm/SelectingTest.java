@@ -10,12 +10,14 @@ import java.nio.channels.Selector;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
 /** Who waits is woken: by a selector together with the channel, by a call, and virtual threads by a future. */
+@Tag("any-provider")
 class SelectingTest {
     private static final int WRITE = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
 
