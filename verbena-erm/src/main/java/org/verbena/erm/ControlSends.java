@@ -162,7 +162,8 @@ final class ControlSends {
             boolean more = true;
             while (more && !ended) {
                 takeCompletions();
-                more = postMessages() | postCopies();
+                more = postMessages();
+                more |= postCopies();
             }
             if (posted != done && !ended) {
                 completed.requestNotify(false);

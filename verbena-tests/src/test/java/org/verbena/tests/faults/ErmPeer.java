@@ -42,7 +42,6 @@ final class ErmPeer {
     private @Nullable ServerSocketChannel server;
     private @Nullable SocketChannel channel;
     private @Nullable RemoteMemory memory;
-    private volatile boolean flooding;
     private @Nullable CompletableFuture<String> flood;
 
     public static void main(String[] none) throws Exception {
@@ -208,7 +207,6 @@ final class ErmPeer {
 
     /** Copies again and again, by all ways, until something refuses or fails. */
     private String flood(int from, int to, int length) {
-        flooding = true;
         CopyQueue copies = memory().copies();
         CompletableFuture<String> done = new CompletableFuture<>();
         flood = done;
@@ -216,7 +214,7 @@ final class ErmPeer {
             CompletableFuture<Void> async = CompletableFuture.completedFuture(null);
             int status = 0;
             int error = 0;
-            while (flooding && status == 0 && (error == 0 || error == Errno.EAGAIN)) {
+            while (status == 0 && (error == 0 || error == Errno.EAGAIN)) {
                 error = copies.copy(from, 0, to, 0, length, CopyFlags.NONE, 0);
                 while (copies.poll()) {
                     status |= copies.status();
@@ -237,7 +235,6 @@ final class ErmPeer {
     }
 
     private String flooded() throws Exception {
-        flooding = false;
         return Objects.requireNonNull(flood).get(LONG.toSeconds(), TimeUnit.SECONDS);
     }
 
