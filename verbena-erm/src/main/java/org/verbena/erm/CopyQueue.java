@@ -84,6 +84,7 @@ public final class CopyQueue {
     /** {@code notices} may become this, and no more. */
     @SuppressWarnings("UnusedVariable") // by its handle
     private int credit;
+    /** A copy was refused for want of credit, and none was started or told of since. */
     private volatile boolean starved;
 
     private long context;
@@ -202,6 +203,9 @@ public final class CopyQueue {
 
     private boolean hasCredit(int wanted) {
         if ((int) CREDIT.getAcquire(this) - notices >= wanted) {
+            if (starved) {
+                starved = false;
+            }
             return true;
         }
         starved = true; // then a look: what comes after it rings
@@ -474,8 +478,7 @@ public final class CopyQueue {
                 return false;
             }
         } while (!CREDIT.compareAndSet(this, now, next));
-        if (starved && next != now) {
-            starved = false;
+        if (starved && next != now) { // for this end's program to forget: it may not wait yet
             bell.ring();
         }
         return true;

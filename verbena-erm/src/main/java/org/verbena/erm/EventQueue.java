@@ -1,6 +1,8 @@
 package org.verbena.erm;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.locks.ReentrantLock;
@@ -35,6 +37,18 @@ import org.verbena.verbs.WcStatus;
  */
 public final class EventQueue {
     private static final int NOTICES = Limits.NOTICES;
+    private static final VarHandle TAKEN;
+    private static final VarHandle TOLD;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            TAKEN = lookup.findVarHandle(EventQueue.class, "taken", int.class);
+            TOLD = lookup.findVarHandle(EventQueue.class, "told", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     /** An event that the engine has put here: of a copy that nobody polled for, or of the place of a remote region. */
     private record Own(int type, int region, long offset, long length, long userData, boolean async) {}
@@ -57,10 +71,13 @@ public final class EventQueue {
     /** How many there are in {@link #own}; 0 costs a poll nothing. */
     private volatile int waiting;
 
-    /** Notices taken, in all; of a {@link CopyQueue}, and of asynchronous copies. */
-    private volatile int taken;
+    /** Notices taken, in all, and how many of them the other end was told of; of a {@link CopyQueue}, opaque: each event pays for it. */
+    @SuppressWarnings("UnusedVariable") // by its handle
+    private int taken;
+    @SuppressWarnings("UnusedVariable") // by its handle
+    private int told;
+    /** Of asynchronous copies. */
     private volatile int asyncTaken;
-    private volatile int told;
     private volatile int asyncTold;
 
     private @Nullable CopyQueue copies;
@@ -224,12 +241,12 @@ public final class EventQueue {
                 && from <= ours.length() - bytes ? 1 : -1;
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread polls
+    /** One thread polls. */
     private void took() {
-        int now = taken + 1;
-        taken = now;
-        if (now - told >= NOTICES / 2) {
-            told = now;
+        int now = (int) TAKEN.getOpaque(this) + 1;
+        TAKEN.setOpaque(this, now);
+        if (now - (int) TOLD.getOpaque(this) >= NOTICES / 2) {
+            TOLD.setOpaque(this, now);
             tellTaken.run();
         }
     }
@@ -334,8 +351,8 @@ public final class EventQueue {
 
     /** How many notices were taken, as the other end is told now. */
     int tell() {
-        int now = taken;
-        told = now;
+        int now = (int) TAKEN.getOpaque(this);
+        TOLD.setOpaque(this, now);
         return now;
     }
 
