@@ -1,5 +1,6 @@
 package org.verbena.cli;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.Locale;
@@ -23,6 +24,10 @@ import org.verbena.verbs.Gid;
 record PerftestAddress(int lid, int reads, int qpn, int psn, int rkey, long address, Gid gid) {
     /** Bytes of an address. */
     static final int BYTES = 108;
+    /** Bytes of the form that goes by a connection, shared receive queue and GID index at its end. */
+    static final int STRUCT_BYTES = 56;
+
+    private static final int GID_AT = 32;
 
     private static final Pattern FORM = Pattern.compile("([0-9a-f]{4}):([0-9a-f]{4}):([0-9a-f]{6}):([0-9a-f]{6}):"
             + "([0-9a-f]{8}):([0-9a-f]{16}):((?:[0-9a-f]{2}:){16})[0-9a-f]{8}:\0", Pattern.CASE_INSENSITIVE);
@@ -46,6 +51,24 @@ record PerftestAddress(int lid, int reads, int qpn, int psn, int rkey, long addr
         return new PerftestAddress(number(m, 1), number(m, 2), number(m, 3), number(m, 4), number(m, 5),
                 HexFormat.fromHexDigitsToLong(group(m, 6)), new Gid(HexFormat.fromHexDigitsToLong(hex, 0, 16),
                         HexFormat.fromHexDigitsToLong(hex, 16, 32)));
+    }
+
+    /** The form that goes by a connection: {@code struct pingpong_dest} with its numbers big-endian. */
+    byte[] struct() {
+        return ByteBuffer.allocate(STRUCT_BYTES).putInt(lid).putInt(reads).putInt(qpn).putInt(psn).putInt(rkey)
+                .putInt(0).putLong(address).put(gid.bytes()).array();
+    }
+
+    /** Reads what came from a peer by a connection. */
+    static PerftestAddress ofStruct(byte[] bytes) throws PeerException {
+        ByteBuffer b = ByteBuffer.wrap(bytes);
+        PerftestAddress a = new PerftestAddress(b.getInt(), b.getInt(), b.getInt(), b.getInt(), b.getInt(),
+                b.getLong(GID_AT - 8), new Gid(b.getLong(GID_AT), b.getLong(GID_AT + 8)));
+        if (a.qpn >>> 24 != 0 || a.reads < 0) {
+            throw new PeerException("the peer is none of perftest: it tells of queue pair " + Integer.toUnsignedString(
+                    a.qpn) + " and " + a.reads + " reads outstanding");
+        }
+        return a;
     }
 
     private static int number(Matcher m, int group) {

@@ -17,9 +17,13 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
+import org.verbena.verbs.ConnectionListener;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Verbs;
+
 /** {@code verbena perftest}: {@code ib_write_bw} and the other programs of perftest. */
 @Command(name = "perftest", mixinStandardHelpOptions = true, sortOptions = false,
-        description = {"Measures messages between two queue pairs of type RC, on any device.",
+        description = {"Measures messages between queue pairs of type RC, on any device.",
             "Without HOST it waits for one client. Either end may be ib_write_bw, ib_read_bw, ib_send_bw, ib_atomic_bw"
                     + " or one of the same with _lat of perftest, with the same options."})
 final class PerftestCommand implements Callable<Integer> {
@@ -66,6 +70,18 @@ final class PerftestCommand implements Callable<Integer> {
     @Option(names = {"-e", "--events"},
             description = "Sleep in the completion channel instead of spinning.") private boolean events;
 
+    @Option(names = {"-q", "--qp"}, paramLabel = "N",
+            description = "Queue pairs, of bandwidth tests (${DEFAULT-VALUE}).") private int queuePairs = 1;
+
+    @Option(names = {"-a", "--all"},
+            description = "All sizes from 2 bytes to 8 MiB, one after the other.") private boolean allSizes;
+
+    @Option(names = {"-b", "--bidirectional"},
+            description = "Both ends measure at the same time; of bandwidth tests.") private boolean bothWays;
+
+    @Option(names = {"-R", "--rdma_cm"}, description = "Connect by the connection manager, over which the ends also"
+            + " agree.") private boolean manager;
+
     @Option(names = {"-F", "--CPU-freq"}, description = "Is taken and changes nothing: no time is read from a"
             + " processor's clock.")
     @SuppressWarnings("UnusedVariable") // for command lines of the programs in C
@@ -77,25 +93,41 @@ final class PerftestCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PerftestOptions options = options();
-        try (PerftestExchange exchange = exchange(options);
-                PerftestEndpoint end = PerftestEndpoint.open(options, exchange)) {
-            say(" local address: " + end.local);
-            say(" remote address: " + end.remote());
-            new PerftestRun(end, exchange, host != null).run(spec.commandLine().getOut());
+        try (Context context = Verbs.open(options.device());
+                PerftestLink link = options.manager() ? messages(context, options) : socket(options);
+                PerftestExchange exchange = new PerftestExchange(link)) {
+            PerftestEndpoint end = new PerftestEndpoint(options, exchange, link, context);
+            end.locals().forEach(a -> say(" local address: " + a));
+            end.remotes().forEach(a -> say(" remote address: " + a));
+            new PerftestRun(end, exchange, host != null, spec.commandLine().getOut()).run();
         }
         return 0;
     }
 
-    private PerftestExchange exchange(PerftestOptions options) throws IOException {
+    private PerftestLink messages(Context context, PerftestOptions options) throws IOException {
         String to = host;
         if (to != null) {
-            return PerftestExchange.connect(to, port, type, options.timeout());
+            InetSocketAddress address = new InetSocketAddress(to, port);
+            if (address.isUnresolved()) {
+                throw new PeerException("the host '" + to + "' is not known");
+            }
+            return PerftestMessages.connect(context, address, options);
+        }
+        ConnectionListener listener = context.connectionManager().listen(new InetSocketAddress(port));
+        say(" listening on " + CopyAddress.text(listener.localAddress()));
+        return PerftestMessages.accept(context, listener, options);
+    }
+
+    private PerftestLink socket(PerftestOptions options) throws IOException {
+        String to = host;
+        if (to != null) {
+            return PerftestSocket.connect(to, port, type, options.timeout());
         }
         try (ServerSocket listener = new ServerSocket()) {
             listener.setReuseAddress(true);
             listener.bind(new InetSocketAddress(port));
             say(" listening on port " + listener.getLocalPort());
-            return PerftestExchange.accept(listener, options.timeout());
+            return PerftestSocket.accept(listener, options.timeout());
         } catch (BindException e) {
             throw new PeerException("port " + port + " is taken: give another one (-p), or end who listens there", e);
         }
@@ -114,10 +146,18 @@ final class PerftestCommand implements Callable<Integer> {
         if (events && type == PerftestType.WRITE_LAT) {
             throw usage("--events is not for write_lat: who is written to has no completion to sleep for");
         }
+        if (allSizes && (size != null || type.atomic())) {
+            throw usage("--all is not for " + (type.atomic() ? type + ": an atomic has 8 bytes" : "a --size"));
+        }
+        if (type.latency && (queuePairs != 1 || bothWays)) {
+            throw usage((bothWays ? "--bidirectional" : "--qp") + " is not for " + type
+                    + ": one message is on its way at a time");
+        }
         int n = iterations == null ? type.defaultIterations() : iterations;
         range("--port", port, host == null ? 0 : 1, 65535);
         range("--ib-port", ibPort, 1, 255);
         range("--iterations", n, type.latency ? 2 : 1, type.latency ? 10_000_000 : Integer.MAX_VALUE);
+        range("--qp", queuePairs, 1, 16_384);
         range("--tx-depth", txDepth, 1, 1 << 16);
         range("--qp-timeout", retryTimeout, 1, 31);
         range("--gid-index", gidIndex == null ? 0 : gidIndex, 0, Integer.MAX_VALUE);
@@ -125,9 +165,11 @@ final class PerftestCommand implements Callable<Integer> {
         if (mtu != null && !MTUS.contains(mtu)) {
             throw usage("--mtu " + mtu + ": must be 256, 512, 1024, 2048 or 4096");
         }
-        return new PerftestOptions(type, device.isEmpty() ? PerfDevices.first() : device, ibPort,
-                size == null ? type.defaultSize() : Math.toIntExact(size), mtu == null ? 0 : mtu, n, txDepth,
-                retryTimeout, events,
+        int bytes = allSizes
+                ? PerftestOptions.LARGEST
+                : size == null ? type.defaultSize() : Math.toIntExact(size);
+        return new PerftestOptions(type, device.isEmpty() ? PerfDevices.first() : device, ibPort, bytes, allSizes,
+                mtu == null ? 0 : mtu, n, queuePairs, bothWays, manager, txDepth, retryTimeout, events,
                 gidIndex == null ? PingPongOptions.ANY_GID : gidIndex, Duration.ofSeconds(timeout));
     }
 

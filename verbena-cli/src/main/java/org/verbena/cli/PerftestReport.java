@@ -21,11 +21,25 @@ record PerftestReport(long size, long iterations, double peak, double average, d
         return new PerftestReport(size, iterations, 0, perSecond * size / (1 << 20), perSecond / 1e6);
     }
 
-    void print(PrintWriter out) {
+    /** What both ends found that sent at the same time. */
+    PerftestReport and(PerftestReport other) {
+        return new PerftestReport(size, iterations, peak + other.peak, average + other.average, messages
+                + other.messages);
+    }
+
+    static void printHeader(PrintWriter out) {
         out.println(" #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]");
+    }
+
+    void print(PrintWriter out) {
         out.println(String.format(Locale.ROOT, " %-7d    %-10d       %-7.2f            %-7.2f\t\t   %-7.6f", size,
                 iterations, peak, average, messages));
         out.flush();
+    }
+
+    static void printLatencyHeader(PrintWriter out) {
+        out.println(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]"
+                + "   99% percentile[usec]   99.9% percentile[usec]");
     }
 
     /** Prints a latency test's line: nanoseconds of each message. */
@@ -34,8 +48,6 @@ record PerftestReport(long size, long iterations, double peak, double average, d
         Arrays.sort(sorted);
         double average = Arrays.stream(sorted).average().orElse(0);
         double variance = Arrays.stream(sorted).mapToDouble(t -> (t - average) * (t - average)).average().orElse(0);
-        out.println(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]"
-                + "   99% percentile[usec]   99.9% percentile[usec]");
         out.println(String.format(Locale.ROOT, " %-7d %d          %-7.2f        %-7.2f      %-7.2f  \t       %-7.2f"
                 + "     \t%-7.2f\t\t%-7.2f \t\t%-7.2f", size, sorted.length, at(sorted, 0), at(sorted, 1),
                 at(sorted, 0.5), average / 1000, Math.sqrt(variance) / 1000, at(sorted, 0.99), at(sorted, 0.999)));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,19 @@ class PerftestAddressTest {
         assertThat(bytes).hasSize(PerftestAddress.BYTES);
         assertThat(ADDRESS.bytes()).isEqualTo(bytes);
         assertThat(PerftestAddress.of(bytes)).isEqualTo(ADDRESS);
+    }
+
+    /** {@code struct pingpong_dest} of x86-64, with its numbers in network order. */
+    @Test
+    void theFormByAConnection() throws PeerException {
+        byte[] bytes = HexFormat.of().parseHex("00000000" + "00000010" + "0000001a" + "00ffffff" + "80000001" + "00000000"
+                + "ffff00001000beef" + "00000000000000000000ffffc0000207" + "00000000" + "00000000");
+        assertThat(bytes).hasSize(PerftestAddress.STRUCT_BYTES);
+        assertThat(ADDRESS.struct()).isEqualTo(bytes);
+        assertThat(PerftestAddress.ofStruct(bytes)).isEqualTo(ADDRESS);
+        bytes[8] = 1;
+        assertThatThrownBy(() -> PerftestAddress.ofStruct(bytes)).isInstanceOf(PeerException.class)
+                .hasMessageContaining("queue pair 16777242");
     }
 
     @ParameterizedTest

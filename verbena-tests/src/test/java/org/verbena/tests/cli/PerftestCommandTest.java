@@ -11,6 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +43,9 @@ class PerftestCommandTest {
         "write_lat -d shm0", "read_lat -d shm0 -e", "send_lat -d shm0 -s 1", "atomic_lat -d shm0",
         "write_bw -d roce_lo -e", "read_bw -d roce_lo -s 100000", "send_bw -d roce_lo -m 256 -t 3",
         "atomic_bw -d roce_lo",
+        "write_bw -d shm0 -q 3 -b", "read_bw -d shm0 -q 2", "send_bw -d shm0 -q 3 -b -e", "atomic_bw -d shm0 -q 2 -b",
+        "write_bw -d roce_lo -q 4", "read_bw -d roce_lo -b", "send_bw -d roce_lo -q 3 -b", "send_bw -d roce_lo -q 3",
+        "atomic_bw -d roce_lo -q 3 -b -e",
         "write_lat -d roce_lo -s 5000", "read_lat -d roce_lo", "send_lat -d roce_lo -e", "atomic_lat -d roce_lo",
     })
     void bothEnds(String arguments) throws Exception {
@@ -52,7 +58,60 @@ class PerftestCommandTest {
             CommandProcess.Result server = s.end();
             assertThat(client.code()).as("%s", client).isZero();
             assertThat(server.code()).as("%s", server).isZero();
-            assertThat(client.out()).contains(" #bytes ").containsPattern("(?m)^ \\d+ +(700|699) +\\d");
+            Matcher several = Pattern.compile("-q (\\d+)").matcher(arguments);
+            int n = 700 * (several.find() ? Integer.parseInt(several.group(1)) : 1);
+            assertThat(client.out()).contains(" #bytes ").containsPattern("(?m)^ \\d+ +(" + n + "|699) +\\d");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"write_bw -d shm0", "send_bw -d shm0 -b -q 2", "read_bw -d roce_lo -b", "send_bw -d roce_lo",
+        "write_lat -d roce_lo", "read_lat -d shm0", "send_lat -d roce_lo -e"})
+    void allSizes(String arguments) throws Exception {
+        String[] words = arguments.split(" ", 2);
+        String rest = " -a -n 6 -u 18 " + words[1];
+        try (CommandProcess s = start(words[0] + " -p 0" + rest);
+                CommandProcess c = start(words[0] + " localhost -p " + port(s) + rest)) {
+            CommandProcess.Result client = c.end();
+            assertThat(client.code()).as("%s", client).isZero();
+            CommandProcess.Result server = s.end();
+            assertThat(server.code()).as("%s", server).isZero();
+            List<Integer> sizes = Pattern.compile("(?m)^ (\\d+) ").matcher(client.out()).results().map(r -> Integer.valueOf(
+                    r.group(1))).toList();
+            assertThat(sizes).isEqualTo(IntStream.rangeClosed(1, 23).mapToObj(i -> 1 << i).toList());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"write_bw -d shm0 -q 2", "send_bw -d roce_lo -q 3 -b", "read_bw -d roce_lo", "atomic_lat -d roce_lo",
+        "write_lat -d roce_lo", "send_lat -d shm0", "atomic_bw -d roce_lo -q 2 -b"})
+    void byTheConnectionManager(String arguments) throws Exception {
+        String[] words = arguments.split(" ", 2);
+        String rest = " -R -n 300 " + words[1];
+        try (CommandProcess s = start(words[0] + " -p 0" + rest)) {
+            String line = s.line();
+            assertThat(line).startsWith(" listening on ");
+            int colon = line.lastIndexOf(':');
+            String host = line.substring(" listening on ".length(), colon).replace("0.0.0.0", "127.0.0.1");
+            try (CommandProcess c = start(words[0] + " " + host + " -p " + line.substring(colon + 1) + rest)) {
+                CommandProcess.Result client = c.end();
+                assertThat(client.code()).as("%s", client).isZero();
+                CommandProcess.Result server = s.end();
+                assertThat(server.code()).as("%s", server).isZero();
+                assertThat(client.out()).contains(" #bytes ");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"write_lat -q 2", "send_lat -b", "atomic_bw -a", "write_bw -a -s 100", "read_bw -q 0"})
+    void optionsThatDoNotGoTogether(String arguments) throws Exception {
+        try (CommandProcess c = start(arguments + " -d shm0 -p 0")) {
+            CommandProcess.Result r = c.end();
+            assertThat(r.code()).isEqualTo(2);
+            assertThat(r.err()).contains(arguments.contains("-a") ? "--all" : arguments.contains("-b")
+                    ? "--bidirectional"
+                    : "--qp");
         }
     }
 

@@ -26,17 +26,18 @@ import org.verbena.tests.Repository;
  * starts it in namespaces of its own:
  *
  * <pre>
- * lab/run [--only=REGEX] [--rows=FILE,…] [--cpus=NUMBER] [--list] [--at=PLACE COMMAND…]
+ * lab/run [--only=REGEX] [--rows=FILE,…] [--cpus=NUMBER] [--list] [[--limit=SECONDS] --at=PLACE COMMAND…]
  * </pre>
  *
  * and before that, where there is a network, with {@code --prepare}.
  */
 final class Lab {
     private static final Map<String, Integer> MACHINES = Map.of("a", 2, "b", 3);
-    private static final Duration LONGEST = Duration.ofMinutes(15);
+    private static final String MINUTES_15 = "900";
     private static final Pattern MAIN_CLASS = Pattern.compile(" org\\.verbena\\.\\S*\\.(\\w+)");
     private static final Pattern OURS = Pattern.compile("^(?:\\{verbena}|/share/verbena) (\\w+)");
-    private static final Set<String> OPTIONS = Set.of("--only", "--rows", "--cpus", "--list", "--at", "--prepare");
+    private static final Set<String> OPTIONS = Set.of("--only", "--rows", "--cpus", "--list", "--at", "--limit",
+            "--prepare");
 
     private final Map<String, String> options = new LinkedHashMap<>();
     private final List<String> words = new ArrayList<>();
@@ -46,6 +47,7 @@ final class Lab {
     private final Path share = target.resolve("share");
     private final Map<String, Place> places = new TreeMap<>();
     private final int cpus;
+    private final Duration limit;
     private @Nullable Path image;
 
     private Lab(String[] arguments) {
@@ -64,8 +66,16 @@ final class Lab {
             throw new IllegalArgumentException("--cpus=" + wanted + ": a machine has 1 to 9 processors");
         }
         cpus = Integer.parseInt(wanted);
+        String seconds = options.getOrDefault("--limit", MINUTES_15);
+        if (!seconds.matches("[1-9][0-9]{0,5}")) {
+            throw new IllegalArgumentException("--limit=" + seconds + ": a command takes 1 to 999999 seconds");
+        }
+        limit = Duration.ofSeconds(Long.parseLong(seconds));
         if (options.containsKey("--at") == words.isEmpty()) {
             throw new IllegalArgumentException("a command goes with --at=PLACE, and only with it");
+        }
+        if (options.containsKey("--limit") && !options.containsKey("--at")) {
+            throw new IllegalArgumentException("--limit goes with --at=PLACE; rows have limits of their own");
         }
     }
 
@@ -135,7 +145,7 @@ final class Lab {
         if (options.containsKey("--at")) {
             String command = String.join(" ", words);
             return List.of(new Row("command", 4, null, List.of(), new Row.Command(options.get("--at"), command),
-                    Map.of(), Map.of(), LONGEST, "any"));
+                    Map.of(), Map.of(), limit, "any"));
         }
         List<Path> files = new ArrayList<>();
         if (options.containsKey("--rows")) {
