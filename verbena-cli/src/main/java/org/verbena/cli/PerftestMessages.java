@@ -9,6 +9,7 @@ import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Connection;
@@ -38,6 +39,8 @@ final class PerftestMessages implements PerftestLink {
     private static final int RECEIVE = 1;
     /** Longer than an answer to a peer's last message is kept back. */
     private static final Duration LAST_ANSWERS = Duration.ofMillis(20);
+    private static final Duration UNTIL_IT_LISTENS = Duration.ofSeconds(5);
+    private static final Duration AGAIN = Duration.ofMillis(50);
     private static final Duration FAREWELL = Duration.ofSeconds(5);
 
     private final Context context;
@@ -93,11 +96,28 @@ final class PerftestMessages implements PerftestLink {
                 .retryCount(RETRIES).rnrRetry(RETRIES).timeout(options.timeout()).build();
         ConnectionListener l = listener;
         if (l == null) {
-            last = context.connectionManager().connect(next, address, parameters);
+            last = next == qp
+                    ? context.connectionManager().connect(next, address, parameters)
+                    : patiently(next, parameters);
         } else {
             last = request(l, next != qp).accept(next, parameters);
         }
         return last;
+    }
+
+    /** A server in C says that it is ready, and listens then. */
+    private Connection patiently(QueuePair next, ConnectionParameters parameters) throws IOException {
+        long until = System.nanoTime() + UNTIL_IT_LISTENS.toNanos();
+        while (true) {
+            try {
+                return context.connectionManager().connect(next, address, parameters);
+            } catch (VerbsException e) {
+                if (e.errno() != Errno.ECONNREFUSED || System.nanoTime() - until > 0) {
+                    throw e;
+                }
+            }
+            pause(AGAIN);
+        }
     }
 
     private ConnectionRequest request(ConnectionListener l, boolean soon) throws IOException {
@@ -189,7 +209,7 @@ final class PerftestMessages implements PerftestLink {
     public void end(boolean agreed) throws IOException {
         if (client()) {
             if (!agreed) {
-                pause();
+                pause(LAST_ANSWERS);
             }
             return; // closing disconnects
         }
@@ -200,9 +220,9 @@ final class PerftestMessages implements PerftestLink {
         }
     }
 
-    private static void pause() throws IOException {
+    private static void pause(Duration time) throws IOException {
         try {
-            Thread.sleep(LAST_ANSWERS);
+            Thread.sleep(time);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new PeerException("interrupted", e);

@@ -22,7 +22,8 @@ import java.util.stream.IntStream;
  * @param timeout how long the peer may be silent
  */
 record PerftestOptions(PerftestType type, String device, int ibPort, int size, boolean allSizes, int mtu,
-        int iterations, int queuePairs, boolean bothWays, boolean manager, int txDepth, int retryTimeout, boolean events,
+        int iterations, int queuePairs, boolean bothWays, boolean manager, int txDepth, int retryTimeout,
+        boolean events,
         int gidIndex, Duration timeout) {
     /** The largest message of a run with all sizes, as in C. */
     static final int LARGEST = 1 << 23;
@@ -31,6 +32,6 @@ record PerftestOptions(PerftestType type, String device, int ibPort, int size, b
     int[] sizes() {
         return allSizes
                 ? IntStream.iterate(2, s -> s <= size, s -> 2 * s).toArray()
-                : new int[]{size};
+                : new int[] {size};
     }
 }

@@ -30,7 +30,8 @@ class PerftestAddressTest {
     /** {@code struct pingpong_dest} of x86-64, with its numbers in network order. */
     @Test
     void theFormByAConnection() throws PeerException {
-        byte[] bytes = HexFormat.of().parseHex("00000000" + "00000010" + "0000001a" + "00ffffff" + "80000001" + "00000000"
+        byte[] bytes = HexFormat.of().parseHex("00000000" + "00000010" + "0000001a" + "00ffffff" + "80000001"
+                + "00000000"
                 + "ffff00001000beef" + "00000000000000000000ffffc0000207" + "00000000" + "00000000");
         assertThat(bytes).hasSize(PerftestAddress.STRUCT_BYTES);
         assertThat(ADDRESS.struct()).isEqualTo(bytes);

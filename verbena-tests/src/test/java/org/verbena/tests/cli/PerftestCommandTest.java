@@ -65,7 +65,8 @@ class PerftestCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"write_bw -d shm0", "send_bw -d shm0 -b -q 2", "read_bw -d roce_lo -b", "send_bw -d roce_lo",
+    @ValueSource(strings = {"write_bw -d shm0", "send_bw -d shm0 -b -q 2", "read_bw -d roce_lo -b",
+        "send_bw -d roce_lo",
         "write_lat -d roce_lo", "read_lat -d shm0", "send_lat -d roce_lo -e"})
     void allSizes(String arguments) throws Exception {
         String[] words = arguments.split(" ", 2);
@@ -76,14 +77,16 @@ class PerftestCommandTest {
             assertThat(client.code()).as("%s", client).isZero();
             CommandProcess.Result server = s.end();
             assertThat(server.code()).as("%s", server).isZero();
-            List<Integer> sizes = Pattern.compile("(?m)^ (\\d+) ").matcher(client.out()).results().map(r -> Integer.valueOf(
-                    r.group(1))).toList();
+            List<Integer> sizes = Pattern.compile("(?m)^ (\\d+) ").matcher(client.out()).results().map(r -> Integer
+                    .valueOf(
+                            r.group(1))).toList();
             assertThat(sizes).isEqualTo(IntStream.rangeClosed(1, 23).mapToObj(i -> 1 << i).toList());
         }
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"write_bw -d shm0 -q 2", "send_bw -d roce_lo -q 3 -b", "read_bw -d roce_lo", "atomic_lat -d roce_lo",
+    @ValueSource(strings = {"write_bw -d shm0 -q 2", "send_bw -d roce_lo -q 3 -b", "read_bw -d roce_lo",
+        "atomic_lat -d roce_lo",
         "write_lat -d roce_lo", "send_lat -d shm0", "atomic_bw -d roce_lo -q 2 -b"})
     void byTheConnectionManager(String arguments) throws Exception {
         String[] words = arguments.split(" ", 2);
@@ -109,9 +112,11 @@ class PerftestCommandTest {
         try (CommandProcess c = start(arguments + " -d shm0 -p 0")) {
             CommandProcess.Result r = c.end();
             assertThat(r.code()).isEqualTo(2);
-            assertThat(r.err()).contains(arguments.contains("-a") ? "--all" : arguments.contains("-b")
-                    ? "--bidirectional"
-                    : "--qp");
+            assertThat(r.err()).contains(arguments.contains("-a")
+                    ? "--all"
+                    : arguments.contains("-b")
+                            ? "--bidirectional"
+                            : "--qp");
         }
     }
 
