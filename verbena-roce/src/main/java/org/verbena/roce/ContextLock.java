@@ -20,7 +20,9 @@ final class ContextLock {
     }
 
     private static final int SPINS = 256;
-    private static final long SLEEP_NANOS = 20_000;
+    private static final long SHORTEST_SLEEP_NANOS = 20_000;
+    /** Where the holder was put aside by the scheduler, whoever wakes in vain only keeps it from going on. */
+    private static final long LONGEST_SLEEP_NANOS = 320_000;
 
     @SuppressWarnings("unused") // HELD
     private int held;
@@ -30,11 +32,13 @@ final class ContextLock {
     }
 
     void lock() {
+        long sleep = SHORTEST_SLEEP_NANOS;
         for (int round = 0; !tryLock(); round++) {
             if (round < SPINS) {
                 Thread.onSpinWait();
             } else {
-                LockSupport.parkNanos(SLEEP_NANOS);
+                LockSupport.parkNanos(sleep);
+                sleep = Math.min(sleep * 2, LONGEST_SLEEP_NANOS);
             }
         }
     }

@@ -21,8 +21,6 @@ final class Progress implements Engine.Waiting {
     private static final int BATCH = 64;
     /** Batches that are taken at most before a connection begins. */
     private static final int DRAIN = 64;
-    /** An application that polls so often in a millisecond needs no help. */
-    private static final int OFTEN = 16;
 
     private final RoceContext context;
     private final ContextLock lock;
@@ -31,10 +29,7 @@ final class Progress implements Engine.Waiting {
     private final Fd descriptor;
     private final boolean byApplication;
     private final List<RoceCompletionQueue> moderated = new ArrayList<>();
-    /** Polls that found nothing, counted without care. */
-    private int polls;
-    private int pollsSeen;
-    private volatile boolean attended;
+    private final Attendance attendance = new Attendance();
     private volatile boolean watching = true;
     private boolean again;
     /** When the engine will look by itself. */
@@ -80,14 +75,17 @@ final class Progress implements Engine.Waiting {
         if (!byApplication) {
             return;
         }
-        polls++;
+        int packets = 0;
         if (lock.tryLock()) {
             try {
-                run(attended); // whoever polls often polls again at once
+                int before = transport.carried();
+                run(attendance.isAttended()); // whoever polls often polls again at once
+                packets = transport.carried() - before;
             } finally {
                 lock.unlock();
             }
         }
+        attendance.polled(packets);
     }
 
     /** Under the lock, after something was posted: sends it, and has the engine look if it would come too late. */
@@ -107,7 +105,7 @@ final class Progress implements Engine.Waiting {
 
     /** The application is about to sleep: packets are the engine's. */
     void applicationSleeps() {
-        if (attended) {
+        if (attendance.isAttended()) {
             lock.lock();
             try {
                 if (!stopped) {
@@ -168,9 +166,7 @@ final class Progress implements Engine.Waiting {
 
     @Override
     public boolean wake() {
-        int now = polls;
-        attended = now - pollsSeen >= OFTEN;
-        pollsSeen = now;
+        boolean attended = attendance.look();
         if (stopped) {
             return true;
         }

@@ -29,6 +29,8 @@ public final class Transport {
     private static final int DELAYING_CALLS = 16;
     /** As long as several turns of a conversation, see {@link AckDelay}; some tens of microseconds. */
     private static final int PATIENT_CALLS = 128;
+    /** One of so many calls in a row looks at the clock: that is a tenth of a call that finds nothing. */
+    private static final int CLOCK_EVERY = 8;
     /** Where more arrives at once, the sender has filled its window, or soon will. */
     private static final int DELAYED_PACKETS = 2;
 
@@ -54,6 +56,9 @@ public final class Transport {
     private int waits;
     /** Some wait. */
     private boolean delayed;
+    /** Calls since the clock was looked at. */
+    private int unclocked;
+    private int carried;
 
     /** Over a wire, which stays the caller's. */
     public Transport(Wire wire) {
@@ -122,10 +127,13 @@ public final class Transport {
      * As {@link #progress(int)}, by somebody who calls again and again, or {@link #settle}: an ACK of little is sent after
      * {@value #DELAYING_CALLS} calls only, so that the answer of whom the message is for leaves before, and one ACK may do
      * for several messages; where both sides talk in turn, after {@value #PATIENT_CALLS}. {@link #nextDeadline} does not know those that wait.
+     * Timers are looked at in one of {@value #CLOCK_EVERY} calls.
      */
     public int progress(int limit, boolean delayAcks) {
         int done = wire.receive(limit, handler);
-        if (timers.first() != Timers.NEVER) {
+        carried += done;
+        if (timers.first() != Timers.NEVER && (!delayAcks || ++unclocked >= CLOCK_EVERY)) {
+            unclocked = 0;
             done += expire(wire.nanoTime());
         }
         delaying = delayAcks && done <= DELAYED_PACKETS && waits < PATIENT_CALLS;
@@ -192,6 +200,11 @@ public final class Transport {
         return wire.canSend() ? now : Math.min(timers.first(), now + FULL_WIRE_NANOS);
     }
 
+    /** Packets that were taken or sent since this was made; a difference of two values is right although it wraps. */
+    public int carried() {
+        return carried;
+    }
+
     /** Packets dropped silently, by reason. */
     @SuppressWarnings("EnumOrdinal") // an index of this process only
     public long dropped(Drop reason) {
@@ -207,6 +220,11 @@ public final class Transport {
 
     Timers timers() {
         return timers;
+    }
+
+    /** A packet was given to the wire. */
+    void sent() {
+        carried++;
     }
 
     @SuppressWarnings("EnumOrdinal") // as above

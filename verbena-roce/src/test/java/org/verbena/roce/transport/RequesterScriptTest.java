@@ -498,6 +498,31 @@ class RequesterScriptTest {
         assertThat(s.end.sent.getLast().status()).isEqualTo(WcStatus.MW_BIND_ERR);
     }
 
+    /** Whoever polls all the time asks for the time now and then only, which costs as much as a tenth of a poll. */
+    @Test
+    void whoPollsAllTheTimeSeesWithinEightPollsThatATimeOutIsDue() {
+        post(1, SendOpcode.SEND, 4);
+        s.leaves(0x04, own(0));
+        for (int round = 0; round < 3; round++) {
+            s.network.advanceTo(s.network.now() + TIMEOUT + 1);
+            for (int i = 0; i < 8; i++) {
+                s.end.transport.progress(64, true);
+            }
+            s.leaves(0x04, own(0)).nothingLeaves();
+        }
+    }
+
+    @Test
+    void packetsThatLeaveAndArriveAreCarried() {
+        int before = s.end.transport.carried();
+        post(1, SendOpcode.SEND, 600); // three
+        assertThat(s.end.transport.carried() - before).isEqualTo(3);
+        acknowledge(own(2), 0x1f);
+        assertThat(s.end.transport.carried() - before).isEqualTo(4);
+        s.progress();
+        assertThat(s.end.transport.carried() - before).as("nothing to do").isEqualTo(4);
+    }
+
     // ---- states
 
     @Test

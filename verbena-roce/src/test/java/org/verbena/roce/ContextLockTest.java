@@ -1,0 +1,48 @@
+package org.verbena.roce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+/** The lock of a context, between threads. */
+class ContextLockTest {
+    private static final int ROUNDS = 20_000;
+
+    private final ContextLock lock = new ContextLock();
+    private int guarded;
+
+    private void count() {
+        for (int i = 0; i < ROUNDS; i++) {
+            lock.lock();
+            guarded++;
+            lock.unlock();
+        }
+    }
+
+    @Test
+    void oneThreadHasItAtATime() throws Exception {
+        Thread[] threads = {Thread.ofPlatform().start(this::count), Thread.ofPlatform().start(this::count),
+                Thread.ofPlatform().start(this::count)};
+        for (Thread t : threads) {
+            t.join();
+        }
+        assertThat(guarded).isEqualTo(threads.length * ROUNDS);
+    }
+
+    @Test
+    void whoeverWaitsForLongGetsItToo() throws Exception {
+        lock.lock();
+        assertThat(lock.tryLock()).isFalse();
+        Thread waiting = Thread.ofPlatform().start(this::count);
+        while (waiting.getState() != Thread.State.TIMED_WAITING) { // it has spun, and sleeps
+            Thread.onSpinWait();
+        }
+        assertThat(waiting.join(Duration.ofMillis(20))).as("it went on without the lock").isFalse();
+        assertThat(guarded).isZero();
+        lock.unlock();
+        waiting.join();
+        assertThat(guarded).isEqualTo(ROUNDS);
+    }
+}
