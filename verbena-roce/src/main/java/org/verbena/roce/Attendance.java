@@ -1,30 +1,34 @@
 package org.verbena.roce;
 
 /**
- * Whether the application looks after its packets itself, so that the context's own thread may stay away. What its polls do
- * is counted, in units of one that finds nothing; the context's own thread looks at the sum once a millisecond.
+ * Whether the application looks after its packets itself, so that the context's own thread may stay away; that thread looks
+ * once a millisecond.
  */
 final class Attendance {
-    /** An application that does so much in a millisecond needs no help. */
+    /** An application that polls so often in a millisecond needs no help. */
     static final int OFTEN = 16;
-    /** A packet takes as long as so many polls: who carries packets all the time polls the less for it. */
-    static final int POLLS_A_PACKET = 4;
 
-    /** Counted without care: where several threads poll, some are lost. */
-    private int done;
+    /** Polls that found nothing, counted without care: where several threads poll, some are lost. */
+    private int polls;
     private int seen;
     private volatile boolean attended;
 
-    /** A poll has found nothing in its queue, and meanwhile taken or sent so many packets. */
-    void polled(int packets) {
-        done += 1 + POLLS_A_PACKET * packets;
+    /** A poll has found nothing in its queue. */
+    void polled() {
+        polls++;
     }
 
-    /** By the context's own thread: whether it was attended since the last call; so it counts until the next. */
-    boolean look() {
-        int now = done;
-        attended = now - seen >= OFTEN;
+    /**
+     * By the context's own thread: whether it was attended since the last call; so it counts until the next. Who is busy with
+     * packets most of the time polls the less for it, but is most likely to be met at it.
+     *
+     * @param busy whether somebody has the lock just now
+     */
+    boolean look(boolean busy) {
+        int now = polls;
+        int done = now - seen;
         seen = now;
+        attended = done >= OFTEN || busy && done > 0;
         return attended;
     }
 

@@ -31,6 +31,11 @@ final class ContextLock {
         return (int) HELD.getOpaque(this) == 0 && HELD.compareAndSet(this, 0, 1);
     }
 
+    /** Whether anybody has it just now. */
+    boolean isHeld() {
+        return (int) HELD.getOpaque(this) != 0;
+    }
+
     void lock() {
         long sleep = SHORTEST_SLEEP_NANOS;
         for (int round = 0; !tryLock(); round++) {

@@ -75,17 +75,14 @@ final class Progress implements Engine.Waiting {
         if (!byApplication) {
             return;
         }
-        int packets = 0;
+        attendance.polled();
         if (lock.tryLock()) {
             try {
-                int before = transport.carried();
                 run(attendance.isAttended()); // whoever polls often polls again at once
-                packets = transport.carried() - before;
             } finally {
                 lock.unlock();
             }
         }
-        attendance.polled(packets);
     }
 
     /** Under the lock, after something was posted: sends it, and has the engine look if it would come too late. */
@@ -166,7 +163,7 @@ final class Progress implements Engine.Waiting {
 
     @Override
     public boolean wake() {
-        boolean attended = attendance.look();
+        boolean attended = attendance.look(lock.isHeld());
         if (stopped) {
             return true;
         }

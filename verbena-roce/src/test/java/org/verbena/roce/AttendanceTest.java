@@ -8,42 +8,47 @@ import org.junit.jupiter.api.Test;
 class AttendanceTest {
     private final Attendance attendance = new Attendance();
 
-    private void poll(int times, int packets) {
+    private void poll(int times) {
         for (int i = 0; i < times; i++) {
-            attendance.polled(packets);
+            attendance.polled();
         }
     }
 
     @Test
     void anApplicationThatPollsOftenNeedsNoHelp() {
-        assertThat(attendance.look()).isFalse();
-        poll(Attendance.OFTEN, 0);
+        assertThat(attendance.look(false)).isFalse();
+        poll(Attendance.OFTEN);
         assertThat(attendance.isAttended()).as("nobody has looked yet").isFalse();
-        assertThat(attendance.look()).isTrue();
+        assertThat(attendance.look(false)).isTrue();
         assertThat(attendance.isAttended()).isTrue();
     }
 
     @Test
     void oneThatPollsNowAndThenNeedsSome() {
-        poll(Attendance.OFTEN - 1, 0);
-        assertThat(attendance.look()).isFalse();
-        poll(Attendance.OFTEN - 1, 0);
-        assertThat(attendance.look()).as("each time is judged by itself").isFalse();
+        poll(Attendance.OFTEN - 1);
+        assertThat(attendance.look(false)).isFalse();
+        poll(Attendance.OFTEN - 1);
+        assertThat(attendance.look(false)).as("each time is judged by itself").isFalse();
     }
 
     @Test
-    void whoIsBusyWithPacketsPollsTheLess() {
-        poll(1, Attendance.OFTEN / Attendance.POLLS_A_PACKET);
-        assertThat(attendance.look()).isTrue();
-        poll(1, 1);
-        assertThat(attendance.look()).isFalse();
+    void whoIsMetAtItsPacketsNeedsNone() {
+        poll(1);
+        assertThat(attendance.look(true)).isTrue();
+        poll(1);
+        assertThat(attendance.look(false)).isFalse();
+    }
+
+    @Test
+    void whoHasTheLockWithoutPollingIsSomebodyElse() {
+        assertThat(attendance.look(true)).isFalse();
     }
 
     @Test
     void whoStopsNeedsHelpAtOnce() {
-        poll(1000, 3);
-        assertThat(attendance.look()).isTrue();
-        assertThat(attendance.look()).isFalse();
+        poll(1000);
+        assertThat(attendance.look(false)).isTrue();
+        assertThat(attendance.look(false)).isFalse();
         assertThat(attendance.isAttended()).isFalse();
     }
 }

@@ -35,6 +35,7 @@ class ContextLockTest {
     void whoeverWaitsForLongGetsItToo() throws Exception {
         lock.lock();
         assertThat(lock.tryLock()).isFalse();
+        assertThat(lock.isHeld()).isTrue();
         Thread waiting = Thread.ofPlatform().start(this::count);
         while (waiting.getState() != Thread.State.TIMED_WAITING) { // it has spun, and sleeps
             Thread.onSpinWait();
@@ -44,5 +45,6 @@ class ContextLockTest {
         lock.unlock();
         waiting.join();
         assertThat(guarded).isEqualTo(ROUNDS);
+        assertThat(lock.isHeld()).isFalse();
     }
 }

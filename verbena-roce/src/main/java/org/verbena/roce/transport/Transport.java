@@ -58,7 +58,6 @@ public final class Transport {
     private boolean delayed;
     /** Calls since the clock was looked at. */
     private int unclocked;
-    private int carried;
 
     /** Over a wire, which stays the caller's. */
     public Transport(Wire wire) {
@@ -131,7 +130,6 @@ public final class Transport {
      */
     public int progress(int limit, boolean delayAcks) {
         int done = wire.receive(limit, handler);
-        carried += done;
         if (timers.first() != Timers.NEVER && (!delayAcks || ++unclocked >= CLOCK_EVERY)) {
             unclocked = 0;
             done += expire(wire.nanoTime());
@@ -200,11 +198,6 @@ public final class Transport {
         return wire.canSend() ? now : Math.min(timers.first(), now + FULL_WIRE_NANOS);
     }
 
-    /** Packets that were taken or sent since this was made; a difference of two values is right although it wraps. */
-    public int carried() {
-        return carried;
-    }
-
     /** Packets dropped silently, by reason. */
     @SuppressWarnings("EnumOrdinal") // an index of this process only
     public long dropped(Drop reason) {
@@ -220,11 +213,6 @@ public final class Transport {
 
     Timers timers() {
         return timers;
-    }
-
-    /** A packet was given to the wire. */
-    void sent() {
-        carried++;
     }
 
     @SuppressWarnings("EnumOrdinal") // as above

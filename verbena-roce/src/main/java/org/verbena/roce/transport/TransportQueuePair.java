@@ -194,7 +194,6 @@ public abstract class TransportQueuePair {
     /** Sends what was written to {@link Wire#next()}. */
     final void sendPacket(Path to, int ecn, int length) {
         wire.send(to, sourcePort, ecn, length);
-        transport.sent();
         owner.count(SamplePoint.QP_TX_PACKETS, 1);
     }
 

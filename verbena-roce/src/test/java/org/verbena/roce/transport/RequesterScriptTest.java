@@ -512,17 +512,6 @@ class RequesterScriptTest {
         }
     }
 
-    @Test
-    void packetsThatLeaveAndArriveAreCarried() {
-        int before = s.end.transport.carried();
-        post(1, SendOpcode.SEND, 600); // three
-        assertThat(s.end.transport.carried() - before).isEqualTo(3);
-        acknowledge(own(2), 0x1f);
-        assertThat(s.end.transport.carried() - before).isEqualTo(4);
-        s.progress();
-        assertThat(s.end.transport.carried() - before).as("nothing to do").isEqualTo(4);
-    }
-
     // ---- states
 
     @Test
