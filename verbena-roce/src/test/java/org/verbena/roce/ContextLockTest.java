@@ -24,7 +24,7 @@ class ContextLockTest {
     @Test
     void oneThreadHasItAtATime() throws Exception {
         Thread[] threads = {Thread.ofPlatform().start(this::count), Thread.ofPlatform().start(this::count),
-                Thread.ofPlatform().start(this::count)};
+            Thread.ofPlatform().start(this::count)};
         for (Thread t : threads) {
             t.join();
         }
