@@ -73,7 +73,9 @@ public final class Eventfd {
         if (result == -Errno.EAGAIN) {
             return 0;
         }
-        Args.check(result, "read(eventfd " + number + ")");
+        if (result < 0) { // else the text of an error that there is not would be made each time
+            Args.check(result, "read(eventfd " + number + ")");
+        }
         return scratch.memory().get(ValueLayout.JAVA_LONG, 0);
     }
 }

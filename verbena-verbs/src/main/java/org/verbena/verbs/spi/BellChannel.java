@@ -1,9 +1,8 @@
 package org.verbena.verbs.spi;
 
 import java.time.Duration;
-import java.util.List;
+import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -33,7 +32,9 @@ public abstract class BellChannel extends CompletionChannel {
     private final Doorbell bell;
     private final Doorbell ringer;
     private final Fd fd;
-    private final List<Source> queues = new CopyOnWriteArrayList<>();
+    /** Replaced when one comes or goes: looking at them makes no object. */
+    private volatile Source[] queues = {};
+    private final Object changing = new Object();
     private final ConcurrentLinkedQueue<Thread> parked = new ConcurrentLinkedQueue<>();
     private volatile boolean watched;
     private volatile boolean closing;
@@ -87,12 +88,18 @@ public abstract class BellChannel extends CompletionChannel {
 
     /** Asks a queue for events from now on. */
     public final void add(Source cq) {
-        queues.add(cq);
+        synchronized (changing) {
+            Source[] more = Arrays.copyOf(queues, queues.length + 1);
+            more[queues.length] = cq;
+            queues = more;
+        }
     }
 
     /** Asks a queue no more. */
     public final void remove(Source cq) {
-        queues.remove(cq);
+        synchronized (changing) {
+            queues = Arrays.stream(queues).filter(other -> other != cq).toArray(Source[]::new);
+        }
     }
 
     /** Makes the descriptor readable. */
