@@ -16,5 +16,6 @@ package org.verbena.erm;
  * @param stalls copies that were refused with {@code ENOBUFS} because the other end's program had not taken its events
  * @param lateEvents events that came for memory that had been taken back, and were dropped
  */
-public record RemoteMemoryStatistics(int localRegions, long localBytes, int remoteRegions, long remoteBytes, long copies,
+public record RemoteMemoryStatistics(int localRegions, long localBytes, int remoteRegions, long remoteBytes,
+        long copies,
         long bytesWritten, long bytesRead, long failed, long notices, long events, long stalls, long lateEvents) {}

@@ -161,8 +161,8 @@ class BadInputTest {
 
     @Test
     void wrongIdsAreRefused() throws Exception {
-        int[] wrong = {0, -1, 1, 2, Integer.MAX_VALUE, Integer.MIN_VALUE, source.id() + (1 << 13), writable.id() + (1
-                << 13), readable.id() + 2, source.id() | 1 << 31};
+        int[] wrong = {0, -1, 1, 2, Integer.MAX_VALUE, Integer.MIN_VALUE, source.id() + (1 << 13), writable.id()
+                + (1 << 13), readable.id() + 2, source.id() | 1 << 31};
         for (int id : wrong) {
             assertThat(copy(id, 0, writable.id(), 0, 1, 0)).as("from " + id).isEqualTo(Errno.ENOENT);
             assertThat(copy(source.id(), 0, id, 0, 1, 0)).as("to " + id).isEqualTo(Errno.ENOENT);

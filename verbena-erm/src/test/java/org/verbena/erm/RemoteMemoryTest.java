@@ -89,7 +89,8 @@ class RemoteMemoryTest {
             target.segment().fill((byte) 5);
             ends.a().close();
             Ends.event(ends.memoryB(), EventType.CLOSED);
-            assertThat(target.segment().toArray(ValueLayout.JAVA_BYTE)).as("what has come is still there").containsOnly(5);
+            assertThat(target.segment().toArray(ValueLayout.JAVA_BYTE)).as("what has come is still there").containsOnly(
+                    5);
             assertThat(ends.memoryB().isOpen()).isFalse();
             assertThat(ends.memoryB().events().poll()).isFalse();
             assertThatThrownBy(() -> ends.memoryB().allocate(1, 0, 0)).isInstanceOf(VerbsException.class)

@@ -146,7 +146,8 @@ public final class SmcErm {
     public int setsockopt(DeregMr dereg) throws VerbsException {
         LocalRegion region = memory.localRegion(dereg.memid());
         if (region == null) {
-            throw new VerbsException("deregister " + dereg.memid(), Errno.ENOENT, "this end has no memory of that memid");
+            throw new VerbsException("deregister " + dereg.memid(), Errno.ENOENT,
+                    "this end has no memory of that memid");
         }
         region.close();
         return 0;

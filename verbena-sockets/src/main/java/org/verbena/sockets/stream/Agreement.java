@@ -348,7 +348,8 @@ final class Agreement {
         }
         helloSent = true;
         send(message -> Greeting.put(message,
-                new Greeting.Hello(Greeting.VERSION, Greeting.INTRODUCTIONS, sessions.instance(), cookie, sessions.port(), accepted)));
+                new Greeting.Hello(Greeting.VERSION, Greeting.INTRODUCTIONS, sessions.instance(), cookie, sessions
+                        .port(), accepted)));
     }
 
     private boolean send(Consumer<MemorySegment> fill) {

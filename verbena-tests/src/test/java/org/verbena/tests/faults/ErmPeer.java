@@ -242,8 +242,10 @@ final class ErmPeer {
         LocalRegion region = regions.get(id);
         long began = System.nanoTime();
         region.close();
-        return "GONE " + (System.nanoTime() - began) / 1_000_000 + " " + (memory().isOpen() ? "open" : memory()
-                .endReason());
+        return "GONE " + (System.nanoTime() - began) / 1_000_000 + " " + (memory().isOpen()
+                ? "open"
+                : memory()
+                        .endReason());
     }
 
     private String close() throws IOException {

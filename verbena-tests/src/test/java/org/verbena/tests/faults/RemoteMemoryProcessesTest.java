@@ -123,8 +123,10 @@ class RemoteMemoryProcessesTest {
                     int ofSurvivor = ErmEnds.region(survivor, victim, round % 2 == 0 ? "allocate" : "register",
                             MEBIBYTE, 2);
                     Child floods = killsInitiator ? victim : survivor;
-                    floods.tell("flood " + (killsInitiator ? ofVictim + " " + ofSurvivor : ofSurvivor + " "
-                            + ofVictim) + " " + MEBIBYTE).await("FLOODING");
+                    floods.tell("flood " + (killsInitiator
+                            ? ofVictim + " " + ofSurvivor
+                            : ofSurvivor + " "
+                                    + ofVictim) + " " + MEBIBYTE).await("FLOODING");
                     Thread.sleep(random.nextInt(30));
                     victim.kill();
                     assertThat(survivor.tell("closed").await("CLOSED")).isNotEmpty();
@@ -205,8 +207,9 @@ class RemoteMemoryProcessesTest {
 
     @Test
     void aPeerThatDoesNotAskIsNamed() throws Exception {
-        try (Child client = ErmEnds.process().option("-Dverbena.offload=off").start(); Child server = ErmEnds.process()
-                .start()) {
+        try (Child client = ErmEnds.process().option("-Dverbena.offload=off").start();
+                Child server = ErmEnds.process()
+                        .start()) {
             int port = server.tell("listen 127.0.0.1").awaitInt("PORT");
             server.tell("accept");
             client.tell("connect 127.0.0.1 " + port);
