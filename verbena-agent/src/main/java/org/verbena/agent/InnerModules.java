@@ -41,7 +41,7 @@ final class InnerModules extends ClassLoader {
             VERBS, Set.of(VERBS, VERBS + ".spi"),
             SHM, Set.of(SHM),
             ROCE, Set.of(ROCE, ROCE + ".cm", ROCE + ".transport", ROCE + ".wire"),
-            SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".nio", SOCKETS + ".rules",
+            SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".nio", SOCKETS + ".rules", SOCKETS + ".spi",
                     SOCKETS + ".stream"));
 
     /** Where they are. */

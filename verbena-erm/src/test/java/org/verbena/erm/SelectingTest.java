@@ -53,11 +53,13 @@ class SelectingTest {
                 }
             }
             a.close();
-            assertThat(selector.select(30_000)).as("the end").isOne();
-            assertThat(b.events().poll()).isTrue();
-            while (b.events().type() != EventType.CLOSED) {
-                assertThat(b.events().poll()).isTrue();
-            }
+            do {
+                while (!b.events().poll()) { // what wakes may have been for an event that was taken before
+                    assertThat(selector.select(30_000)).as("the end").isOne();
+                    selector.selectedKeys().clear();
+                    b.arm(RemoteMemory.EVENTS);
+                }
+            } while (b.events().type() != EventType.CLOSED);
         }
     }
 
