@@ -10,6 +10,7 @@ module org.verbena.cli {
     requires org.jline.terminal;
     requires org.jline.terminal.ffm;
     requires static org.jspecify;
+    requires org.verbena.erm;
     requires org.verbena.linux;
     requires org.verbena.sockets;
     requires org.verbena.verbs;

@@ -139,6 +139,9 @@ final class PerfClient implements AutoCloseable {
         if (job.test().isNio()) {
             return PerfNio.connect(job, server, address(ready));
         }
+        if (job.test().isErm()) {
+            return PerfErm.connect(job, server, address(ready));
+        }
         return job.test() == PerfTest.LIMIT_MEMCPY
                 ? new PerfLimitMemcpy(job, server)
                 : PerfLimitLatency.initiator(job, server, ready);
@@ -156,7 +159,7 @@ final class PerfClient implements AutoCloseable {
     }
 
     private PerfLoop openVerbs(PerfJob job, String test) throws IOException {
-        PerfEndpoint end = PerfEndpoint.open(job, job.test() == PerfTest.SEND_LAT, devices.get(job.device()), server);
+        PerfEndpoint end = PerfEndpoint.open(job, job.test().takesReceives(true), devices.get(job.device()), server);
         try {
             server.send(test + " " + end.describe());
             PerfFields ready = server.expect("READY", PerfServer.ANSWER_SECONDS);
@@ -164,7 +167,7 @@ final class PerfClient implements AutoCloseable {
             end.connect(deviceAddress(ready));
             return switch (job.test()) {
                 case WRITE_LAT -> new PerfWriteLatency(end, true);
-                case SEND_LAT -> new PerfSendLatency(end, true);
+                case WRITE_IMM_LAT, SEND_LAT -> new PerfSendLatency(end, true);
                 case READ_LAT, ATOMIC_LAT -> new PerfReadLatency(end);
                 case READ_BW -> new PerfReadBandwidth(end);
                 default -> new PerfWriteBandwidth(end);

@@ -22,13 +22,14 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code verbena perf}: measures the machine's limits, verbs and TCP side by side. */
+/** {@code verbena perf}: measures the machine's limits, verbs, remote memory and TCP side by side. */
 @Command(name = "perf", sortOptions = false,
-        description = "Measures the machine's limits, verbs and TCP over loopback side by side, between two processes "
-                + "that it starts itself.",
+        description = "Measures the machine's limits, verbs, remote memory and TCP over loopback side by side, between "
+                + "two processes that it starts itself.",
         footer = {"",
-            "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, send-lat, read-lat, atomic-lat, write-bw, "
-                    + "send-bw, read-bw, udp-lat-spin, tcp-lat-spin, tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-selectnow, "
+            "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, write-imm-lat, send-lat, read-lat, "
+                    + "atomic-lat, erm-lat, write-bw, send-bw, read-bw, erm-bw, udp-lat-spin, tcp-lat-spin, "
+                    + "tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-selectnow, "
                     + "nio-lat-select, nio-lat-block, nio-lat-sleep, nio-bw, nio-transfer, nio-transfer-from, nio-connect. All of them if none is named, udp-lat-spin with a device roce_… only.",
             "",
             "In two terminals: 'verbena perf --listen' in one, 'verbena perf --connect HOST:PORT TEST…' in the other."})
@@ -84,7 +85,7 @@ final class PerfCommand implements Callable<Integer> {
             description = "Compare the contents of every message; the figures then mean little.") private boolean verify;
 
     @Option(names = "--counters",
-            description = "Show what counting costs: each test of verbs, or of channels by rings, with"
+            description = "Show what counting costs: each test of verbs, remote memory, or channels by rings, with"
                     + " it and without, in turn.") private boolean counters;
 
     @Option(names = "--runs", paramLabel = "N", defaultValue = "1",
@@ -249,7 +250,8 @@ final class PerfCommand implements Callable<Integer> {
             throw usage("--counters starts processes itself and does not go with --connect");
         }
         if (counters && !tests.stream().allMatch(PerfTest::isCounted)) {
-            throw usage("--counters is for tests of verbs and channels: nothing is counted in the others");
+            throw usage(
+                    "--counters is for tests of verbs, remote memory and channels: nothing is counted in the others");
         }
         range("--runs", runs, 1, MAX_RUNS);
         range("--qps", qps, 1, PerfJob.MAX_QPS);
@@ -265,6 +267,11 @@ final class PerfCommand implements Callable<Integer> {
         must(inline > 0, "--inline", PerfTest::takesInline);
         connections.forEach(n -> range("--connections", n, 1, PerfJob.MAX_CONNECTIONS));
         must(!connections.equals(List.of(1)), "--connections", PerfTest::takesConnections);
+        if (PerfErm.needsRule(device) && tests.stream().anyMatch(PerfTest::isErm)
+                && tests.stream().anyMatch(PerfTest::isVerbs)) {
+            throw usage("a process has " + device + " once, for verbs or for streams: measure remote memory by it, and"
+                    + " verbs, one after the other");
+        }
         if (device.chars().anyMatch(c -> c <= ' ' || c > '~')) {
             throw usage("--device '" + device + "' is not the name of a device");
         }

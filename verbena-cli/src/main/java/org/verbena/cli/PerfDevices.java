@@ -1,9 +1,12 @@
 package org.verbena.cli;
 
+import java.io.IOException;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
@@ -13,6 +16,7 @@ import org.verbena.verbs.VerbsException;
 /** The devices that a process measures with; each is opened once. */
 final class PerfDevices implements AutoCloseable {
     private final Map<String, Context> open = new HashMap<>();
+    private final Set<String> ofStreams = new HashSet<>();
     /** The one to take whatever is asked for; empty for none. */
     private final String own;
 
@@ -26,8 +30,26 @@ final class PerfDevices implements AutoCloseable {
         this.own = own;
     }
 
-    Context get(String asked) throws VerbsException {
+    /** The one to take whatever is asked for; empty for none. */
+    String own() {
+        return own;
+    }
+
+    /** Streams are about to open a device, which one process can do once, and keep it. */
+    void leaveToStreams(String name) throws VerbsException {
+        Context c = open.remove(name);
+        if (c != null) {
+            c.close();
+        }
+        ofStreams.add(name);
+    }
+
+    Context get(String asked) throws IOException {
         String name = own.isEmpty() ? asked : own;
+        if (ofStreams.contains(name)) {
+            throw new PerfException("the streams of this process have " + name
+                    + " since remote memory was measured: start verbena perf --listen anew for verbs");
+        }
         Context c = open.get(name);
         if (c == null) {
             c = Verbs.open(name);

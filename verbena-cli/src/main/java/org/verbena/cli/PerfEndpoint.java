@@ -221,6 +221,21 @@ final class PerfEndpoint implements AutoCloseable {
                 : q.postWrite(id, flags, region, offset, length, remoteKey, remote);
     }
 
+    /** Posts a write that takes a receive of the peer's; waits for room in the queue. */
+    void writeImmediate(long id, int flags, long remote, long offset, long length, int immediate) throws IOException {
+        takePlace(flags);
+        int error = postWriteImmediate(id, flags, remote, offset, length, immediate);
+        while (error != 0) {
+            makeRoom(error);
+            error = postWriteImmediate(id, flags, remote, offset, length, immediate);
+        }
+    }
+
+    private int postWriteImmediate(long id, int flags, long remote, long offset, long length, int immediate) {
+        SendQueue q = sendQueues[0].start().writeImmediate(id, flags, remoteKey, remote, immediate);
+        return (inline ? q.inline(memory, offset, length) : q.sge(region, offset, length)).complete();
+    }
+
     /** Writes this side's word to the peer's credit. */
     void writeWord(int flags) throws IOException {
         takePlace(flags);

@@ -23,7 +23,7 @@ final class PerfNio {
 
     private PerfNio() {}
 
-    private static SelectorProvider provider(PerfJob job, boolean initiator) throws PerfException {
+    static SelectorProvider provider(PerfJob job, boolean initiator) throws PerfException {
         if (!job.ends().isVerbena(initiator)) {
             return SelectorProvider.provider();
         }

@@ -26,7 +26,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
         List<PerfJob> jobs = new ArrayList<>();
         String name = PerfJob.NO_DEVICE;
         for (PerfTest t : tests) {
-            if (t.isVerbs() && name.equals(PerfJob.NO_DEVICE)) {
+            if (t.takesDevice() && name.equals(PerfJob.NO_DEVICE)) {
                 name = device.isEmpty() ? PerfDevices.first() : device;
             }
             for (long size : t.fixedSize != 0 ? List.of(t.fixedSize) : sizes) {
@@ -39,7 +39,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
                 }
                 for (PerfEnds ends : t.ends()) {
                     for (int n : t.takesConnections() ? connections : List.of(1)) {
-                        jobs.add(new PerfJob(t, size, t.isVerbs() ? name : PerfJob.NO_DEVICE, t.takesInline()
+                        jobs.add(new PerfJob(t, size, t.takesDevice() ? name : PerfJob.NO_DEVICE, t.takesInline()
                                 ? inline
                                 : 0, t.takesQps() ? qps : 1, events && t.takesEvents(), consume && t.takesConsume(),
                                 verify && t.takesVerify(), n, ends));
@@ -51,7 +51,8 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
     }
 
     private boolean isEverything() {
-        return tests.containsAll(PerfTest.everything(false)) && sizes.equals(DEFAULT_SIZES);
+        return tests.containsAll(PerfTest.everything(true).stream().filter(t -> !t.isUdp()).toList()) && sizes.equals(
+                DEFAULT_SIZES);
     }
 
     /** The same options for another process's command line. */

@@ -38,7 +38,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
     }
 
     private static String device(PerfJob job) {
-        return job.test().isTcp() ? "tcp" : job.test().isUdp() ? "udp" : job.test().isVerbs() ? job.device() : "";
+        return job.test().isTcp() ? "tcp" : job.test().isUdp() ? "udp" : job.test().takesDevice() ? job.device() : "";
     }
 
     /** What it has in common with those of other runs. */

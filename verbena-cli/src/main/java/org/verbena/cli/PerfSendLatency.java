@@ -4,13 +4,17 @@ import java.io.IOException;
 
 import org.verbena.verbs.SendFlags;
 
-/** {@code send-lat}: each side receives a message and sends one back. */
+/**
+ * {@code send-lat} and {@code write-imm-lat}: each side receives a message and sends one back, which takes a receive, and is
+ * polled from the completion queue. Writes go to one place in memory whichever receive they take.
+ */
 final class PerfSendLatency extends PerfLoop {
     private static final int SIGNAL_MASK = 31;
 
     private final PerfEndpoint end;
     private final boolean initiator;
     private final boolean verify;
+    private final boolean writes;
     private final long size;
     private long number;
     private int used = -1;
@@ -20,6 +24,7 @@ final class PerfSendLatency extends PerfLoop {
         this.end = end;
         this.initiator = initiator;
         this.verify = end.job.verify();
+        this.writes = end.job.test() == PerfTest.WRITE_IMM_LAT;
         this.size = end.job.size();
     }
 
@@ -44,7 +49,12 @@ final class PerfSendLatency extends PerfLoop {
             PerfPattern.fill(end.memory, end.out, size, k);
         }
         boolean signal = (k & SIGNAL_MASK) == 0;
-        end.send(0, k, signal ? SendFlags.SIGNALED : SendFlags.NONE, end.out, size);
+        int flags = signal ? SendFlags.SIGNALED : SendFlags.NONE;
+        if (writes) {
+            end.writeImmediate(k, flags, end.remoteIn, end.out, size, (int) k);
+        } else {
+            end.send(0, k, flags, end.out, size);
+        }
         if (used >= 0) {
             end.postReceive(used);
             used = -1;
@@ -63,7 +73,10 @@ final class PerfSendLatency extends PerfLoop {
             if (length != size) {
                 throw new PerfException("message " + k + " arrived with " + length + " bytes instead of " + size);
             }
-            PerfPattern.check(end.memory, end.in + used * end.job.stride(), size, k);
+            if (writes && end.receiveCq.immediate() != (int) k) {
+                throw new PerfException("message " + k + " arrived with immediate " + end.receiveCq.immediate());
+            }
+            PerfPattern.check(end.memory, writes ? end.in : end.in + used * end.job.stride(), size, k);
         }
         end.receiveCq.endPoll();
     }

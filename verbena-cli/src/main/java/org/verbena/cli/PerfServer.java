@@ -134,6 +134,9 @@ final class PerfServer {
         if (job.test().isNio()) {
             return PerfNio.serve(job, client);
         }
+        if (job.test().isErm()) {
+            return PerfErm.serve(job, client, devices);
+        }
         if (job.test() == PerfTest.LIMIT_MEMCPY) {
             client.send("READY");
             return new PerfLoop.Idle(client);
@@ -182,9 +185,8 @@ final class PerfServer {
     }
 
     private PerfLoop openVerbs(PerfControl client, PerfJob job, PerfFields test) throws IOException {
-        boolean receives = job.test() == PerfTest.SEND_LAT || job.test() == PerfTest.SEND_BW;
         Context context = device(job);
-        PerfEndpoint end = PerfEndpoint.open(job, receives, context, client);
+        PerfEndpoint end = PerfEndpoint.open(job, job.test().takesReceives(false), context, client);
         try {
             end.learn(test);
             try (ConnectionListener listener = listen(context, client.localAddress())) {
@@ -195,7 +197,7 @@ final class PerfServer {
             }
             return switch (job.test()) {
                 case WRITE_LAT -> new PerfWriteLatency(end, false);
-                case SEND_LAT -> new PerfSendLatency(end, false);
+                case WRITE_IMM_LAT, SEND_LAT -> new PerfSendLatency(end, false);
                 case WRITE_BW -> job.followed()
                         ? new PerfWriteBandwidth.Follower(end)
                         : new PerfReadLatency.Target(end);

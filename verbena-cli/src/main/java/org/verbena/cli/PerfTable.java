@@ -12,7 +12,7 @@ import java.util.function.ToDoubleFunction;
 import picocli.CommandLine.Help.Ansi;
 
 /**
- * The results side by side in one table: for each size the machine's limit, verbs and TCP, first the round trips, then
+ * The results side by side in one table: for each size the machine's limit, verbs, remote memory and TCP, first the round trips, then
  * the bandwidths. Columns that no row would fill are left out.
  */
 final class PerfTable {
@@ -47,10 +47,18 @@ final class PerfTable {
         if (results.stream().anyMatch(r -> r.test().isUdp())) {
             note("vs udp: so many times the round trip of udp-lat-spin.");
         }
+        if (hasErm()) {
+            note("vs write: erm-lat divided by write-imm-lat, erm-bw by write-bw.");
+            note("vs stream: so many times faster than nio-lat-spin, nio-bw by rings.");
+        }
         if (runs > 1) {
             note("Each figure is the median of " + runs + " runs in fresh processes.");
         }
         out.flush();
+    }
+
+    private boolean hasErm() {
+        return results.stream().anyMatch(r -> r.test().isErm());
     }
 
     private void note(String text) {
@@ -82,6 +90,10 @@ final class PerfTable {
         all.add(new Column("", "vs tcp", 7, this::tcp));
         if (results.stream().anyMatch(r -> r.test().isUdp())) {
             all.add(new Column("", "vs udp", 7, this::udp));
+        }
+        if (hasErm()) {
+            all.add(new Column("", "vs write", 9, this::write));
+            all.add(new Column("", "vs stream", 10, this::stream));
         }
         return all;
     }
@@ -168,12 +180,12 @@ final class PerfTable {
     }
 
     private String tcp(PerfResult r) {
-        if (r.ends().isVerbena(true)) {
+        if (r.test().isNio() && r.ends().isVerbena(true)) {
             return ratio(r, results.stream().filter(o -> o.test() == r.test() && o.size() == r.size()
                     && o.connections() == r.connections() && o.ends() == PerfEnds.PLAIN).findFirst(), !r.test()
                             .isBandwidth());
         }
-        if (!r.test().isVerbs()) {
+        if (!r.test().takesDevice()) {
             return "";
         }
         return r.test().isBandwidth()
@@ -182,8 +194,22 @@ final class PerfTable {
     }
 
     private String udp(PerfResult r) {
-        return r.test().isVerbs() && !r.test().isBandwidth()
+        return r.test().takesDevice() && !r.test().isBandwidth()
                 ? ratio(r, find(PerfTest.UDP_LAT_SPIN, r.size()), false)
+                : "";
+    }
+
+    private String write(PerfResult r) {
+        return r.test().isErm()
+                ? ratio(r, find(r.test().isBandwidth() ? PerfTest.WRITE_BW : PerfTest.WRITE_IMM_LAT, r.size()), false)
+                : "";
+    }
+
+    private String stream(PerfResult r) {
+        PerfTest by = r.test().isBandwidth() ? PerfTest.NIO_BW : PerfTest.NIO_LAT_SPIN;
+        return r.test().isErm()
+                ? ratio(r, results.stream().filter(o -> o.test() == by && o.size() == r.size() && o.connections() == 1
+                        && o.ends() == PerfEnds.VERBENA).findFirst(), !r.test().isBandwidth())
                 : "";
     }
 

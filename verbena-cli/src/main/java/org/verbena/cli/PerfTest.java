@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 /** What {@code verbena perf} can measure, in the order of the table. */
 enum PerfTest {
     LIMIT_CACHELINE(8), LIMIT_TWOLINE(64), LIMIT_MEMCPY(0),
-    WRITE_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8),
-    WRITE_BW(0), SEND_BW(0), READ_BW(0),
+    WRITE_LAT(0), WRITE_IMM_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8), ERM_LAT(0),
+    WRITE_BW(0), SEND_BW(0), READ_BW(0), ERM_BW(0),
     UDP_LAT_SPIN(0), TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0),
     NIO_LAT_SPIN(0), NIO_LAT_SELECTNOW(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_LAT_SLEEP(0),
     NIO_BW(0), NIO_TRANSFER(0), NIO_TRANSFER_FROM(0), NIO_CONNECT(1);
@@ -40,9 +40,9 @@ enum PerfTest {
         return this == LIMIT_CACHELINE || this == LIMIT_TWOLINE || this == LIMIT_MEMCPY;
     }
 
-    /** What runs if nothing is named. */
-    static List<PerfTest> everything(boolean udp) {
-        return Arrays.stream(values()).filter(t -> udp || !t.isUdp()).toList();
+    /** What runs if nothing is named, over RoCE in Java or not. */
+    static List<PerfTest> everything(boolean roce) {
+        return Arrays.stream(values()).filter(t -> roce ? !t.isErm() : !t.isUdp()).toList();
     }
 
     /** What RoCE in Java stands on, and is compared with. */
@@ -52,6 +52,11 @@ enum PerfTest {
 
     boolean isTcp() {
         return this == TCP_LAT_SPIN || this == TCP_LAT_BLOCK || this == TCP_BW;
+    }
+
+    /** Remote memory of a connected channel. */
+    boolean isErm() {
+        return this == ERM_LAT || this == ERM_BW;
     }
 
     /** Channels: each of these runs once for each of its {@link #ends}. */
@@ -72,6 +77,9 @@ enum PerfTest {
 
     /** Whose channels there are at the two ends, in the order of the table. */
     List<PerfEnds> ends() {
+        if (isErm()) {
+            return List.of(PerfEnds.VERBENA);
+        }
         if (!isNio()) {
             return List.of(PerfEnds.NONE);
         }
@@ -86,17 +94,27 @@ enum PerfTest {
     }
 
     boolean isVerbs() {
-        return !isLimit() && !isUdp() && !isTcp() && !isNio();
+        return !isLimit() && !isUdp() && !isTcp() && !isErm() && !isNio();
+    }
+
+    /** Whether a device carries what is measured. */
+    boolean takesDevice() {
+        return isVerbs() || isErm();
+    }
+
+    /** Whether messages of verbs go into receives that are posted: at the target, and of ping-pong at both ends. */
+    boolean takesReceives(boolean initiator) {
+        return this == SEND_LAT || this == WRITE_IMM_LAT || this == SEND_BW && !initiator;
     }
 
     /** Whether something is counted in it: of channels by rings only. */
     boolean isCounted() {
-        return isVerbs() || isNio();
+        return isVerbs() || isErm() || isNio();
     }
 
     boolean isBandwidth() {
-        return this == LIMIT_MEMCPY || this == WRITE_BW || this == SEND_BW || this == READ_BW || this == TCP_BW
-                || this == NIO_BW || isTransfer();
+        return this == LIMIT_MEMCPY || this == WRITE_BW || this == SEND_BW || this == READ_BW || this == ERM_BW
+                || this == TCP_BW || this == NIO_BW || isTransfer();
     }
 
     /** Both sides spin at the same time, which needs two processors. */
@@ -124,7 +142,7 @@ enum PerfTest {
     }
 
     boolean takesInline() {
-        return this == WRITE_LAT || this == SEND_LAT || this == WRITE_BW || this == SEND_BW;
+        return this == WRITE_LAT || this == WRITE_IMM_LAT || this == SEND_LAT || this == WRITE_BW || this == SEND_BW;
     }
 
     boolean takesConnections() {
@@ -132,7 +150,7 @@ enum PerfTest {
     }
 
     boolean takesVerify() {
-        return isVerbs();
+        return isVerbs() || isErm();
     }
 
     @Override

@@ -57,7 +57,7 @@ final class StatCommand implements Callable<Integer> {
 
     @Option(names = {"-t", "--type"}, paramLabel = "TYPE", split = ",",
             description = "Objects of these types only: qp, cq, srq, mr, port, device, pd, flow, connection, listener,"
-                    + " rule, rule_counter, sockets.") private List<String> types = List
+                    + " remote_memory, rule, rule_counter, sockets.") private List<String> types = List
                             .of();
 
     @Option(names = {"-f", "--filter"}, paramLabel = "TEXT", defaultValue = "",
@@ -131,7 +131,7 @@ final class StatCommand implements Callable<Integer> {
             int type = type(t.strip());
             if (type < 0) {
                 throw wrong("there is no type of objects '" + t + "': qp, cq, srq, mr, port, device, pd, flow,"
-                        + " connection, listener, rule, rule_counter, sockets");
+                        + " connection, listener, remote_memory, rule, rule_counter, sockets");
             }
             chosen.add(type);
         }

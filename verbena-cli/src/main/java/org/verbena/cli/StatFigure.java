@@ -17,7 +17,7 @@ enum StatFigure {
     RX_BYTES,
     /** What failed, was refused or was lost. */
     ERRORS,
-    /** Times a request had to wait for the peer; of a connection, writes that found the ring full. */
+    /** Times a request had to wait for the peer; of a connection, writes that found the ring full; of remote memory, copies refused for events not taken. */
     WAITS;
 
     private static final int[] NONE = {};
@@ -69,6 +69,7 @@ enum StatFigure {
             case ObjectType.CONNECTION -> ofSockets(0);
             case ObjectType.SOCKETS -> ofSockets(SamplePoint.SOCKETS_TX_RING_BYTES
                     - SamplePoint.CONNECTION_TX_RING_BYTES);
+            case ObjectType.REMOTE_MEMORY -> ofRemoteMemory();
             case ObjectType.LISTENER -> this == RX ? new int[] {SamplePoint.LISTENER_ACCEPTED} : NONE;
             case ObjectType.DEVICE -> this == ERRORS
                     ? new int[] {SamplePoint.DEVICE_PEERS_LOST, SamplePoint.DEVICE_REJECTS,
@@ -103,6 +104,17 @@ enum StatFigure {
                 SamplePoint.CONNECTION_RX_TCP_BYTES + more};
             case WAITS -> new int[] {SamplePoint.CONNECTION_STALLS + more};
             default -> NONE;
+        };
+    }
+
+    private int[] ofRemoteMemory() {
+        return switch (this) {
+            case TX -> new int[] {SamplePoint.REMOTE_MEMORY_COPIES};
+            case TX_BYTES -> new int[] {SamplePoint.REMOTE_MEMORY_WRITE_BYTES};
+            case RX -> new int[] {SamplePoint.REMOTE_MEMORY_EVENTS};
+            case RX_BYTES -> new int[] {SamplePoint.REMOTE_MEMORY_READ_BYTES};
+            case ERRORS -> new int[] {SamplePoint.REMOTE_MEMORY_FAILED};
+            case WAITS -> new int[] {SamplePoint.REMOTE_MEMORY_STALLS};
         };
     }
 

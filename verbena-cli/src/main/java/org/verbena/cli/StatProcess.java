@@ -39,7 +39,8 @@ record StatProcess(long pid, String command, Instant created, long nanos, boolea
             case ObjectType.SOCKETS -> 7;
             case ObjectType.LISTENER -> 8;
             case ObjectType.CONNECTION -> 9;
-            case ObjectType.RULE, ObjectType.RULE_COUNTER -> 10;
+            case ObjectType.REMOTE_MEMORY -> 10;
+            case ObjectType.RULE, ObjectType.RULE_COUNTER -> 11;
             default -> 6;
         };
     }

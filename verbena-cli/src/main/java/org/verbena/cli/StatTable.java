@@ -122,12 +122,21 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
                     ? ", " + a.get("maxWr") + " receives"
                     : "");
             case ObjectType.CONNECTION, ObjectType.LISTENER -> StatSocketTable.about(o);
+            case ObjectType.REMOTE_MEMORY -> regions(a, "local") + " here, " + regions(a, "remote") + " there, "
+                    + StatSocketTable.about(o);
             case ObjectType.RULE, ObjectType.RULE_COUNTER -> StatSocketText.ruleText(o) + ": " + o.value(
                     o.points().length == 0 ? 0 : o.points()[0]) + " sockets";
             case ObjectType.SOCKETS -> o.attributes().get("open") + " open, " + o.attributes().get("listening")
                     + " listening";
             default -> o.type() == ObjectType.DEVICE ? "" : o.device();
         };
+    }
+
+    /** How many regions an end has, and how large they are together. */
+    private static String regions(Map<String, Object> a, String end) {
+        return a.get(end + "Regions") instanceof Long n && a.get(end + "Bytes") instanceof Long bytes
+                ? CopyText.count(n, "region") + (n == 0 ? "" : " of " + CopyText.size(StatText.unsigned(bytes)))
+                : "";
     }
 
     /** The column of that name, or -1. */

@@ -50,6 +50,13 @@ class PerfCommandUsageTest {
         "nio-transfer --connections=2        | nio-transfer does not take --connections",
         "tcp-bw --connections=1,100          | tcp-bw does not take --connections",
         "nio-transfer-from --consume         | nio-transfer-from does not take --consume",
+        "erm-lat --events                    | erm-lat does not take --events",
+        "erm-lat --consume                   | erm-lat does not take --consume",
+        "erm-lat --inline=8                  | erm-lat does not take --inline",
+        "erm-bw --qps=2                      | erm-bw does not take --qps",
+        "erm-bw --connections=2              | erm-bw does not take --connections",
+        "-d roce_eth0 write-bw erm-bw         | a process has roce_eth0 once, for verbs or for streams",
+        "--counters tcp-bw                   | --counters is for tests of verbs, remote memory and channels",
         "--sizes=8                           | Unknown option: '--sizes",
     })
     void wrongUsage(String arguments, String sentence) {
@@ -124,6 +131,29 @@ class PerfCommandUsageTest {
         assertThat(table(all)).containsPattern("nio-bw +4096 +1 .* 3\\.00x *\n  by the kernel")
                 .containsPattern("nio-bw +4096 +100 .* 6\\.00x *\n  by the kernel").contains("#conns");
         assertThat(table(all.subList(0, 1))).doesNotContain("#conns");
+    }
+
+    /** Remote memory is compared with writes and with the plain stream, and its columns are there for it alone. */
+    @Test
+    void tableComparesRemoteMemory() {
+        List<PerfResult> all = List.of(remote(PerfTest.ERM_LAT, List.of(330.0, 1.0, 1.0, 1.0, 1.0, 1.0), 0),
+                remote(PerfTest.ERM_BW, List.of(), 18e9), latency(PerfTest.WRITE_IMM_LAT, 4096, 300),
+                latency(PerfTest.TCP_LAT_SPIN, 4096, 6600), bandwidth(PerfTest.WRITE_BW, 20e9), bandwidth(
+                        PerfTest.LIMIT_MEMCPY, 24e9), channel(PerfEnds.VERBENA, 1, 9e9), channel(PerfEnds.PLAIN, 1,
+                                3e9),
+                bandwidth(PerfTest.TCP_BW, 2e9));
+        assertThat(table(all)).contains("vs write", "vs stream")
+                .containsPattern("erm-lat +4096 .* 20\\.0x +1\\.10x *\n")
+                .containsPattern("erm-bw +4096 .* 0\\.75x +9\\.00x +0\\.90x +2\\.00x *\n")
+                .containsPattern("write-bw +4096 .* 0\\.83x +10\\.0x *\n");
+        assertThat(table(all.subList(2, 5))).doesNotContain("vs write", "vs stream");
+        assertThat(all.getFirst().toJson().toString()).contains("\"device\":\"shm0\",\"transport\":\"stream\","
+                + "\"peer\":\"verbena\"", "\"connections\":null", "\"bytes_per_second\":null");
+    }
+
+    private static PerfResult remote(PerfTest test, List<Double> rtt, double bytesPerSecond) {
+        return new PerfResult(test, 4096, "shm0", PerfEnds.VERBENA, 1, 1000, rtt, bytesPerSecond, bytesPerSecond / 4096,
+                0);
     }
 
     /** Verbena's channels to a plain peer have a row of their own, between the two. */

@@ -20,7 +20,6 @@ final class Control extends Engine.Duty {
     private final EventQueue events;
     private final ControlSends sends;
     private final CompletionQueue heard;
-    private final int peerNotices;
     private final int peerAsyncNotices;
     /** Who waits for an answer, by id. */
     private final Map<Integer, CompletableFuture<Integer>> announcing = new ConcurrentHashMap<>();
@@ -32,7 +31,6 @@ final class Control extends Engine.Duty {
         this.link = link;
         this.copies = copies;
         this.events = events;
-        peerNotices = peer.notices();
         peerAsyncNotices = peer.asyncNotices();
         sends = new ControlSends(regions, link, peerAsyncNotices);
         heard = link.heard();
@@ -93,7 +91,7 @@ final class Control extends Engine.Duty {
                 int taken = Messages.creditTaken(link.inbox(), at);
                 int asyncTaken = Messages.creditAsyncTaken(link.inbox(), at);
                 repost(slot, at);
-                if (!copies.credit(taken, peerNotices) || !credit(asyncTaken)) {
+                if (!copies.credit().byControl(taken) || !credit(asyncTaken)) {
                     link.fail("the other end breaks the protocol: it has taken what was not sent");
                 }
                 continue;

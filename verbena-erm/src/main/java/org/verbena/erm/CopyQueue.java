@@ -1,6 +1,5 @@
 package org.verbena.erm;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -11,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.WcStatus;
@@ -42,13 +42,11 @@ public final class CopyQueue {
     private static final long INSIDE_PAUSE_NANOS = 1_000;
     private static final int MOST_UNSIGNALED = DEPTH / 4;
     private static final VarHandle COMPLETED;
-    private static final VarHandle CREDIT;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             COMPLETED = lookup.findVarHandle(CopyQueue.class, "reported", long.class);
-            CREDIT = lookup.findVarHandle(CopyQueue.class, "credit", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -56,13 +54,15 @@ public final class CopyQueue {
 
     private final Regions regions;
     private final int side;
+    private final Link link;
     private final SendQueue queue;
     private final CompletionQueue done;
     private final long maxLength;
     private final Gate gate = new Gate();
     private final Bell bell;
     private final ReentrantLock shutting = new ReentrantLock();
-    private final MemorySegment notice = Arena.ofAuto().allocate(Messages.NOTICE_BYTES, Long.BYTES);
+    private final MemoryRegion leaving;
+    private final MemorySegment leavingNotices;
     private @Nullable EventQueue events;
 
     // copies by number, modulo DEPTH; the numbers count from 0
@@ -79,13 +79,7 @@ public final class CopyQueue {
     private int kept;
     private int keptFrom;
 
-    /** Notices of this end's copies, and of those the ones that the other end's program has not taken come out of this. */
-    private int notices;
-    /** {@code notices} may become this, and no more. */
-    @SuppressWarnings("UnusedVariable") // by its handle
-    private int credit;
-    /** A copy was refused for want of credit, and none was started or told of since. */
-    private volatile boolean starved;
+    private final Credit credit;
 
     private long context;
     private int status;
@@ -97,17 +91,19 @@ public final class CopyQueue {
     private long bytesWritten;
     private long bytesRead;
     private long failed;
-    private long stalls;
     private long noticed;
 
     CopyQueue(Regions regions, Link link, int peerNotices) {
         this.regions = regions;
         side = regions.side();
+        this.link = link;
         queue = link.data().sendQueue();
+        leaving = link.notices();
+        leavingNotices = leaving.segment();
         done = link.copied();
         maxLength = link.maxLength();
         bell = link.copyBell();
-        credit = peerNotices;
+        credit = new Credit(peerNotices, bell);
     }
 
     void events(EventQueue takesThem) {
@@ -175,45 +171,49 @@ public final class CopyQueue {
         if (posted - reported >= DEPTH) {
             return Errno.EAGAIN;
         }
-        if (tell && !hasCredit(1)) {
+        if (tell && !credit.hasRoom(1)) {
             return Errno.ENOBUFS;
         }
         boolean quiet = (flags & CopyFlags.UNSIGNALED) != 0;
         boolean signal = !quiet || unsignaled + 1 >= MOST_UNSIGNALED;
         int how = (flags & CopyFlags.FENCE) != 0 ? SendFlags.FENCE : SendFlags.NONE;
-        if (tell) {
-            SendQueue open = queue.start();
-            add(open, posted, local, localAt, remote, remoteAt, length, how, write);
-            addNotice(open, posted, remote.id(), remoteAt, length, userData, write, signal);
-            error = open.complete();
-        } else {
-            how |= signal ? SendFlags.SIGNALED : SendFlags.NONE;
-            error = write
-                    ? queue.postWrite(posted, how, local.memory(), localAt, length, remote.rkey(), remote.address()
-                            + remoteAt)
-                    : queue.postRead(posted, how, local.memory(), localAt, length, remote.rkey(), remote.address()
-                            + remoteAt);
-        }
+        how |= signal && !tell ? SendFlags.SIGNALED : SendFlags.NONE;
+        error = write
+                ? queue.postWrite(posted, how, local.memory(), localAt, length, remote.rkey(), remote.address()
+                        + remoteAt)
+                : queue.postRead(posted, how, local.memory(), localAt, length, remote.rkey(), remote.address()
+                        + remoteAt);
         if (error != 0) {
             return refused(error);
+        }
+        if (tell) {
+            tell(remote.id(), remoteAt, length, userData, write, signal);
         }
         started(userContext, length, quiet, signal, tell, write);
         return 0;
     }
 
-    private boolean hasCredit(int wanted) {
-        if ((int) CREDIT.getAcquire(this) - notices >= wanted) {
-            if (starved) {
-                starved = false;
-            }
-            return true;
+    /** The copy has been posted, and there is room for this behind it: what refuses it ends everything. */
+    private void tell(int id, long offset, long length, long userData, boolean write, boolean signal) {
+        long at = putNotice(posted, id, offset, length, userData, write);
+        int error = queue.postSend(posted, howToTell(write, signal), leaving, at, Messages.NOTICE_BYTES);
+        if (error != 0) {
+            link.fail("the notice of a copy could not be sent: " + Errno.name(error));
         }
-        starved = true; // then a look: what comes after it rings
-        if ((int) CREDIT.getVolatile(this) - notices >= wanted) {
-            return true;
-        }
-        stalls++;
-        return false;
+    }
+
+    private static int howToTell(boolean write, boolean signal) {
+        int how = signal ? SendFlags.SIGNALED : SendFlags.NONE;
+        return write ? how : how | SendFlags.FENCE;
+    }
+
+    /** The notice of copy {@code number}; answers where it is. That of an earlier copy in its place has been sent. */
+    private long putNotice(long number, int id, long offset, long length, long userData, boolean write) {
+        EventQueue taking = events;
+        long at = Link.leavingNotice((int) number & MASK);
+        Messages.putNotice(leavingNotices, at, id, write ? Messages.WRITTEN : Messages.READ, offset, length, userData,
+                taking == null ? 0 : taking.tell());
+        return at;
     }
 
     private static void add(SendQueue open, long number, LocalRegion local, long localAt, RemoteRegion remote,
@@ -223,15 +223,6 @@ public final class CopyQueue {
         } else {
             open.read(number, how, remote.rkey(), remote.address() + remoteAt).sge(local.memory(), localAt, length);
         }
-    }
-
-    private void addNotice(SendQueue open, long number, int id, long offset, long length, long userData, boolean write,
-            boolean signal) {
-        EventQueue taking = events;
-        Messages.putNotice(notice, id, write ? Messages.WRITTEN : Messages.READ, offset, length, userData,
-                taking == null ? 0 : taking.tell());
-        int how = signal ? SendFlags.SIGNALED : SendFlags.NONE;
-        open.send(number, write ? how : how | SendFlags.FENCE).inline(notice, 0, Messages.NOTICE_BYTES);
     }
 
     private void started(long userContext, long length, boolean quiet, boolean signal, boolean tell, boolean write) {
@@ -247,7 +238,7 @@ public final class CopyQueue {
             bytesRead += length;
         }
         if (tell) {
-            notices++;
+            credit.use();
             noticed++;
         }
     }
@@ -314,7 +305,7 @@ public final class CopyQueue {
         if (posted - reported + b.count > DEPTH) {
             return Errno.EAGAIN;
         }
-        return tells > 0 && !hasCredit(tells) ? Errno.ENOBUFS : 0;
+        return tells > 0 && !credit.hasRoom(tells) ? Errno.ENOBUFS : 0;
     }
 
     private int postBatch() {
@@ -334,7 +325,8 @@ public final class CopyQueue {
             add(open, posted + i, local, write ? b.fromOffset[i] : b.toOffset[i], remote, remoteAt, b.length[i], signal
                     && !tell ? how | SendFlags.SIGNALED : how, write);
             if (tell) {
-                addNotice(open, posted + i, remote.id(), remoteAt, b.length[i], b.userData[i], write, signal);
+                long at = putNotice(posted + i, remote.id(), remoteAt, b.length[i], b.userData[i], write);
+                open.send(posted + i, howToTell(write, signal)).sge(leaving, at, Messages.NOTICE_BYTES);
             }
         }
         int error = open.complete();
@@ -440,15 +432,7 @@ public final class CopyQueue {
         } else {
             held = next(false);
         }
-        return held || state == Gate.ENDED || starved && hasCreditAgain();
-    }
-
-    private boolean hasCreditAgain() {
-        if ((int) CREDIT.getVolatile(this) - notices > 0) {
-            starved = false;
-            return true;
-        }
-        return false;
+        return held || state == Gate.ENDED || credit.isBack();
     }
 
     private int enterWaiting() {
@@ -461,27 +445,9 @@ public final class CopyQueue {
 
     // ---- for the other threads
 
-    /**
-     * The other end's program has taken so many notices in all.
-     *
-     * @return false if that cannot be
-     */
-    boolean credit(int taken, int peerNotices) {
-        int now;
-        int next = taken + peerNotices;
-        do {
-            now = (int) CREDIT.getVolatile(this);
-            if (next - now < 0) {
-                return true; // said earlier, and heard later, by the other way
-            }
-            if (next - now > peerNotices) {
-                return false;
-            }
-        } while (!CREDIT.compareAndSet(this, now, next));
-        if (starved && next != now) { // for this end's program to forget: it may not wait yet
-            bell.ring();
-        }
-        return true;
+    /** How many notices may be sent; those who hear of more tell it. */
+    Credit credit() {
+        return credit;
     }
 
     /** A number that {@link #isDone} is to be asked with: all copies that have been started by now. Nobody is inside then. */
@@ -579,7 +545,7 @@ public final class CopyQueue {
     }
 
     long stalls() {
-        return stalls;
+        return credit.refusals();
     }
 
     long noticed() {

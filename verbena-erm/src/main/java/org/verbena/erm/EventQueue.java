@@ -37,6 +37,7 @@ import org.verbena.verbs.WcStatus;
  */
 public final class EventQueue {
     private static final int NOTICES = Limits.NOTICES;
+    private static final int NONE = -1;
     private static final VarHandle TAKEN;
     private static final VarHandle TOLD;
 
@@ -71,17 +72,15 @@ public final class EventQueue {
     /** How many there are in {@link #own}; 0 costs a poll nothing. */
     private volatile int waiting;
 
-    /** Notices taken, in all, and how many of them the other end was told of; of a {@link CopyQueue}, opaque: each event pays for it. */
-    @SuppressWarnings("UnusedVariable") // by its handle
+    /** Notices taken, in all; of a {@link CopyQueue}, and of asynchronous copies. */
+    @SuppressWarnings("UnusedVariable") // by its handle: one thread polls, and no fence is paid for others to see it
     private int taken;
+    private volatile int asyncTaken;
     @SuppressWarnings("UnusedVariable") // by its handle
     private int told;
-    /** Of asynchronous copies. */
-    private volatile int asyncTaken;
     private volatile int asyncTold;
 
     private @Nullable CopyQueue copies;
-    private int peerNotices;
     private boolean closedTold;
     private boolean held;
 
@@ -92,6 +91,8 @@ public final class EventQueue {
     private long userData;
 
     // guarded by the gate
+    /** Whose notice the program has seen, or {@link #NONE}. */
+    private int seen = NONE;
     private int foundType;
     private int foundRegion;
     private long foundOffset;
@@ -108,14 +109,13 @@ public final class EventQueue {
         this.tellTaken = tellTaken;
         noticed = link.noticed();
         receives = link.data().receiveQueue();
-        inbox = link.inbox();
+        inbox = link.notices().segment();
         bell = link.eventBell();
     }
 
     /** To whom what a notice says of taken ones is told. */
-    void copies(CopyQueue queue, int mostNotices) {
+    void copies(CopyQueue queue) {
         copies = queue;
-        peerNotices = mostNotices;
     }
 
     /**
@@ -187,6 +187,7 @@ public final class EventQueue {
 
     /** Takes the next notice that makes sense: into what {@link #setNotice} shows, for the program may still look at the last event. */
     private boolean nextNotice() {
+        giveBack();
         while (noticed.startPoll() == 0) {
             int slot = (int) noticed.wrId();
             boolean sound = noticed.status() == WcStatus.SUCCESS && noticed.byteLength() == Messages.NOTICE_BYTES;
@@ -202,10 +203,9 @@ public final class EventQueue {
             long bytes = Messages.noticeLength(inbox, at);
             long data = Messages.noticeUserData(inbox, at);
             int peerTook = Messages.noticeTaken(inbox, at);
-            receives.post(slot, link.inboxRegion(), at, Messages.RECEIVE_BYTES);
-            took();
+            seen = slot;
             CopyQueue ours = copies;
-            if (!sound || ours == null || !ours.credit(peerTook, peerNotices)) {
+            if (!sound || ours == null || !ours.credit().byNotice(peerTook)) {
                 link.fail("the other end breaks the protocol: a notice that makes no sense");
                 return false;
             }
@@ -224,6 +224,7 @@ public final class EventQueue {
                 return true;
             }
             late++;
+            giveBack();
         }
         return false;
     }
@@ -241,10 +242,22 @@ public final class EventQueue {
                 && from <= ours.length() - bytes ? 1 : -1;
     }
 
-    /** One thread polls. */
+    /**
+     * The notice that the program has seen is taken, and there is a receive for another one. That is done when it polls again,
+     * for it costs as much as all the rest, and who waits for an event wants it first.
+     */
+    private void giveBack() {
+        int slot = seen;
+        if (slot >= 0) {
+            seen = NONE;
+            receives.post(slot, link.notices(), (long) slot * Messages.RECEIVE_BYTES, Messages.RECEIVE_BYTES);
+            took();
+        }
+    }
+
     private void took() {
         int now = (int) TAKEN.getOpaque(this) + 1;
-        TAKEN.setOpaque(this, now);
+        TAKEN.setRelease(this, now);
         if (now - (int) TOLD.getOpaque(this) >= NOTICES / 2) {
             TOLD.setOpaque(this, now);
             tellTaken.run();
@@ -351,7 +364,7 @@ public final class EventQueue {
 
     /** How many notices were taken, as the other end is told now. */
     int tell() {
-        int now = (int) TAKEN.getOpaque(this);
+        int now = (int) TAKEN.getAcquire(this);
         TOLD.setOpaque(this, now);
         return now;
     }

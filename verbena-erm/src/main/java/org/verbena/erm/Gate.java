@@ -50,14 +50,27 @@ final class Gate {
         return false;
     }
 
-    /** Goes in if the gate is open; {@link #leave} is due then, and only then. */
-    int enter() {
-        INSIDE.setOpaque(this, true);
+    /** Between a store and a look at what another thread stores before it passes the {@linkplain #passBarrier barrier}. */
+    static void orderLook() {
         if (FENCED) {
             VarHandle.fullFence();
         } else {
             VarHandle.releaseFence(); // no instruction on x86, but the compiler may not move the look above the store
         }
+    }
+
+    /** All threads pass it: what one had stored before {@link #orderLook} is seen, or it sees what was stored before this. */
+    static void passBarrier() {
+        if (!FENCED) {
+            Membarrier.globalExpedited();
+        }
+        VarHandle.fullFence();
+    }
+
+    /** Goes in if the gate is open; {@link #leave} is due then, and only then. */
+    int enter() {
+        INSIDE.setOpaque(this, true);
+        orderLook();
         int now = (int) STATE.getAcquire(this);
         if (now != OPEN) {
             INSIDE.setRelease(this, false);
@@ -77,10 +90,7 @@ final class Gate {
     /** Shuts it, for others too; who does so is one at a time. {@link #isEmpty} tells when nobody is inside. */
     void shut() {
         STATE.compareAndSet(this, OPEN, SHUT);
-        if (!FENCED) {
-            Membarrier.globalExpedited();
-        }
-        VarHandle.fullFence();
+        passBarrier();
     }
 
     /** Whether nobody is inside; once that is so of a gate that is shut, nobody is until it is opened. */

@@ -29,8 +29,6 @@ import org.verbena.verbs.VerbsException;
  * the engine's thread serves.
  */
 final class Link {
-    private static final int INBOX_SLOTS = Limits.NOTICES + Limits.CONTROL_RECEIVES;
-
     private final ProtectionDomain pd;
     private final CompletionQueue copied;
     private final CompletionQueue noticed;
@@ -38,8 +36,14 @@ final class Link {
     private final CompletionQueue heard;
     private final QueuePair data;
     private final QueuePair control;
+    /** What is said to control; private. */
     private final MemorySegment inbox;
     private final MemoryRegion inboxRegion;
+    /**
+     * Notices that come, and behind them those that leave, one for each copy that may be on its way. It is memory as the
+     * provider likes it best, for each notice passes through it; the other end can write to it at any time, as by what it sends.
+     */
+    private final MemoryRegion notices;
     private final Bell copyBell = new Bell();
     private final Bell eventBell = new Bell();
     /** What to close, last made first. */
@@ -61,15 +65,16 @@ final class Link {
             noticed = made(queue(context, channel, Limits.NOTICES, eventBell::ring));
             said = made(queue(context, channel, Limits.CONTROL_SENDS, () -> run(whenSaid)));
             heard = made(queue(context, channel, Limits.CONTROL_RECEIVES, () -> run(whenHeard)));
-            inbox = Arena.ofAuto().allocate((long) INBOX_SLOTS * Messages.RECEIVE_BYTES, 64);
+            inbox = Arena.ofAuto().allocate((long) Limits.CONTROL_RECEIVES * Messages.RECEIVE_BYTES, 64);
             inboxRegion = made(pd.register(inbox, AccessFlags.LOCAL_WRITE));
+            notices = made(pd.allocate(leavingNotice(Limits.COPIES), AccessFlags.LOCAL_WRITE));
             data = made(pd.createQueuePair(QueuePairInitAttributes.builder(copied, noticed).maxSendWr(2
                     * Limits.COPIES).maxReceiveWr(Limits.NOTICES).maxInlineData(Messages.CONTROL_BYTES).build()));
             control = made(pd.createQueuePair(QueuePairInitAttributes.builder(said, heard).maxSendWr(
                     Limits.CONTROL_SENDS).maxReceiveWr(Limits.CONTROL_RECEIVES).maxInlineData(Messages.CONTROL_BYTES)
                     .build()));
-            prepare(data, 0, Limits.NOTICES);
-            prepare(control, Limits.NOTICES, Limits.CONTROL_RECEIVES);
+            prepare(data, notices, Limits.NOTICES);
+            prepare(control, inboxRegion, Limits.CONTROL_RECEIVES);
         } catch (VerbsException | RuntimeException | Error e) {
             closeAll();
             throw e;
@@ -94,11 +99,11 @@ final class Link {
     }
 
     /** Receives have to be there for the first message. */
-    private void prepare(QueuePair qp, int firstSlot, int count) throws VerbsException {
+    private static void prepare(QueuePair qp, MemoryRegion to, int count) throws VerbsException {
         qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(
                 AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE).build());
-        for (int i = firstSlot; i < firstSlot + count; i++) {
-            int error = qp.receiveQueue().post(i, inboxRegion, (long) i * Messages.RECEIVE_BYTES,
+        for (int i = 0; i < count; i++) {
+            int error = qp.receiveQueue().post(i, to, (long) i * Messages.RECEIVE_BYTES,
                     Messages.RECEIVE_BYTES);
             if (error != 0) {
                 throw new VerbsException("post receives to " + qp.describe(), error, "");
@@ -142,6 +147,15 @@ final class Link {
 
     MemoryRegion inboxRegion() {
         return inboxRegion;
+    }
+
+    MemoryRegion notices() {
+        return notices;
+    }
+
+    /** Where in that the notice of a copy leaves from. */
+    static long leavingNotice(int slot) {
+        return (long) (Limits.NOTICES + slot) * Messages.RECEIVE_BYTES;
     }
 
     Bell copyBell() {

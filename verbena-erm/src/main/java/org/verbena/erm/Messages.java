@@ -87,14 +87,15 @@ final class Messages {
                 from.get(INT, at + 24), from.get(INT, at + 28), from.get(LONG, at + 32), from.get(INT, at + 40));
     }
 
-    static void putNotice(MemorySegment into, int id, int kind, long offset, long length, long userData, int taken) {
-        into.set(INT, 0, id);
-        into.set(INT, 4, kind);
-        into.set(LONG, 8, offset);
-        into.set(LONG, 16, length);
-        into.set(LONG, 24, userData);
-        into.set(INT, 32, taken);
-        into.set(INT, 36, 0);
+    static void putNotice(MemorySegment into, long at, int id, int kind, long offset, long length, long userData,
+            int taken) {
+        into.set(INT, at, id);
+        into.set(INT, at + 4, kind);
+        into.set(LONG, at + 8, offset);
+        into.set(LONG, at + 16, length);
+        into.set(LONG, at + 24, userData);
+        into.set(INT, at + 32, taken);
+        into.set(INT, at + 36, 0);
     }
 
     static int noticeId(MemorySegment from, long at) {

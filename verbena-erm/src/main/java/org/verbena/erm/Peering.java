@@ -278,7 +278,8 @@ final class Peering {
             made.closeAll();
             return;
         }
-        RemoteMemory ready = new RemoteMemory(channel, engine, made, said, end.isClient() ? 0 : 1, this::end);
+        RemoteMemory ready = new RemoteMemory(channel, end.number(), engine, made, said, end.isClient() ? 0 : 1,
+                this::end);
         try {
             ready.begin();
         } catch (VerbsException e) {

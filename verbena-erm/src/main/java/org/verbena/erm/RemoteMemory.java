@@ -21,6 +21,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.SocketLayout;
 
 /**
  * The remote memory of a connected socket: what SMC-ERM is to an SMC socket. Each end registers memory and gives it rights,
@@ -66,10 +67,15 @@ public final class RemoteMemory implements AutoCloseable {
     /** All has been given back. */
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Object releasing = new Object();
+    private final @Nullable ShownMemory shown;
     /** The program is done with it, regions included. */
     private volatile boolean free;
 
-    RemoteMemory(SocketChannel channel, Engine engine, Link link, Handshake peer, int side,
+    /**
+     * @param number by which the connection is shown
+     * @param side of this end, see {@link RegionId}
+     */
+    RemoteMemory(SocketChannel channel, long number, Engine engine, Link link, Handshake peer, int side,
             Consumer<String> whenEnded) {
         this.channel = channel;
         this.engine = engine;
@@ -80,7 +86,8 @@ public final class RemoteMemory implements AutoCloseable {
         events = new EventQueue(regions, link, this::tellTaken);
         control = new Control(regions, link, copies, events, peer);
         copies.events(events);
-        events.copies(copies, peer.notices());
+        events.copies(copies);
+        shown = ShownMemory.begin(this, number, side == 0 ? SocketLayout.CLIENT : SocketLayout.SERVER);
     }
 
     private void tellTaken() {
@@ -139,6 +146,11 @@ public final class RemoteMemory implements AutoCloseable {
     /** The channel that it belongs to. */
     public SocketChannel channel() {
         return channel;
+    }
+
+    /** Name of the device that carries the copies, for instance {@code "shm0"}. */
+    public String device() {
+        return link.data().context().device().name();
     }
 
     /** Whether copies are possible. */
@@ -459,6 +471,9 @@ public final class RemoteMemory implements AutoCloseable {
                 refused = left;
             }
             if (refused == null && left == null) {
+                if (shown != null) {
+                    shown.end();
+                }
                 closed.complete(null);
             }
         }

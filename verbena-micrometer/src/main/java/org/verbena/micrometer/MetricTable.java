@@ -69,7 +69,21 @@ final class MetricTable {
         d.put(SamplePoint.MR_INVALIDATIONS, "Memory windows invalidated");
         device(d);
         SocketMetrics.describe(d);
+        remoteMemory(d);
         return d;
+    }
+
+    private static void remoteMemory(Map<Integer, String> d) {
+        d.put(SamplePoint.REMOTE_MEMORY_COPIES, "Copies started, to the other end's memory and from it");
+        d.put(SamplePoint.REMOTE_MEMORY_WRITE_BYTES, "Bytes of copies to the other end's memory");
+        d.put(SamplePoint.REMOTE_MEMORY_READ_BYTES, "Bytes of copies from the other end's memory");
+        d.put(SamplePoint.REMOTE_MEMORY_FAILED, "Copies that have failed after they were started");
+        d.put(SamplePoint.REMOTE_MEMORY_NOTICES, "Copies that the other end was told of");
+        d.put(SamplePoint.REMOTE_MEMORY_EVENTS, "Events that the program has taken");
+        d.put(SamplePoint.REMOTE_MEMORY_STALLS,
+                "Copies that were refused because the other end's program had not taken its events");
+        d.put(SamplePoint.REMOTE_MEMORY_LATE_EVENTS,
+                "Events that came for memory that had been taken back, and were dropped");
     }
 
     private static void sent(Map<Integer, String> d) {

@@ -47,7 +47,7 @@ final class ObjectAttributes {
     }
 
     static String device(int type, String name) {
-        return SocketAttributes.has(type) ? "sockets" : name;
+        return SocketAttributes.has(type) && type != ObjectType.REMOTE_MEMORY ? "sockets" : name;
     }
 
     static String state(int type, int state) {

@@ -29,6 +29,8 @@ public final class ObjectType {
     public static final int RULE = 11;
     /** A counter that rules name. */
     public static final int RULE_COUNTER = 12;
+    /** The remote memory of a connected socket: regions of both ends, and copies between them. */
+    public static final int REMOTE_MEMORY = 13;
 
     private ObjectType() {}
 
@@ -48,6 +50,7 @@ public final class ObjectType {
             case LISTENER -> "LISTENER";
             case RULE -> "RULE";
             case RULE_COUNTER -> "RULE_COUNTER";
+            case REMOTE_MEMORY -> "REMOTE_MEMORY";
             default -> Integer.toString(value);
         };
     }

@@ -296,6 +296,25 @@ public final class SamplePoint {
     /** Sockets that the rules with this counter have decided. */
     public static final int RULE_COUNTER_SOCKETS = 0xc00;
 
+    // ---- remote memory of a socket
+
+    /** Copies that this end has started, both ways. */
+    public static final int REMOTE_MEMORY_COPIES = 0xd00;
+    /** Bytes of copies to the other end's memory. */
+    public static final int REMOTE_MEMORY_WRITE_BYTES = 0xd01;
+    /** Bytes of copies from the other end's memory. */
+    public static final int REMOTE_MEMORY_READ_BYTES = 0xd02;
+    /** Copies that have failed after they were started. */
+    public static final int REMOTE_MEMORY_FAILED = 0xd03;
+    /** Copies that the other end was told of. */
+    public static final int REMOTE_MEMORY_NOTICES = 0xd04;
+    /** Events that the program has taken: of copies of the other end, and of its regions. */
+    public static final int REMOTE_MEMORY_EVENTS = 0xd05;
+    /** Copies that were refused because the other end's program had not taken its events. */
+    public static final int REMOTE_MEMORY_STALLS = 0xd06;
+    /** Events that came for memory that had been taken back, and were dropped. */
+    public static final int REMOTE_MEMORY_LATE_EVENTS = 0xd07;
+
     /** Numbers with this bit are the provider's own. Bits 8 to 15 are the object type, bits 0 to 7 the number. */
     public static final int PROVIDER = 1 << 30;
 

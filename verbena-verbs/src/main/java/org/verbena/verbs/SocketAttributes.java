@@ -14,7 +14,7 @@ final class SocketAttributes {
     private SocketAttributes() {}
 
     static boolean has(int type) {
-        return type >= ObjectType.SOCKETS && type <= ObjectType.RULE_COUNTER;
+        return type >= ObjectType.SOCKETS && type <= ObjectType.REMOTE_MEMORY;
     }
 
     static Map<String, Object> of(EntryView e) {
@@ -27,6 +27,13 @@ final class SocketAttributes {
                 all.put("notShown", a[SocketLayout.NOT_SHOWN]);
             }
             case ObjectType.CONNECTION, ObjectType.LISTENER -> socket(all, e.type(), a);
+            case ObjectType.REMOTE_MEMORY -> {
+                ends(all, a);
+                all.put("localRegions", a[SocketLayout.REGIONS] >>> 32);
+                all.put("localBytes", a[SocketLayout.LOCAL_BYTES]);
+                all.put("remoteRegions", a[SocketLayout.REGIONS] & 0xffff_ffffL);
+                all.put("remoteBytes", a[SocketLayout.REMOTE_BYTES]);
+            }
             case ObjectType.RULE -> {
                 all.put("text", e.name());
                 all.put("line", a[SocketLayout.LINE]);
@@ -36,14 +43,27 @@ final class SocketAttributes {
         return all;
     }
 
-    private static void socket(Map<String, Object> all, int type, long[] a) {
+    private static void local(Map<String, Object> all, long[] a) {
+        long ports = a[SocketLayout.PORTS];
+        all.put("local", address(a, SocketLayout.LOCAL, (int) (ports >>> 48), (int) ports & SocketLayout.LOCAL_IPV4));
+    }
+
+    /** Of a connection: both addresses, and which end this one is. */
+    private static void ends(Map<String, Object> all, long[] a) {
         long ports = a[SocketLayout.PORTS];
         int bits = (int) ports;
-        all.put("local", address(a, SocketLayout.LOCAL, (int) (ports >>> 48), bits & SocketLayout.LOCAL_IPV4));
+        local(all, a);
+        all.put("remote", address(a, SocketLayout.REMOTE, (int) (ports >>> 32) & 0xffff,
+                bits & SocketLayout.REMOTE_IPV4));
+        put(all, "role", ROLES, bits >>> SocketLayout.ROLE & 3);
+    }
+
+    private static void socket(Map<String, Object> all, int type, long[] a) {
+        int bits = (int) a[SocketLayout.PORTS];
         if (type == ObjectType.CONNECTION) {
-            all.put("remote", address(a, SocketLayout.REMOTE, (int) (ports >>> 32) & 0xffff,
-                    bits & SocketLayout.REMOTE_IPV4));
-            put(all, "role", ROLES, bits >>> SocketLayout.ROLE & 3);
+            ends(all, a);
+        } else {
+            local(all, a);
         }
         put(all, "inBy", CARRIERS, bits >>> SocketLayout.IN_BY & 3);
         put(all, "outBy", CARRIERS, bits >>> SocketLayout.OUT_BY & 3);

@@ -49,6 +49,11 @@ public final class OtherEnd {
         return own;
     }
 
+    /** By which this process shows the connection to others: {@code connection:0x2}. */
+    public long number() {
+        return stream.number();
+    }
+
     /** Why TCP carries the connection to its end, a sentence; empty if rings do, or nobody knows yet. */
     public String fallbackReason() {
         return stream.fallbackReason();

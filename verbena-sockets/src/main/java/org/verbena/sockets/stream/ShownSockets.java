@@ -1,10 +1,8 @@
 package org.verbena.sockets.stream;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.channels.NetworkChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -24,6 +22,7 @@ import org.verbena.verbs.SocketState;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.CounterFile;
 import org.verbena.verbs.spi.CounterLayout;
+import org.verbena.verbs.spi.SocketAddresses;
 import org.verbena.verbs.spi.SocketLayout;
 
 /**
@@ -42,8 +41,6 @@ public final class ShownSockets {
      */
     private static final int DESCRIPTORS = 16;
     private static final long NANOS_OF_MILLI = 1_000_000;
-    private static final int CLIENT = 1;
-    private static final int SERVER = 2;
     private static final int TCP = 1;
     private static final int RING = 2;
 
@@ -202,7 +199,7 @@ public final class ShownSockets {
             raise(e, SamplePoint.LISTENER_ACCEPTED, s.connectionsAccepted());
         } else if (connecting != null) {
             e.setState(SocketState.CONNECTING);
-            addresses(e, connecting, connecting, CLIENT << SocketLayout.ROLE);
+            addresses(e, connecting, connecting, SocketLayout.CLIENT << SocketLayout.ROLE);
         }
         rule(e, s.decision());
         return e.isVisible();
@@ -225,7 +222,7 @@ public final class ShownSockets {
         StreamState state = s.state();
         e.setState(state.state());
         addresses(e, s.tcp(), s.tcp(),
-                (s.role() == Stream.Role.CLIENT ? CLIENT : SERVER) << SocketLayout.ROLE
+                (s.role() == Stream.Role.CLIENT ? SocketLayout.CLIENT : SocketLayout.SERVER) << SocketLayout.ROLE
                         | (state.inputByRing() ? RING : TCP) << SocketLayout.IN_BY
                         | (state.outputByRing() ? RING : TCP) << SocketLayout.OUT_BY
                         | state.reason().ordinal() << SocketLayout.REASON);
@@ -244,26 +241,15 @@ public final class ShownSockets {
     /** Addresses and bits; of a channel that is closed meanwhile they stay as they were. */
     private static void addresses(CounterEntry e, NetworkChannel local, @Nullable SocketChannel remote, int bits) {
         try {
-            long ports = bits;
-            if (local.getLocalAddress() instanceof InetSocketAddress a) {
-                ports |= (long) a.getPort() << 48 | address(e, SocketLayout.LOCAL, a, SocketLayout.LOCAL_IPV4);
-            }
-            SocketAddress other = remote == null ? null : remote.getRemoteAddress();
-            if (other instanceof InetSocketAddress a) {
-                ports |= (long) a.getPort() << 32 | address(e, SocketLayout.REMOTE, a, SocketLayout.REMOTE_IPV4);
-            }
-            e.setAttribute(SocketLayout.PORTS, ports);
+            SocketAddresses.put(e, internet(local.getLocalAddress()), remote == null
+                    ? null
+                    : internet(remote.getRemoteAddress()), bits);
         } catch (IOException closed) {
             // the next look finds it gone
         }
     }
 
-    private static int address(CounterEntry e, int at, InetSocketAddress socket, int ipv4) {
-        InetAddress a = socket.getAddress();
-        byte[] bytes = a.getAddress();
-        ByteBuffer whole = ByteBuffer.allocate(2 * Long.BYTES).put(0, bytes);
-        e.setAttribute(at, whole.getLong(0));
-        e.setAttribute(at + 1, whole.getLong(Long.BYTES));
-        return bytes.length == 4 ? ipv4 : 0;
+    private static @Nullable InetSocketAddress internet(@Nullable SocketAddress address) {
+        return address instanceof InetSocketAddress a ? a : null;
     }
 }

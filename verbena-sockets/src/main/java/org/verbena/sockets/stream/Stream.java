@@ -299,7 +299,7 @@ public abstract class Stream {
     }
 
     /** Tells the sockets of this process apart. */
-    final long number() {
+    public final long number() {
         return number;
     }
 

@@ -67,7 +67,7 @@ final class LauncherTree {
         assertThat(launcher.split(JVMS + "/\\*", -1)).as("places that name " + JVMS).hasSize(2);
         script(root.resolve("verbena"), launcher.replace(JVMS + "/*", jvms + "/*"));
         Files.createFile(root.resolve("pom.xml"));
-        for (String module : List.of("linux", "verbs", "shm", "roce", "rdmacore", "sockets", "agent", "cli")) {
+        for (String module : List.of("linux", "verbs", "shm", "roce", "rdmacore", "sockets", "erm", "agent", "cli")) {
             Path m = Files.createDirectories(root.resolve("verbena-" + module + "/src/main/java"));
             Files.createFile(m.resolve("A.java"));
             Files.createFile(root.resolve("verbena-" + module + "/pom.xml"));

@@ -38,11 +38,12 @@ import org.verbena.tests.faults.Wait;
 /** {@code verbena perf} as a user runs it. Figures are looked at for their shape, never for their size. */
 class PerfCommandTest {
     private static final String[] QUICK = {"--duration=5ms", "--warm-up=2ms"};
-    private static final List<String> LATENCIES = List.of("limit-cacheline", "limit-twoline", "write-lat", "send-lat",
-            "read-lat", "atomic-lat", "tcp-lat-spin", "tcp-lat-block", "nio-lat-spin",
+    private static final List<String> LATENCIES = List.of("limit-cacheline", "limit-twoline", "write-lat",
+            "write-imm-lat", "send-lat", "read-lat", "atomic-lat", "erm-lat", "tcp-lat-spin", "tcp-lat-block",
+            "nio-lat-spin",
             "nio-lat-selectnow", "nio-lat-select", "nio-lat-block", "nio-lat-sleep", "nio-connect");
-    private static final List<String> BANDWIDTHS = List.of("limit-memcpy", "write-bw", "send-bw", "read-bw", "tcp-bw",
-            "nio-bw", "nio-transfer", "nio-transfer-from");
+    private static final List<String> BANDWIDTHS = List.of("limit-memcpy", "write-bw", "send-bw", "read-bw", "erm-bw",
+            "tcp-bw", "nio-bw", "nio-transfer", "nio-transfer-from");
     /** Long enough for a loaded machine to start three JVMs. */
     private static final Duration STARTED = Duration.ofSeconds(60);
     private static final String[] LONG_WRITE = {"write-lat", "--size=8", "--duration=100s"};
@@ -79,6 +80,8 @@ class PerfCommandTest {
             assertThat(row.get("allocated_bytes_per_op").asDouble()).as(test).isNotNegative();
             if (test.startsWith("nio-")) {
                 ends.computeIfAbsent(test, _ -> new TreeSet<>()).add(ends(row));
+            } else if (test.startsWith("erm-")) {
+                assertThat(ends(row)).isEqualTo("stream to verbena");
             } else {
                 assertThat(row.get("transport").isNull() && row.get("peer").isNull()).as(test).isTrue();
             }
@@ -95,8 +98,8 @@ class PerfCommandTest {
         }
         Set<String> wanted = new TreeSet<>(List.of("limit-cacheline 8", "limit-twoline 64", "atomic-lat 8",
                 "nio-connect 1"));
-        for (String test : List.of("limit-memcpy", "write-lat", "send-lat", "read-lat", "write-bw", "send-bw",
-                "read-bw",
+        for (String test : List.of("limit-memcpy", "write-lat", "write-imm-lat", "send-lat", "read-lat", "erm-lat",
+                "write-bw", "send-bw", "read-bw", "erm-bw",
                 "tcp-lat-spin", "tcp-lat-block", "tcp-bw", "nio-lat-spin", "nio-lat-selectnow", "nio-lat-select",
                 "nio-lat-block", "nio-lat-sleep", "nio-bw", "nio-transfer", "nio-transfer-from")) {
             for (int size : new int[] {8, 4096}) {
@@ -142,10 +145,11 @@ class PerfCommandTest {
     /** Named tests take what they are given, at sizes on both sides of what fits inline; atomics have one size only. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "send-lat read-lat atomic-lat write-bw send-bw read-bw           | --events                        | 21",
-        "write-bw send-bw read-bw tcp-bw                                 | --consume                       | 16",
+        "write-imm-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --events                    | 25",
+        "write-bw send-bw read-bw erm-bw tcp-bw                          | --consume                       | 20",
         "write-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --verify                        | 25",
-        "write-lat send-lat write-bw send-bw                             | --inline=64                     | 16",
+        "write-imm-lat erm-lat erm-bw                                    | --verify                        | 12",
+        "write-lat write-imm-lat send-lat write-bw send-bw               | --inline=64                     | 20",
         "write-bw send-bw read-bw                                        | --qps=3                         | 12",
         "write-bw send-bw read-bw                                        | --consume --qps=2               | 12",
         "send-lat write-bw send-bw                                       | --events --verify --inline=32   | 12",
@@ -164,7 +168,7 @@ class PerfCommandTest {
     void optionsForAllTests(String options) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=13"));
         arguments.addAll(List.of(options.split(" ")));
-        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(13 + NIO_ROWS);
+        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(16 + NIO_ROWS);
     }
 
     /** Each test of channels that takes connections, over one and over several. */
@@ -198,7 +202,7 @@ class PerfCommandTest {
 
     @Test
     void iterationsAreExact() throws IOException {
-        for (JsonNode row : json("perf", "write-lat", "send-bw", "limit-cacheline", "--json", "--size=8",
+        for (JsonNode row : json("perf", "write-lat", "send-bw", "erm-bw", "limit-cacheline", "--json", "--size=8",
                 "--iterations=1234",
                 "--warm-up=1ms")) {
             assertThat(row.get("iterations").asLong()).as(row.toString()).isEqualTo(1234);
@@ -209,9 +213,9 @@ class PerfCommandTest {
     @Test
     void largeMessages() throws IOException {
         try (CommandProcess p = CommandProcess.startWith(List.of("-XX:TieredStopAtLevel=4"), List.of(), "perf",
-                "write-lat", "send-lat", "write-bw", "send-bw", "read-bw", "--verify", "--json", "--size=33m",
-                "--iterations=2", "--warm-up=1ms")) {
-            assertThat(json(p.end())).hasSize(5);
+                "write-lat", "write-imm-lat", "send-lat", "erm-lat", "write-bw", "send-bw", "read-bw", "erm-bw",
+                "--verify", "--json", "--size=33m", "--iterations=2", "--warm-up=1ms")) {
+            assertThat(json(p.end())).hasSize(8);
         }
     }
 
@@ -237,6 +241,7 @@ class PerfCommandTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "write-lat --device=mlx5_9           | open device 'mlx5_9': ENODEV: the devices are shm0",
+        "erm-lat --device=roce_lo            | device 'roce_lo' reaches this host alone",
         "write-lat --inline=4000 --size=8    | --inline 4000 is too much: shm0 takes",
         "tcp-bw --connect=127.0.0.1:1        | nobody listens at 127.0.0.1:1",
         "tcp-bw --connect=nowhere.invalid    | the host 'nowhere.invalid' is not known",
@@ -399,21 +404,26 @@ class PerfCommandTest {
 
     /** A client that is in the middle of its measurement. */
     private static CommandProcess longWrite(String port) throws Exception {
+        return longTest(port, LONG_WRITE);
+    }
+
+    private static CommandProcess longTest(String port, String... test) throws Exception {
         List<String> all = new ArrayList<>(List.of("perf", "--connect=" + port));
-        all.addAll(Arrays.asList(LONG_WRITE));
+        all.addAll(Arrays.asList(test));
         CommandProcess client = CommandProcess.start(all.toArray(String[]::new));
         awaitMeasuring(client.process().toHandle());
         return client;
     }
 
-    @Test
-    void listenerKilledInTheMiddle() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"write-lat", "erm-lat", "erm-bw"})
+    void listenerKilledInTheMiddle(String test) throws Exception {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0");
-                CommandProcess client = longWrite(port(listener))) {
+                CommandProcess client = longTest(port(listener), test, "--size=8", "--duration=100s")) {
             listener.process().destroyForcibly();
             CommandProcess.Result r = client.end();
             assertThat(r.code()).isEqualTo(1);
-            assertThat(r.err()).contains("write-lat 8: ").contains("the peer ended").doesNotContain("\tat ");
+            assertThat(r.err()).contains(test + " 8: ").contains("the peer ended").doesNotContain("\tat ");
         }
     }
 

@@ -59,11 +59,11 @@ class RoceCommandTest {
     @Test
     void everyTestOfVerbsBetweenTwoProcesses() throws IOException {
         moved(run(
-                "perf --json --device=roce_lo --verify --duration=20ms --warm-up=5ms --size=8,5000,65536 write-lat send-lat"
-                        + " read-lat write-bw send-bw read-bw"), "roce_lo", 18);
+                "perf --json --device=roce_lo --verify --duration=20ms --warm-up=5ms --size=8,5000,65536 write-lat"
+                        + " write-imm-lat send-lat read-lat write-bw send-bw read-bw"), "roce_lo", 21);
         moved(run(
-                "perf --json --device=roce_lo --duration=20ms --warm-up=5ms --size=8 --events send-lat read-lat atomic-lat"),
-                "roce_lo", 3);
+                "perf --json --device=roce_lo --duration=20ms --warm-up=5ms --size=8 --events write-imm-lat send-lat"
+                        + " read-lat atomic-lat"), "roce_lo", 4);
     }
 
     /** A datagram takes up to 65507 bytes: there is no row for more. */
@@ -141,6 +141,27 @@ class RoceCommandTest {
                     moved(run("perf --json --verify --duration=20ms --warm-up=5ms --size=8,65536 --device="
                             + RoceNamespaces.DEVICE_A + connect + " write-lat send-lat write-bw read-bw"),
                             RoceNamespaces.DEVICE_A, 8);
+                });
+    }
+
+    /** The streams of the two ends take the device, and keep it; the listener has given it back that had it for verbs. */
+    @Test
+    void remoteMemoryBetweenTwoNetworkNamespaces() throws Exception {
+        RoceNamespaces.with(() -> CommandProcess.start("perf", "--listen=" + RoceNamespaces.ADDRESS_B + ":0",
+                "--device=" + RoceNamespaces.DEVICE_B), listener -> {
+                    String connect = " --connect=" + RoceNamespaces.ADDRESS_B + ":" + port(listener) + " --device="
+                            + RoceNamespaces.DEVICE_A;
+                    String perf = "perf --json --verify --duration=20ms --warm-up=5ms --size=8,65536" + connect;
+                    moved(run(perf + " write-lat"), RoceNamespaces.DEVICE_A, 2);
+                    JsonNode rows = run(perf + " erm-lat erm-bw");
+                    moved(rows, RoceNamespaces.DEVICE_A, 4);
+                    assertThat(rows.get(0).get("transport").asText()).isEqualTo("stream");
+                    try (CommandProcess p = CommandProcess.start((perf + " write-lat").split(" "))) {
+                        CommandProcess.Result r = p.end();
+                        assertThat(r.code()).isEqualTo(1);
+                        assertThat(r.err()).contains("the peer says: the streams of this process have "
+                                + RoceNamespaces.DEVICE_B);
+                    }
                 });
     }
 

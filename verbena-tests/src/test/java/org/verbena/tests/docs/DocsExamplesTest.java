@@ -99,7 +99,10 @@ class DocsExamplesTest {
     /** Those that ask for Verbena's channels, and what each prints. */
     private static final Map<String, String> CHANNELS = Map.of("RingChannels", """
             orders: stream
-            out by ring: true, some bytes""", "SocketRules", """
+            out by ring: true, some bytes""", "HandOver", """
+            500 messages of 1048576 bytes
+            by the stream: [0-9]+\\.[0-9]{2} GB/s
+            by remote memory: [0-9]+\\.[0-9]{2} GB/s""", "SocketRules", """
             no rule: undecided
             a rule: kernel by rule
             counted: \\{local=1}

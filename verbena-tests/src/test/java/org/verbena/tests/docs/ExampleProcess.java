@@ -16,8 +16,8 @@ final class ExampleProcess implements AutoCloseable {
     /** What a program needs at run time. */
     static final String CORE = ".*verbena-(linux|verbs|shm)\\b.*|.*/jspecify[^/]*";
 
-    /** What a program needs that asks for Verbena's channels. */
-    private static final String CHANNELS = CORE + "|.*verbena-sockets\\b.*";
+    /** What a program needs that asks for Verbena's channels, and for their remote memory. */
+    private static final String CHANNELS = CORE + "|.*verbena-(sockets|erm)\\b.*";
 
     private static final int LONGEST_SECONDS = 90;
 
@@ -41,9 +41,9 @@ final class ExampleProcess implements AutoCloseable {
                 "--enable-native-access=org.verbena.linux", "-Dport=" + port), example, List.of(arguments));
     }
 
-    /** Starts with modules and Verbena's channels. */
+    /** Starts with modules, Verbena's channels and their remote memory. */
     static ExampleProcess withChannels(Path example) throws IOException {
-        return new ExampleProcess(List.of("-p", path(CHANNELS), "--add-modules", "org.verbena.sockets",
+        return new ExampleProcess(List.of("-p", path(CHANNELS), "--add-modules", "org.verbena.erm",
                 "--enable-native-access=org.verbena.linux", "--add-exports", "java.base/sun.nio.ch=org.verbena.sockets",
                 "--add-exports", "java.base/sun.net=org.verbena.sockets", "-Dverbena.stream.patience=60000"), example,
                 List.of());

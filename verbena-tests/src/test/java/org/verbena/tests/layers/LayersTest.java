@@ -39,7 +39,7 @@ class LayersTest {
             "sockets", List.of("verbs", "linux"),
             "erm", List.of("sockets", "verbs", "linux"),
             "agent", List.of(), // it finds the others by name, in another class loader
-            "cli", List.of("shm", "sockets", "verbs", "linux")));
+            "cli", List.of("shm", "erm", "sockets", "verbs", "linux")));
 
     /** Libraries beyond the JDK. What is not named here is core and has none; Unsafe is not the JDK's API. */
     private static final Map<String, List<String>> LIBRARIES = Map.of(

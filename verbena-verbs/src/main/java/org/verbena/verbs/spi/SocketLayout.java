@@ -28,8 +28,12 @@ public final class SocketLayout {
     public static final int LOCAL_IPV4 = 1;
     /** A bit: the remote address is one of IPv4. */
     public static final int REMOTE_IPV4 = 2;
-    /** Where two bits begin: 1 client, 2 server. */
+    /** Where two bits begin: {@link #CLIENT} or {@link #SERVER}. */
     public static final int ROLE = 2;
+    /** It has connected. */
+    public static final int CLIENT = 1;
+    /** It was accepted. */
+    public static final int SERVER = 2;
     /** Where two bits begin: 1 TCP, 2 a ring carries what comes in. */
     public static final int IN_BY = 4;
     /** Where two bits begin: the same of what goes out. */
@@ -44,6 +48,15 @@ public final class SocketLayout {
     public static final int OUT_RING = 6;
     /** The same of the ring that comes in. */
     public static final int IN_RING = 7;
+
+    // ---- of remote memory, which has the addresses and the role of its connection
+
+    /** Regions of this end, 32; regions of the other end that this one may use. */
+    public static final int REGIONS = 5;
+    /** Bytes of this end's regions. */
+    public static final int LOCAL_BYTES = 6;
+    /** Bytes of the other end's regions. */
+    public static final int REMOTE_BYTES = 7;
 
     // ---- of a rule
 

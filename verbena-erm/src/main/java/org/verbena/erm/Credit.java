@@ -1,0 +1,120 @@
+package org.verbena.erm;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * How many notices this end may send: as many as the other end's program may leave unseen, and one more for each that it has
+ * taken. The thread that copies uses them; who polls events hears of more from notices, and the engine's thread from control:
+ * neither pays a fence for it.
+ */
+final class Credit {
+    private static final VarHandle BY_NOTICE;
+    private static final VarHandle BY_CONTROL;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            BY_NOTICE = lookup.findVarHandle(Credit.class, "heardByNotice", int.class);
+            BY_CONTROL = lookup.findVarHandle(Credit.class, "heardByControl", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final int most;
+    private final Bell bell;
+    private int used;
+    private long refusals;
+    /** The last copy that was to use some was refused. */
+    private boolean refused;
+    /** {@link #used} may become the greater of these, and no more: each has one writer. */
+    @SuppressWarnings("UnusedVariable") // by its handle
+    private int heardByNotice;
+    @SuppressWarnings("UnusedVariable") // by its handle
+    private int heardByControl;
+    /** The bell is to ring when there is more. */
+    private volatile boolean starved;
+
+    /** @param most notices that the other end's program may leave unseen */
+    Credit(int most, Bell bell) {
+        this.most = most;
+        this.bell = bell;
+        heardByNotice = most;
+        heardByControl = most;
+    }
+
+    // ---- for the thread that copies
+
+    /** Whether so many notices may be sent. */
+    boolean hasRoom(int notices) {
+        boolean there = limit() - used >= notices;
+        refused = !there;
+        refusals += there ? 0 : 1;
+        return there;
+    }
+
+    /** A notice is sent. */
+    void use() {
+        used++;
+    }
+
+    /** How often there was no room. */
+    long refusals() {
+        return refusals;
+    }
+
+    /** After a refusal: whether there is room by now; if not, the bell rings when there is. */
+    boolean isBack() {
+        if (!refused) {
+            return false;
+        }
+        starved = true;
+        Gate.passBarrier(); // who hears of more stores it, and then looks whether somebody starves
+        if (limit() - used <= 0) {
+            return false;
+        }
+        starved = false;
+        refused = false;
+        return true;
+    }
+
+    private int limit() {
+        int byNotice = (int) BY_NOTICE.getAcquire(this);
+        int byControl = (int) BY_CONTROL.getAcquire(this);
+        return byNotice - byControl > 0 ? byNotice : byControl;
+    }
+
+    // ---- for those who hear of more
+
+    /**
+     * The other end's program has taken so many in all, as a notice says.
+     *
+     * @return false if that cannot be
+     */
+    boolean byNotice(int taken) {
+        return heard(BY_NOTICE, taken);
+    }
+
+    /** As {@link #byNotice}; control says so. */
+    boolean byControl(int taken) {
+        return heard(BY_CONTROL, taken);
+    }
+
+    private boolean heard(VarHandle where, int taken) {
+        int more = taken + most - limit();
+        if (more <= 0) {
+            return true; // nothing new, or said earlier, and heard later, by the other way
+        }
+        if (more > most) {
+            return false;
+        }
+        where.setRelease(this, taken + most);
+        Gate.orderLook();
+        if (starved) {
+            starved = false;
+            bell.ring();
+        }
+        return true;
+    }
+}
