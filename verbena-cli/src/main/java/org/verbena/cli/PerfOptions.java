@@ -51,8 +51,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
     }
 
     private boolean isEverything() {
-        return tests.containsAll(PerfTest.everything(true).stream().filter(t -> !t.isUdp()).toList()) && sizes.equals(
-                DEFAULT_SIZES);
+        return tests.containsAll(PerfTest.everything(false)) && sizes.equals(DEFAULT_SIZES);
     }
 
     /** The same options for another process's command line. */

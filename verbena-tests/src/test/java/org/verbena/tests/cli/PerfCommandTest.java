@@ -80,8 +80,6 @@ class PerfCommandTest {
             assertThat(row.get("allocated_bytes_per_op").asDouble()).as(test).isNotNegative();
             if (test.startsWith("nio-")) {
                 ends.computeIfAbsent(test, _ -> new TreeSet<>()).add(ends(row));
-            } else if (test.startsWith("erm-")) {
-                assertThat(ends(row)).isEqualTo("stream to verbena");
             } else {
                 assertThat(row.get("transport").isNull() && row.get("peer").isNull()).as(test).isTrue();
             }
@@ -98,8 +96,8 @@ class PerfCommandTest {
         }
         Set<String> wanted = new TreeSet<>(List.of("limit-cacheline 8", "limit-twoline 64", "atomic-lat 8",
                 "nio-connect 1"));
-        for (String test : List.of("limit-memcpy", "write-lat", "write-imm-lat", "send-lat", "read-lat", "erm-lat",
-                "write-bw", "send-bw", "read-bw", "erm-bw",
+        for (String test : List.of("limit-memcpy", "write-lat", "send-lat", "read-lat", "write-bw", "send-bw",
+                "read-bw",
                 "tcp-lat-spin", "tcp-lat-block", "tcp-bw", "nio-lat-spin", "nio-lat-selectnow", "nio-lat-select",
                 "nio-lat-block", "nio-lat-sleep", "nio-bw", "nio-transfer", "nio-transfer-from")) {
             for (int size : new int[] {8, 4096}) {
@@ -108,6 +106,27 @@ class PerfCommandTest {
         }
         assertThat(seen).isEqualTo(wanted);
         assertThat(ends).hasSize(9).allSatisfy((test, two) -> assertThat(two).isEqualTo(wantedEnds(test)));
+    }
+
+    @Test
+    void remoteMemoryHasToBeNamed() throws IOException {
+        JsonNode rows = json(quick("write-imm-lat", "erm-lat", "erm-bw", "--json", "--size=8,4k"));
+        Set<String> seen = new TreeSet<>();
+        for (JsonNode row : rows) {
+            String test = row.get("test").asText();
+            seen.add(test + " " + row.get("size").asLong());
+            assertThat(row.get("device").asText()).as(test).isEqualTo("shm0");
+            if (test.startsWith("erm-")) {
+                assertThat(ends(row)).isEqualTo("stream to verbena");
+            }
+            if (LATENCIES.contains(test)) {
+                latency(row);
+            } else {
+                bandwidth(row);
+            }
+        }
+        assertThat(seen).containsExactly("erm-bw 4096", "erm-bw 8", "erm-lat 4096", "erm-lat 8", "write-imm-lat 4096",
+                "write-imm-lat 8");
     }
 
     /** Whose channels a row is of. */
