@@ -151,10 +151,16 @@ static int address(unsigned char *to, const unsigned char *from) {
     memcpy(to, from, family == 2 ? 16 : 28);
     return family;
 }
+static int is_any(const unsigned char *a) {
+    static const unsigned char none[16];
+    return (a[0] | a[1] << 8) == 2 ? !memcmp(a + 4, none, 4) : !memcmp(a + 8, none, 16);
+}
 int rdma_bind_addr(struct cm_id *id, unsigned char *a) {
     uint16_t port = port_of(a);
     if (a[0] == 2 && a[4] == 192) return fail(EADDRNOTAVAIL); /* 192.0.2.1, which is nobody's */
-    for (int i = 0; i < 256; i++) if (port && ids[i] && ids[i]->listens && ids[i]->port == port) return fail(EADDRINUSE);
+    for (int i = 0; i < 256; i++)
+        if (port && ids[i] && ids[i]->listens && ids[i]->port == port)
+            return fail(is_any(a) || is_any(ids[i]->src) ? EADDRNOTAVAIL : EADDRINUSE); /* as Linux does */
     address(id->src, a);
     id->port = port ? port : next_port++;
     bound(id);

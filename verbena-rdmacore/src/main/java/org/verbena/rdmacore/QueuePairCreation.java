@@ -16,6 +16,7 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairOpenAttributes;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.RxHashConfiguration;
+import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
 
@@ -68,10 +69,26 @@ final class QueuePairCreation {
                 extended(verb, s, a, arena, used);
             }
             Handle.Creator creator = extended != 0
-                    ? () -> Calls.pointer(verb, verbs.slot(verb, Slot.CREATE_QP_EX), verbs.address, s.address())
+                    ? () -> createExtended(verb, verbs, s, a)
                     : () -> Calls.pointer(verb, verbs.function(verb, IbvFunction.CREATE_QP), pd.address(), s.address());
             return Handle.create(verb, context, used, Handle.by(context, IbvFunction.DESTROY_QP), creator,
                     h -> make(verb, h, pd, a, cap));
+        }
+    }
+
+    /** A driver that cannot do what was asked for does not say which part; the operations are what types differ in. */
+    private static long createExtended(String verb, NativeContext verbs, Struct s, QueuePairInitAttributes a)
+            throws VerbsException {
+        try {
+            return Calls.pointer(verb, verbs.slot(verb, Slot.CREATE_QP_EX), verbs.address, s.address());
+        } catch (VerbsException e) {
+            if (e.errno() == Errno.EOPNOTSUPP && a.has(QueuePairInitAttributes.SEND_OPS_FLAGS)) {
+                throw new VerbsException(verb, e.errno(), "the device or its driver has no queue pairs of type "
+                        + QueuePairType.toString(a.type())
+                        + " with all of these, or cannot do what else was asked for: "
+                        + SendOperations.toString(a.sendOperations()));
+            }
+            throw e;
         }
     }
 

@@ -98,12 +98,38 @@ final class RdmaConnectionManager extends ConnectionManager {
         return any;
     }
 
+    /**
+     * Whether a port may be listened on there. The kernel says that such an address is not available where the port is
+     * taken, if either of the two listens on all addresses.
+     */
+    private boolean isOwn(InetSocketAddress local) throws VerbsException {
+        if (local.getPort() == 0) {
+            return false;
+        }
+        if (local.getAddress().isAnyLocalAddress()) {
+            return true;
+        }
+        byte[] b = local.getAddress().getAddress();
+        ByteBuffer bytes = ByteBuffer.wrap(b);
+        Gid own = b.length == Integer.BYTES
+                ? new Gid(0, IPV4 << Integer.SIZE | Integer.toUnsignedLong(bytes.getInt()))
+                : new Gid(bytes.getLong(), bytes.getLong());
+        int gids = Math.min(context.queryPort(1).gidTableLength(), LOOKED_AT);
+        for (int i = 0; i < gids; i++) {
+            if (context.queryGid(1, i).equals(own)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void listening(String verb, int errno, InetSocketAddress local) throws VerbsException {
-        switch (errno) {
+        switch (errno == Errno.EADDRNOTAVAIL && isOwn(local) ? Errno.EADDRINUSE : errno) {
             case 0 -> {
             }
-            case Errno.EADDRINUSE -> throw new VerbsException(verb, errno, "somebody listens on port " + local
-                    .getPort());
+            case Errno.EADDRINUSE -> throw new VerbsException(verb, Errno.EADDRINUSE, "somebody listens on port "
+                    + local
+                            .getPort());
             case Errno.EADDRNOTAVAIL, Errno.ENODEV -> throw new VerbsException(verb, Errno.EADDRNOTAVAIL, local
                     .getAddress().getHostAddress() + " is not an address of " + context.describe());
             default -> throw new VerbsException(verb, errno, Errno.text(errno));

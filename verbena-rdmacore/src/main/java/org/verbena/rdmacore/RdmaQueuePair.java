@@ -24,6 +24,7 @@ import org.verbena.verbs.RateLimit;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.QueuePairValues;
 
 /** A queue pair, {@code struct ibv_qp}, of any type. */
 final class RdmaQueuePair extends QueuePair {
@@ -198,7 +199,8 @@ final class RdmaQueuePair extends QueuePair {
         synchronized (control) {
             mask = set;
         }
-        return query(mask & ~NOT_QUERIED | QueuePairAttributes.STATE);
+        return query(mask & ~NOT_QUERIED | QueuePairAttributes.STATE).toBuilder().capabilities(QueuePairValues
+                .capabilities(initAttributes())).build();
     }
 
     private QueuePairAttributes query(int mask) throws VerbsException {

@@ -122,6 +122,8 @@ final class ConnectProgram {
         try (QueuePair qp = queuePair(); ConnectionListener l = listen()) {
             refused(Errno.EADDRINUSE, Integer.toString(l.localAddress().getPort()), () -> manager.listen(l
                     .localAddress()));
+            refused(Errno.EADDRINUSE, Integer.toString(l.localAddress().getPort()), () -> manager.listen(
+                    new InetSocketAddress(l.localAddress().getPort())));
             refused(Errno.EHOSTUNREACH, "cannot be resolved", () -> manager.connect(qp, nobody, ConnectionParameters
                     .defaults()));
             refused(Errno.ECONNREFUSED, "nobody listens", () -> manager.connect(qp, new InetSocketAddress(InetAddress

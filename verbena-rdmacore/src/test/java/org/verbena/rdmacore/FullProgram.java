@@ -212,6 +212,9 @@ final class FullProgram {
         assertThat(a.addressVector()).isEqualTo(SELF);
         assertThat(a.has(QueuePairAttributes.QKEY)).isFalse();
         assertThat(a.mask() & QueuePairAttributes.STATE).isNotZero();
+        assertThat(a.capabilities()).isNotNull();
+        assertThat(a.capabilities().maxSendSge()).isEqualTo(1);
+        assertThat(a.capabilities().maxReceiveWr()).isEqualTo(qp.initAttributes().maxReceiveWr());
         assertThat(qp.queryEnhancedConnection().vendorId()).isEqualTo(0x15b3);
         qp.setEnhancedConnection(EnhancedConnection.of(1, 2));
         assertThat(Mock.argument("ibv_set_ece", 2)).isEqualTo(2);
