@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
 
 /**
  * What the conformance suite has to know of a provider. Implementations have a constructor without parameters that a
@@ -73,5 +74,20 @@ public interface ConformanceFixture {
     /** Whether a completion queue can hold no more than its entries; if not, nothing is ever lost. */
     default boolean completionQueuesOverrun() {
         return true;
+    }
+
+    /** The status of a request that sends, and of a receive, whose local key is none, or that of memory of another domain. */
+    default int wrongLocalKey() {
+        return WcStatus.LOC_PROT_ERR;
+    }
+
+    /** Whether the device or its driver may answer EOPNOTSUPP to what the API has, and says so by no feature. */
+    default boolean driverLacks() {
+        return false;
+    }
+
+    /** Whether private data of connections arrive with zeros behind them, as InfiniBand's messages carry them. */
+    default boolean padsPrivateData() {
+        return false;
     }
 }
