@@ -23,7 +23,7 @@ import org.verbena.sockets.stream.SwitchModel.End;
  */
 final class ModelState {
     private static final Map<Class<?>, List<String>> SKIPPED = Map.of(
-            RingStream.class, List.of("tcp", "agreement", "listener", "taken", "doorbells"),
+            RingStream.class, List.of("tcp", "agreement", "listener", "introduction", "taken", "doorbells"),
             Inbound.class, List.of("tcp", "changed", "armSequence", "seenSpaceArm", "bytesByTcp", "bytesByRing"),
             Outbound.class, List.of("tcp", "waited", "ringKey", "ringAddress", "blockKey", "blockAddress", "peerIndex",
                     "armSequence", "seenDataArm", "bytesByRing", "stalls"),
