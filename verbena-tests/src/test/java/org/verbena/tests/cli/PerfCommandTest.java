@@ -187,7 +187,7 @@ class PerfCommandTest {
     void optionsForAllTests(String options) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=13"));
         arguments.addAll(List.of(options.split(" ")));
-        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(16 + NIO_ROWS);
+        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(13 + NIO_ROWS);
     }
 
     /** Each test of channels that takes connections, over one and over several. */

@@ -40,7 +40,7 @@ public final class NextAgent {
                 folder.resolve("added"), folder.resolve("sources"), STREAM.replace('/', '.').replaceAll("\\.$", ""));
         p.replace("Greeting", " VERSION = 1;", " VERSION = 2;");
         p.replace("Greeting", " OLDEST = 1;", " OLDEST = " + oldest + ";");
-        p.replace("Agreement", "Greeting\\.VERSION, 0,", "Greeting.VERSION, -1L,");
+        p.replace("Agreement", "Greeting\\.VERSION,\\s+Greeting\\.INTRODUCTIONS,", "Greeting.VERSION, -1L,");
         Path classes = folder.resolve("classes");
         Path sources = p.root().resolve(STREAM);
         List<Path> classPath = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
