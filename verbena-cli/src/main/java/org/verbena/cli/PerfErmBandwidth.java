@@ -64,14 +64,21 @@ final class PerfErmBandwidth extends PerfLoop {
     private void awaitConsumed(long message) throws IOException {
         long turns = 0;
         while (consumed < message) {
-            if (end.events.poll()) {
-                end.requireCopy();
-                consumed = end.events.userData();
-            } else {
+            if (!takeConsumed()) {
                 end.reap();
                 turns = peer.spin(turns);
             }
         }
+    }
+
+    /** Takes what the target says of consumed messages, if there is something. */
+    private boolean takeConsumed() throws IOException {
+        boolean said = end.events.poll();
+        if (said) {
+            end.requireCopy();
+            consumed = end.events.userData();
+        }
+        return said;
     }
 
     private void commit() throws IOException {
@@ -82,6 +89,9 @@ final class PerfErmBandwidth extends PerfLoop {
         long turns = 0;
         while (error != 0) {
             turns = end.makeRoom(error, turns);
+            if (follows) {
+                takeConsumed(); // with which room for events comes
+            }
             error = post();
         }
         gathered = 0;

@@ -71,7 +71,7 @@ final class Control extends Engine.Duty {
     /** Tells the other end how many notices were taken; on the engine's thread. */
     @Override
     void attend() {
-        sends.sayTaken(events.tell(), events.tellAsync());
+        sends.sayTaken(events.tellByControl(), events.tellAsync());
     }
 
     /** Takes what the other end has said; on the engine's thread. */

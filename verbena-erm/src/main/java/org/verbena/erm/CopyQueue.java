@@ -195,7 +195,7 @@ public final class CopyQueue {
 
     /** The copy has been posted, and there is room for this behind it: what refuses it ends everything. */
     private void tell(int id, long offset, long length, long userData, boolean write, boolean signal) {
-        long at = putNotice(posted, id, offset, length, userData, write);
+        long at = putNotice(posted, credit.used() + 1, id, offset, length, userData, write);
         int error = queue.postSend(posted, howToTell(write, signal), leaving, at, Messages.NOTICE_BYTES);
         if (error != 0) {
             link.fail("the notice of a copy could not be sent: " + Errno.name(error));
@@ -207,12 +207,12 @@ public final class CopyQueue {
         return write ? how : how | SendFlags.FENCE;
     }
 
-    /** The notice of copy {@code number}; answers where it is. That of an earlier copy in its place has been sent. */
-    private long putNotice(long number, int id, long offset, long length, long userData, boolean write) {
+    /** The notice of copy {@code number}, one of many; answers where it is. That of an earlier copy in its place has been sent. */
+    private long putNotice(long number, int ofNotices, int id, long offset, long length, long userData, boolean write) {
         EventQueue taking = events;
         long at = Link.leavingNotice((int) number & MASK);
         Messages.putNotice(leavingNotices, at, id, write ? Messages.WRITTEN : Messages.READ, offset, length, userData,
-                taking == null ? 0 : taking.tell());
+                taking == null ? 0 : taking.tellByNotice(ofNotices, credit.taken()));
         return at;
     }
 
@@ -310,6 +310,7 @@ public final class CopyQueue {
 
     private int postBatch() {
         CopyBatch b = batch;
+        int tells = 0;
         SendQueue open = queue.start();
         for (int i = 0; i < b.count; i++) {
             LocalRegion local = b.local[i];
@@ -325,7 +326,8 @@ public final class CopyQueue {
             add(open, posted + i, local, write ? b.fromOffset[i] : b.toOffset[i], remote, remoteAt, b.length[i], signal
                     && !tell ? how | SendFlags.SIGNALED : how, write);
             if (tell) {
-                long at = putNotice(posted + i, remote.id(), remoteAt, b.length[i], b.userData[i], write);
+                long at = putNotice(posted + i, credit.used() + ++tells, remote.id(), remoteAt, b.length[i],
+                        b.userData[i], write);
                 open.send(posted + i, howToTell(write, signal)).sge(leaving, at, Messages.NOTICE_BYTES);
             }
         }

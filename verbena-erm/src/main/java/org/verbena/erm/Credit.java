@@ -59,6 +59,16 @@ final class Credit {
         used++;
     }
 
+    /** How many notices have been sent. */
+    int used() {
+        return used;
+    }
+
+    /** How many of them the other end's program has taken, as far as is known; for any thread. */
+    int taken() {
+        return limit() - most;
+    }
+
     /** How often there was no room. */
     long refusals() {
         return refusals;

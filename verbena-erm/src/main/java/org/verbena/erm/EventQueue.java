@@ -79,6 +79,9 @@ public final class EventQueue {
     @SuppressWarnings("UnusedVariable") // by its handle
     private int told;
     private volatile int asyncTold;
+    /** A notice that tells of taken ones, and of how many; for the thread that copies. */
+    private int telling;
+    private int toldThen;
 
     private @Nullable CopyQueue copies;
     private boolean closedTold;
@@ -362,8 +365,25 @@ public final class EventQueue {
         return true;
     }
 
-    /** How many notices were taken, as the other end is told now. */
-    int tell() {
+    /**
+     * How many notices were taken, as a notice tells the other end now: who has been told when its program has taken that. For
+     * the thread that copies.
+     *
+     * @param number of the notice, from 1 on
+     * @param takenByPeer notices that the other end's program has taken
+     */
+    int tellByNotice(int number, int takenByPeer) {
+        int now = (int) TAKEN.getAcquire(this);
+        if (takenByPeer - telling >= 0) {
+            TOLD.setOpaque(this, toldThen);
+            telling = number;
+            toldThen = now;
+        }
+        return now;
+    }
+
+    /** The same, as control tells it, which the other end hears in any case. */
+    int tellByControl() {
         int now = (int) TAKEN.getAcquire(this);
         TOLD.setOpaque(this, now);
         return now;

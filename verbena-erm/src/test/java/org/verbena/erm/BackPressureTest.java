@@ -68,6 +68,32 @@ class BackPressureTest {
         }
     }
 
+    /** What the other end's program has taken it says by its own notices, too; but who does not take those has to hear of it. */
+    @Test
+    void creditComesThoughNoEventsAreTakenHere() throws Exception {
+        try (Ends ends = Ends.open()) {
+            RemoteMemory a = ends.memoryA();
+            RemoteMemory b = ends.memoryB();
+            LocalRegion source = a.allocate(64, WRITE, 0);
+            LocalRegion target = b.allocate(64, WRITE, 0);
+            Ends.event(b, EventType.REGION_ADDED);
+            for (int i = 0; i < 20 * Limits.NOTICES; i++) {
+                long end = System.nanoTime() + Ends.LONG.toNanos();
+                int error;
+                while ((error = wait(a, a.copies().copy(source.id(), 0, target.id(), 0, 8,
+                        CopyFlags.REMOTE_COMPLETION, 0, i))) == Errno.ENOBUFS && System.nanoTime() - end < 0) {
+                    Thread.onSpinWait();
+                }
+                assertThat(error).as("copy %d", i).isZero();
+                assertThat(copied(b)).isEqualTo(i);
+                if (i % 50 == 0) {
+                    assertThat(wait(b, b.copies().copy(target.id(), 0, source.id(), 0, 8, CopyFlags.REMOTE_COMPLETION,
+                            0))).isZero();
+                }
+            }
+        }
+    }
+
     /** What the next copy that an end is told of has with it. */
     private static long copied(RemoteMemory memory) throws InterruptedException {
         do {
