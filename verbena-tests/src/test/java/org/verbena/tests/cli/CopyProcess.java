@@ -83,6 +83,8 @@ final class CopyProcess implements AutoCloseable {
 
     private static CopyProcess start(List<String> prefix, List<String> what, Object... arguments) throws IOException {
         List<String> command = new ArrayList<>(prefix);
+        // A shell starts what it does not wait for with SIGINT ignored, and so do its children: a JVM leaves it at that.
+        command.addAll(List.of("env", "--default-signal=INT"));
         command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xshare:auto",
                 "-XX:+UseSerialGC", "-Xmx256m"));
         command.addAll(what);
