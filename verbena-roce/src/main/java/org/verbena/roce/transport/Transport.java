@@ -31,6 +31,8 @@ public final class Transport {
     private static final int PATIENT_CALLS = 128;
     /** One of so many calls in a row looks at the clock: that is a tenth of a call that finds nothing. */
     private static final int CLOCK_EVERY = 8;
+    /** So many batches in a row may be full before timers are looked at all the same: some milliseconds of packets. */
+    private static final int FULL_BATCHES = 64;
     /** Where more arrives at once, the sender has filled its window, or soon will. */
     private static final int DELAYED_PACKETS = 2;
 
@@ -58,6 +60,8 @@ public final class Transport {
     private boolean delayed;
     /** Calls since the clock was looked at. */
     private int unclocked;
+    /** Calls in a row that have taken as many packets as they were allowed to. */
+    private int fullBatches;
 
     /** Over a wire, which stays the caller's. */
     public Transport(Wire wire) {
@@ -113,7 +117,8 @@ public final class Transport {
     }
 
     /**
-     * Goes on: takes packets, answers them, runs timers that are due, sends, flushes the batch.
+     * Goes on: takes packets, answers them, runs timers that are due, sends, flushes the batch. Timers wait for the packets that
+     * have arrived: what a timer misses may be among them, where this process has not run for a while.
      *
      * @param limit packets taken at most
      * @return what was done: packets taken and timers run; 0 if there was nothing to do
@@ -130,7 +135,9 @@ public final class Transport {
      */
     public int progress(int limit, boolean delayAcks) {
         int done = wire.receive(limit, handler);
-        if (timers.first() != Timers.NEVER && (!delayAcks || ++unclocked >= CLOCK_EVERY)) {
+        fullBatches = done < limit ? 0 : fullBatches + 1;
+        if (timers.first() != Timers.NEVER && fullBatches % FULL_BATCHES == 0
+                && (!delayAcks || ++unclocked >= CLOCK_EVERY)) {
             unclocked = 0;
             done += expire(wire.nanoTime());
         }

@@ -386,6 +386,42 @@ class RequesterScriptTest {
         assertThat(s.end.qp.state()).isEqualTo(QueuePairState.ERR);
     }
 
+    /** As after a process has not run for a while: the answer is there, behind others, when the timer is looked at. */
+    @Test
+    void anAnswerThatHasArrivedCountsBeforeTheTimer() {
+        post(1, SendOpcode.SEND, 4);
+        s.leaves(0x04, own(0)).nothingLeaves();
+        inject(100, own(-1));
+        inject(1, own(0));
+        s.network.advanceTo(s.network.now() + 2 * TIMEOUT);
+        s.end.transport.progress(64);
+        s.nothingLeaves();
+        s.progress();
+        assertDone(1);
+        s.nothingLeaves();
+    }
+
+    @Test
+    void aFloodDoesNotHoldUpTheTimer() {
+        post(1, SendOpcode.SEND, 4);
+        s.leaves(0x04, own(0)).nothingLeaves();
+        inject(64 * 64, own(-1));
+        s.network.advanceTo(s.network.now() + TIMEOUT);
+        for (int i = 1; i < 64; i++) {
+            assertThat(s.end.transport.progress(64)).isEqualTo(64);
+            s.nothingLeaves();
+        }
+        s.end.transport.progress(64);
+        s.leaves(0x04, own(0)).nothingLeaves();
+    }
+
+    /** Acknowledgements that have arrived and that nobody has taken yet. */
+    private void inject(int count, int psn) {
+        for (int i = 0; i < count; i++) {
+            s.network.inject(Script.PEER, Script.OWN, Packets.packet(ACK, Script.NUMBER, psn, false, aeth(0x1f, 0)));
+        }
+    }
+
     @Test
     void aTimeoutOfZeroIsNone() throws Exception {
         s = new Script(QueuePairType.RC);
