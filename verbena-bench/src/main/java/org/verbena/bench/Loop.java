@@ -138,10 +138,17 @@ public final class Loop implements AutoCloseable {
 
     /** Waits for one completion, which must be a success. */
     public static void take(CompletionQueue cq) {
-        long end = System.nanoTime() + PATIENCE.toNanos();
+        if (!isTaken(cq, PATIENCE)) {
+            throw new IllegalStateException("no completion on " + cq.describe());
+        }
+    }
+
+    /** Waits for one completion, which must be a success, for so long; false if there was none. */
+    public static boolean isTaken(CompletionQueue cq, Duration patience) {
+        long end = System.nanoTime() + patience.toNanos();
         while (cq.startPoll() != 0) {
             if (System.nanoTime() - end > 0) {
-                throw new IllegalStateException("no completion on " + cq.describe());
+                return false;
             }
             Thread.onSpinWait();
         }
@@ -150,6 +157,7 @@ public final class Loop implements AutoCloseable {
         if (status != WcStatus.SUCCESS) {
             throw new IllegalStateException("completed with " + WcStatus.toString(status));
         }
+        return true;
     }
 
     /** Throws if {@code errno} is not 0. */
