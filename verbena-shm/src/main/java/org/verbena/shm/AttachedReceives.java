@@ -162,6 +162,7 @@ final class AttachedReceives extends SharedReceiveSide {
         }
         cq.set(qp, p.wrId, LaneLayout.commit(k, opcode, status, flags), length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
+        qp.receiveCounts().completed(cq);
         COMPLETED.setRelease(this, k + 1);
         RawMemory.putLongRelease(postedAddress, Posted.of(k + 1 + entries, 0));
         pool.free(slot);

@@ -87,6 +87,7 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
             cq.set(qp, pool.receive(slot).wrId, LaneLayout.commit(completed, WcOpcode.RECV, status, shown), length);
             cq.setSource(source);
             cq.setMore(immediate, timestamp, 0);
+            qp.receiveCounts().completed(cq);
             COMPLETED.setRelease(this, completed + 1);
             pool.free(slot);
             long l = own.limitWord();

@@ -4,7 +4,7 @@ import org.verbena.verbs.ReceiveQueue;
 
 /** The receive side of a queue pair: what it posts, and where completions of receives come from. */
 abstract class ReceiveSide extends ReceiveQueue {
-    /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
+    /** Moves the oldest completion into the cursor of {@code cq}, and counts it; answers false if there is none. */
     abstract boolean poll(ShmCompletionQueue cq);
 
     /** Receives completed, as far as the poller has seen it; asked for by any thread. */

@@ -288,18 +288,10 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
     public int nextPoll() {
         PoolSources p = pools;
         int answer = p == null ? pollQueuePairs() : pollBoth(p);
-        if (ShownObjects.COUNTING) {
-            count(answer == 0);
-        }
-        return answer;
-    }
-
-    private void count(boolean found) {
-        if (found) {
-            RawMemory.putLong(cells, 0, ++polled);
-        } else {
+        if (ShownObjects.COUNTING && answer != 0) {
             RawMemory.putLong(cells, Long.BYTES, ++foundNothing);
         }
+        return answer;
     }
 
     /** In turn, so that neither kind hides the other. */
@@ -381,14 +373,10 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
         // completions are consumed as the cursor reaches them
     }
 
-    /** Puts the cursor on a completion; {@code what} is as in a lane's commit: opcode, status and flags. */
+    /** Puts the cursor on a completion, and counts it; {@code what} is as in a lane's commit: opcode, status and flags. */
     void set(ShmQueuePair qp, long id, long what, long length) {
         // numbers, not the queue pair: the store of a reference may cost a fence, depending on the garbage collector
-        queuePairNumber = qp.number();
-        sourceQueuePair = qp.peerNumber();
-        wrId = id;
-        word = what;
-        byteLength = length;
+        set(qp.number(), qp.peerNumber(), id, what, length);
     }
 
     /** Puts the cursor on a completion that came through a queue pair which is perhaps that of another process. */
@@ -398,6 +386,11 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
         wrId = id;
         word = what;
         byteLength = length;
+        if (ShownObjects.COUNTING) {
+            // here, and not where a poll returns: a loop that spins finds nothing most of the time, and whatever it does when it
+            // finds something is compiled as what is rare
+            RawMemory.putLong(cells, 0, ++polled);
+        }
     }
 
     /** The sender of a datagram. */

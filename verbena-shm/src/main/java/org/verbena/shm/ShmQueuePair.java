@@ -409,23 +409,15 @@ final class ShmQueuePair extends QueuePair implements Connected {
         if (sendCq == receiveCq) {
             return pollBoth(cq);
         }
-        return receiveCq == cq ? pollReceives(cq) : sendQueue.poll(cq);
-    }
-
-    private boolean pollReceives(ShmCompletionQueue cq) {
-        boolean found = receiveQueue.poll(cq);
-        if (found) {
-            receiveCounts.completed(cq);
-        }
-        return found;
+        return receiveCq == cq ? receiveQueue.poll(cq) : sendQueue.poll(cq);
     }
 
     /** In turn, so that neither kind hides the other. */
     private boolean pollBoth(ShmCompletionQueue cq) {
         sendFirst = !sendFirst;
         return sendFirst
-                ? sendQueue.poll(cq) || pollReceives(cq)
-                : pollReceives(cq) || sendQueue.poll(cq);
+                ? sendQueue.poll(cq) || receiveQueue.poll(cq)
+                : receiveQueue.poll(cq) || sendQueue.poll(cq);
     }
 
     SendCounts sendCounts() {

@@ -32,6 +32,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
     }
 
     private final ShmQueuePair qp;
+    private final ReceiveCounts counts;
     private final KeyTable keys;
     private final int pd;
     private final int depth;
@@ -76,6 +77,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
     ShmReceiveQueue(ShmQueuePair qp, KeyTable keys, int pd, int depth, int entries, int maxSge, long ring,
             long postedAddress, long scratch) {
         this.qp = qp;
+        this.counts = qp.receiveCounts();
         this.keys = keys;
         this.pd = pd;
         this.depth = depth;
@@ -358,6 +360,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
             secondLines = length > LaneLayout.FIRST_LINE;
             Copy.small(LaneReader.payload(entry, commit), p.address, length);
             cq.set(qp, p.wrId, commit, length);
+            counts.received(length);
             COMPLETED.setRelease(this, k + 1);
             return true;
         }
@@ -392,6 +395,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
         }
         cq.set(qp, receives[i].wrId, LaneLayout.commit(k, opcode, status, flags), length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
+        counts.completed(cq);
         COMPLETED.setRelease(this, k + 1);
         return true;
     }
@@ -421,6 +425,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
         cq.set(qp, receives[i].wrId, LaneLayout.commit(k, WcOpcode.RECV, status, shown), length);
         cq.setSource(source);
         cq.setMore(immediate, timestamp, 0);
+        counts.completed(cq);
         COMPLETED.setRelease(this, k + 1);
         return true;
     }
@@ -447,6 +452,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
         cq.set(qp, receives[(int) completed & mask].wrId,
                 LaneLayout.commit(completed, WcOpcode.RECV, WcStatus.WR_FLUSH_ERR, 0), 0);
         cq.setMore(0, 0, 0);
+        counts.completed(cq);
         COMPLETED.setRelease(this, completed + 1);
         return true;
     }
