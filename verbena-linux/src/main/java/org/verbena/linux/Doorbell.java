@@ -77,8 +77,8 @@ public final class Doorbell implements AutoCloseable {
         long result;
         do {
             Native.Scratch scratch = Native.scratch();
-            result = Native.call(SyscallNumber.SENDTO, number(), scratch.address(), 1, MSG_DONTWAIT | MSG_NOSIGNAL, 0,
-                    0);
+            result = Native.callRepeatable(SyscallNumber.SENDTO, number(), scratch.address(), 1, MSG_DONTWAIT
+                    | MSG_NOSIGNAL, 0, 0);
         } while (result == -Errno.EINTR);
         return result >= 0 || result == -Errno.EAGAIN ? 0 : (int) -result;
     }
@@ -100,10 +100,9 @@ public final class Doorbell implements AutoCloseable {
         int taken = 0;
         do {
             Native.Scratch scratch = Native.scratch();
-            result = Native.call(SyscallNumber.RECVFROM, number(), scratch.address(), Native.SCRATCH_BYTES,
-                    MSG_DONTWAIT, 0,
-                    0);
-        } while ((result >= 0 || result == -Errno.EINTR) && ++taken < AT_ONCE);
+            result = Native.callPlain(MemorySegment.NULL, SyscallNumber.RECVFROM, number(), scratch.address(),
+                    Native.SCRATCH_BYTES, MSG_DONTWAIT, 0, 0); // it fails when there are none
+        } while (result >= 0 && ++taken < AT_ONCE);
     }
 
     /** The descriptor, to wait for with {@link Poll} or {@link Epoll}. */

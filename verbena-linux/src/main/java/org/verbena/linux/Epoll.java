@@ -123,8 +123,8 @@ public final class Epoll implements AutoCloseable {
         int left = timeoutMillis;
         while (true) {
             int number = fd.value();
-            long result = Native.call(buffer, SyscallNumber.EPOLL_PWAIT, number, buffer.address(), MAX_EVENTS, left, 0,
-                    8);
+            long result = Native.callRepeatable(buffer, SyscallNumber.EPOLL_PWAIT, number, buffer.address(), MAX_EVENTS,
+                    left, 0, 8);
             if (result >= 0) {
                 count = (int) result;
                 return count;

@@ -50,7 +50,7 @@ public final class Eventfd {
         long result;
         do {
             scratch.memory().set(ValueLayout.JAVA_LONG, 0, 1);
-            result = Native.call(SyscallNumber.WRITE, fd, scratch.address(), Long.BYTES);
+            result = Native.callRepeatable(SyscallNumber.WRITE, fd, scratch.address(), Long.BYTES);
         } while (result == -Errno.EINTR);
         return result >= 0 || result == -Errno.EAGAIN ? 0 : (int) -result;
     }
@@ -68,7 +68,7 @@ public final class Eventfd {
         scratch.memory().set(ValueLayout.JAVA_LONG, 0, 0);
         long result;
         do {
-            result = Native.call(SyscallNumber.READ, number, scratch.address(), Long.BYTES);
+            result = Native.callRepeatable(SyscallNumber.READ, number, scratch.address(), Long.BYTES);
         } while (result == -Errno.EINTR);
         if (result == -Errno.EAGAIN) {
             return 0;

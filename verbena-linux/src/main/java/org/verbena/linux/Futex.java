@@ -57,7 +57,10 @@ public final class Futex {
         }
         long word = word(segment, offset);
         // the kernel wakes one where it is asked for none
-        return count == 0 ? 0 : (int) Native.call(segment, SyscallNumber.FUTEX, word, FUTEX_WAKE, count, 0, 0, 0);
+        return count == 0
+                ? 0
+                : (int) Native.callRepeatable(segment, SyscallNumber.FUTEX, word, FUTEX_WAKE, count, 0, 0,
+                        0);
     }
 
     private static long word(MemorySegment segment, long offset) {

@@ -44,7 +44,7 @@ public final class Membarrier {
      * @throws IllegalStateException if the kernel does not support it ({@link #isSupported})
      */
     public static void globalExpedited() {
-        long result = Native.call(SyscallNumber.MEMBARRIER, CMD_GLOBAL_EXPEDITED);
+        long result = Native.callRepeatable(SyscallNumber.MEMBARRIER, CMD_GLOBAL_EXPEDITED);
         if (result < 0) {
             throw new IllegalStateException("membarrier(GLOBAL_EXPEDITED): " + Errno.describe((int) -result));
         }

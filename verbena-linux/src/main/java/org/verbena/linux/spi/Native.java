@@ -8,6 +8,7 @@ import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,10 +34,13 @@ public final class Native {
             .withInvokeExactBehavior();
 
     private static final @Nullable MethodHandle SYSCALL;
+    /** The same without errno. */
+    private static final @Nullable MethodHandle PLAIN_SYSCALL;
     private static final @Nullable RuntimeException WHY_NOT;
 
     static {
         MethodHandle handle = null;
+        MethodHandle plain = null;
         RuntimeException whyNot = null;
         String os = System.getProperty("os.name", "?");
         String arch = System.getProperty("os.arch", "?");
@@ -45,12 +49,14 @@ public final class Native {
                     "Verbena runs on Linux on x86-64 and AArch64, not on " + os + " on " + arch);
         } else {
             try {
-                handle = link();
+                handle = link(Linker.Option.captureCallState("errno"));
+                plain = link();
             } catch (IllegalCallerException e) {
                 whyNot = e;
             }
         }
         SYSCALL = handle;
+        PLAIN_SYSCALL = plain;
         WHY_NOT = whyNot;
     }
 
@@ -59,7 +65,9 @@ public final class Native {
 
     private Native() {}
 
-    private static MethodHandle link() {
+    private static MethodHandle link(Linker.Option... capture) {
+        Linker.Option[] options = Arrays.copyOf(capture, capture.length + 1);
+        options[capture.length] = Linker.Option.firstVariadicArg(1);
         Linker linker = Linker.nativeLinker();
         ValueLayout.OfLong word = ValueLayout.JAVA_LONG;
         // long syscall(long number, ...): six arguments, and a seventh that only keeps a segment alive; nobody reads it
@@ -68,8 +76,7 @@ public final class Native {
         return linker.downcallHandle(
                 linker.defaultLookup().findOrThrow("syscall"),
                 type,
-                Linker.Option.firstVariadicArg(1),
-                Linker.Option.captureCallState("errno"));
+                options);
     }
 
     /**
@@ -165,6 +172,47 @@ public final class Native {
         } catch (Throwable thrown) {
             throw new AssertionError("a downcall cannot throw a checked exception", thrown);
         }
+    }
+
+    /**
+     * A system call as {@link #call(MemorySegment, int, long, long, long, long, long, long)} makes it, of those that seldom fail
+     * and may then be made again at once, which is done to learn errno: the first one captures none. For the data path and
+     * threads that serve it, as it makes no object however it is compiled; to capture errno the linker takes a slice of the
+     * memory for it, which is left out only where the compiler sees through all that is between.
+     */
+    public static long callRepeatable(MemorySegment held, int number, long a, long b, long c, long d, long e, long f) {
+        long result = callPlain(held, number, a, b, c, d, e, f);
+        return result == -1 ? call(held, number, a, b, c, d, e, f) : result;
+    }
+
+    /** The same where it does not matter why it fails: -1 then. */
+    public static long callPlain(MemorySegment held, int number, long a, long b, long c, long d, long e, long f) {
+        MethodHandle handle = PLAIN_SYSCALL;
+        if (handle == null) {
+            throw unavailable();
+        }
+        try {
+            return (long) handle.invokeExact((long) number, a, b, c, d, e, f, held);
+        } catch (RuntimeException | Error thrown) {
+            throw thrown;
+        } catch (Throwable thrown) {
+            throw new AssertionError("a downcall cannot throw a checked exception", thrown);
+        }
+    }
+
+    /** A system call with one argument; see {@link #callRepeatable(MemorySegment, int, long, long, long, long, long, long)}. */
+    public static long callRepeatable(int number, long a) {
+        return callRepeatable(MemorySegment.NULL, number, a, 0, 0, 0, 0, 0);
+    }
+
+    /** A system call with three arguments; see {@link #callRepeatable(MemorySegment, int, long, long, long, long, long, long)}. */
+    public static long callRepeatable(int number, long a, long b, long c) {
+        return callRepeatable(MemorySegment.NULL, number, a, b, c, 0, 0, 0);
+    }
+
+    /** A system call with six arguments; see {@link #callRepeatable(MemorySegment, int, long, long, long, long, long, long)}. */
+    public static long callRepeatable(int number, long a, long b, long c, long d, long e, long f) {
+        return callRepeatable(MemorySegment.NULL, number, a, b, c, d, e, f);
     }
 
     /**
