@@ -3,7 +3,6 @@ package org.verbena.erm;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.CompletionQueue;
@@ -21,16 +20,19 @@ final class Control extends Engine.Duty {
     private final ControlSends sends;
     private final CompletionQueue heard;
     private final int peerAsyncNotices;
+    private final Attendant attendant;
     /** Who waits for an answer, by id. */
     private final Map<Integer, CompletableFuture<Integer>> announcing = new ConcurrentHashMap<>();
     private final Map<Integer, CompletableFuture<Integer>> revoking = new ConcurrentHashMap<>();
     private int asyncTakenByPeer;
 
-    Control(Regions regions, Link link, CopyQueue copies, EventQueue events, Handshake peer) {
+    Control(Regions regions, Link link, CopyQueue copies, EventQueue events, Handshake peer,
+            Attendant attendant) {
         this.regions = regions;
         this.link = link;
         this.copies = copies;
         this.events = events;
+        this.attendant = attendant;
         peerAsyncNotices = peer.asyncNotices();
         sends = new ControlSends(regions, link, peerAsyncNotices);
         heard = link.heard();
@@ -71,7 +73,7 @@ final class Control extends Engine.Duty {
     /** Tells the other end how many notices were taken; on the engine's thread. */
     @Override
     void attend() {
-        sends.sayTaken(events.tellByControl(), events.tellAsync());
+        sends.sayTaken(events.taken().tellByControl(), events.asyncTaken().tellByControl());
     }
 
     /** Takes what the other end has said; on the engine's thread. */
@@ -150,7 +152,7 @@ final class Control extends Engine.Duty {
             return sends.send(Messages.Message.of(Messages.REVOKED, id)) || link.failure() == null;
         }
         events.changed(RegionId.index(id));
-        Thread.ofVirtual().name("verbena-erm-revoke").start(() -> {
+        attendant.await(() -> {
             if (awaitCopies(Long.MAX_VALUE)) {
                 sends.send(Messages.Message.of(Messages.REVOKED, id));
             }
@@ -172,7 +174,7 @@ final class Control extends Engine.Duty {
             if (link.failure() != null || System.nanoTime() - began > nanos) {
                 return false;
             }
-            LockSupport.parkNanos(pause);
+            attendant.pause(pause);
             pause = Math.min(2 * pause, 1_000_000);
         }
         return true;

@@ -28,7 +28,7 @@ final class ControlSends {
     private static final int MOST_WAITING = 4 * Limits.REGIONS + 1024;
 
     /** An asynchronous copy. */
-    private record Copy(int from, long fromOffset, int to, long toOffset, long length, int flags, long userData,
+    record Copy(int from, long fromOffset, int to, long toOffset, long length, int flags, long userData,
             CompletableFuture<Void> done) {}
 
     private final Regions regions;
@@ -164,10 +164,10 @@ final class ControlSends {
                 takeCompletions();
                 more = postMessages();
                 more |= postCopies();
-            }
-            if (posted != done && !ended) {
-                completed.requestNotify(false);
-                takeCompletions(); // what came before it makes no event
+                if (!more && posted != done) {
+                    completed.requestNotify(false);
+                    more = takeCompletions(); // what came before it makes no event, and there is room now
+                }
             }
             all = then.isEmpty() ? List.of() : then;
             if (!all.isEmpty()) {
@@ -279,7 +279,8 @@ final class ControlSends {
         return open.complete();
     }
 
-    private void takeCompletions() {
+    private boolean takeCompletions() {
+        long before = done;
         while (done != posted && completed.startPoll() == 0) {
             int status = completed.status();
             completed.endPoll();
@@ -299,6 +300,7 @@ final class ControlSends {
                 }
             }
         }
+        return done != before;
     }
 
     /** The other end's program has taken notices. */

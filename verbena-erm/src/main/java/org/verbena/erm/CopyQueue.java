@@ -40,7 +40,6 @@ public final class CopyQueue {
     private static final int DEPTH = Limits.COPIES;
     private static final int MASK = DEPTH - 1;
     private static final long INSIDE_PAUSE_NANOS = 1_000;
-    private static final int MOST_UNSIGNALED = DEPTH / 4;
     private static final VarHandle COMPLETED;
 
     static {
@@ -69,7 +68,6 @@ public final class CopyQueue {
     private final long[] contexts = new long[DEPTH];
     private final boolean[] silent = new boolean[DEPTH];
     private long posted;
-    private int unsignaled;
     /** Those before it have been reported, or need not be. */
     private long reported;
 
@@ -174,10 +172,9 @@ public final class CopyQueue {
         if (tell && !credit.hasRoom(1)) {
             return Errno.ENOBUFS;
         }
-        boolean quiet = (flags & CopyFlags.UNSIGNALED) != 0;
-        boolean signal = !quiet || unsignaled + 1 >= MOST_UNSIGNALED;
+        // one of which the program wants no completion has one, too: who takes memory back waits for it
         int how = (flags & CopyFlags.FENCE) != 0 ? SendFlags.FENCE : SendFlags.NONE;
-        how |= signal && !tell ? SendFlags.SIGNALED : SendFlags.NONE;
+        how |= tell ? SendFlags.NONE : SendFlags.SIGNALED;
         error = write
                 ? queue.postWrite(posted, how, local.memory(), localAt, length, remote.rkey(), remote.address()
                         + remoteAt)
@@ -187,16 +184,16 @@ public final class CopyQueue {
             return refused(error);
         }
         if (tell) {
-            tell(remote.id(), remoteAt, length, userData, write, signal);
+            tell(remote.id(), remoteAt, length, userData, write);
         }
-        started(userContext, length, quiet, signal, tell, write);
+        started(userContext, length, (flags & CopyFlags.UNSIGNALED) != 0, tell, write);
         return 0;
     }
 
     /** The copy has been posted, and there is room for this behind it: what refuses it ends everything. */
-    private void tell(int id, long offset, long length, long userData, boolean write, boolean signal) {
+    private void tell(int id, long offset, long length, long userData, boolean write) {
         long at = putNotice(posted, credit.used() + 1, id, offset, length, userData, write);
-        int error = queue.postSend(posted, howToTell(write, signal), leaving, at, Messages.NOTICE_BYTES);
+        int error = queue.postSend(posted, howToTell(write, true), leaving, at, Messages.NOTICE_BYTES);
         if (error != 0) {
             link.fail("the notice of a copy could not be sent: " + Errno.name(error));
         }
@@ -210,9 +207,9 @@ public final class CopyQueue {
     /** The notice of copy {@code number}, one of many; answers where it is. That of an earlier copy in its place has been sent. */
     private long putNotice(long number, int ofNotices, int id, long offset, long length, long userData, boolean write) {
         EventQueue taking = events;
-        long at = Link.leavingNotice((int) number & MASK);
+        long at = link.leavingNotice((int) number & MASK);
         Messages.putNotice(leavingNotices, at, id, write ? Messages.WRITTEN : Messages.READ, offset, length, userData,
-                taking == null ? 0 : taking.tellByNotice(ofNotices, credit.taken()));
+                taking == null ? 0 : taking.taken().tellByNotice(ofNotices, credit.taken()));
         return at;
     }
 
@@ -225,12 +222,11 @@ public final class CopyQueue {
         }
     }
 
-    private void started(long userContext, long length, boolean quiet, boolean signal, boolean tell, boolean write) {
+    private void started(long userContext, long length, boolean quiet, boolean tell, boolean write) {
         int slot = (int) posted & MASK;
         contexts[slot] = userContext;
         silent[slot] = quiet;
         posted++;
-        unsignaled = signal ? 0 : unsignaled + 1;
         copies++;
         if (write) {
             bytesWritten += length;
@@ -336,13 +332,13 @@ public final class CopyQueue {
             return refused(error);
         }
         for (int i = 0; i < b.count; i++) {
-            started(b.userContext[i], b.length[i], (b.flags[i] & CopyFlags.UNSIGNALED) != 0, isSignaled(i),
+            started(b.userContext[i], b.length[i], (b.flags[i] & CopyFlags.UNSIGNALED) != 0,
                     (b.flags[i] & CopyFlags.REMOTE_COMPLETION) != 0, RegionId.side(b.from[i]) == side);
         }
         return 0;
     }
 
-    /** Whether a copy of the batch makes a completion for this queue: the last one does, so that places become free. */
+    /** Whether a copy of the batch makes a completion for this queue: the last one does: behind it no copy is left that has none. */
     private boolean isSignaled(int i) {
         return i == batch.count - 1 || (batch.flags[i] & CopyFlags.UNSIGNALED) == 0;
     }

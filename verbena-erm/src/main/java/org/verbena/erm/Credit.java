@@ -26,8 +26,8 @@ final class Credit {
     private final Bell bell;
     private int used;
     private long refusals;
-    /** The last copy that was to use some was refused. */
-    private boolean refused;
+    /** How many the last copy, or batch, that was to use some had wanted and was refused; else 0. */
+    private int wanted;
     /** {@link #used} may become the greater of these, and no more: each has one writer. */
     @SuppressWarnings("UnusedVariable") // by its handle
     private int heardByNotice;
@@ -49,7 +49,7 @@ final class Credit {
     /** Whether so many notices may be sent. */
     boolean hasRoom(int notices) {
         boolean there = limit() - used >= notices;
-        refused = !there;
+        wanted = there ? 0 : notices;
         refusals += there ? 0 : 1;
         return there;
     }
@@ -74,18 +74,18 @@ final class Credit {
         return refusals;
     }
 
-    /** After a refusal: whether there is room by now; if not, the bell rings when there is. */
+    /** After a refusal: whether there is room by now; if not, the bell rings when there is more. */
     boolean isBack() {
-        if (!refused) {
+        if (wanted == 0) {
             return false;
         }
         starved = true;
         Gate.passBarrier(); // who hears of more stores it, and then looks whether somebody starves
-        if (limit() - used <= 0) {
+        if (limit() - used < wanted) {
             return false;
         }
         starved = false;
-        refused = false;
+        wanted = 0;
         return true;
     }
 

@@ -7,11 +7,15 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +32,7 @@ import org.verbena.verbs.VerbsException;
  * The thread behind the remote memory of this process: it takes what the other ends say, and wakes who waits. It starts with
  * the first connection that asks, and sleeps when there is nothing to do. What blocks is done by threads of three small pools.
  */
-final class Engine {
+final class Engine implements Attendant {
     private static final System.Logger LOG = System.getLogger("org.verbena.erm");
 
     /** Who connects waits for who accepts, maybe of the same process; so they are not of one pool. */
@@ -116,14 +120,15 @@ final class Engine {
         LOG.log(System.Logger.Level.WARNING, what);
     }
 
-    /** Has the engine's thread do something. */
-    void submit(Runnable job) {
+    @Override
+    public void submit(Runnable job) {
         jobs.add(job);
         wakeUp();
     }
 
-    /** Has the engine's thread attend to something, once for any number of calls before it does. Allocates nothing. */
-    void due(Duty duty) {
+    /** {@inheritDoc} It is done once for any number of calls before that. */
+    @Override
+    public void due(Duty duty) {
         if (!duty.due.compareAndSet(false, true)) {
             return;
         }
@@ -133,6 +138,44 @@ final class Engine {
             duty.next = first;
         } while (!duties.compareAndSet(first, duty));
         wakeUp();
+    }
+
+    @Override
+    public void close(Runnable task) {
+        CLOSERS.execute(task);
+    }
+
+    @Override
+    public void await(Runnable task) {
+        Thread.ofVirtual().name("verbena-erm-await").start(task);
+    }
+
+    @Override
+    public void pause(long nanos) {
+        LockSupport.parkNanos(nanos);
+    }
+
+    @Override
+    public @Nullable Integer answer(Future<Integer> answer, long nanos) {
+        boolean interrupted = false;
+        long end = System.nanoTime() + nanos;
+        try {
+            while (true) {
+                try {
+                    return answer.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (TimeoutException e) {
+                    return null;
+                } catch (ExecutionException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private void wakeUp() {

@@ -1,8 +1,6 @@
 package org.verbena.erm;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.locks.ReentrantLock;
@@ -36,20 +34,7 @@ import org.verbena.verbs.WcStatus;
  * kind that is not answered by a copy with an event.
  */
 public final class EventQueue {
-    private static final int NOTICES = Limits.NOTICES;
     private static final int NONE = -1;
-    private static final VarHandle TAKEN;
-    private static final VarHandle TOLD;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            TAKEN = lookup.findVarHandle(EventQueue.class, "taken", int.class);
-            TOLD = lookup.findVarHandle(EventQueue.class, "told", int.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
 
     /** An event that the engine has put here: of a copy that nobody polled for, or of the place of a remote region. */
     private record Own(int type, int region, long offset, long length, long userData, boolean async) {}
@@ -69,19 +54,15 @@ public final class EventQueue {
     private final boolean[] dirty = new boolean[Limits.REGIONS];
     private final int[] announced = new int[Limits.REGIONS];
     private int asyncWaiting;
+    private long lateOwn;
     /** How many there are in {@link #own}; 0 costs a poll nothing. */
     private volatile int waiting;
 
-    /** Notices taken, in all; of a {@link CopyQueue}, and of asynchronous copies. */
-    @SuppressWarnings("UnusedVariable") // by its handle: one thread polls, and no fence is paid for others to see it
-    private int taken;
-    private volatile int asyncTaken;
-    @SuppressWarnings("UnusedVariable") // by its handle
-    private int told;
-    private volatile int asyncTold;
-    /** A notice that tells of taken ones, and of how many; for the thread that copies. */
-    private int telling;
-    private int toldThen;
+    /** Notices of a {@link CopyQueue}. */
+    private final Taken taken;
+    /** Notices of asynchronous copies. */
+    private final Taken asyncTaken;
+    private final int mostAsync;
 
     private @Nullable CopyQueue copies;
     private boolean closedTold;
@@ -114,6 +95,9 @@ public final class EventQueue {
         receives = link.data().receiveQueue();
         inbox = link.notices().segment();
         bell = link.eventBell();
+        taken = new Taken(link.leeway().notices());
+        asyncTaken = new Taken(link.leeway().asyncNotices());
+        mostAsync = link.leeway().asyncNotices();
     }
 
     /** To whom what a notice says of taken ones is told. */
@@ -129,7 +113,11 @@ public final class EventQueue {
     public boolean poll() {
         if (held) {
             held = false;
-            return true;
+            if (isOfKnown(type, region)) {
+                return true;
+            }
+            polled--;
+            late++;
         }
         int state = gate.enter();
         if (state == Gate.OPEN) {
@@ -245,6 +233,11 @@ public final class EventQueue {
                 && from <= ours.length() - bytes ? 1 : -1;
     }
 
+    /** Whether an event makes sense yet: memory may have been taken back since it came. */
+    private boolean isOfKnown(int what, int id) {
+        return what != EventType.COPIED && what != EventType.COPIED_FROM || regions.known(id) != null;
+    }
+
     /**
      * The notice that the program has seen is taken, and there is a receive for another one. That is done when it polls again,
      * for it costs as much as all the rest, and who waits for an event wants it first.
@@ -254,16 +247,9 @@ public final class EventQueue {
         if (slot >= 0) {
             seen = NONE;
             receives.post(slot, link.notices(), (long) slot * Messages.RECEIVE_BYTES, Messages.RECEIVE_BYTES);
-            took();
-        }
-    }
-
-    private void took() {
-        int now = (int) TAKEN.getOpaque(this) + 1;
-        TAKEN.setRelease(this, now);
-        if (now - (int) TOLD.getOpaque(this) >= NOTICES / 2) {
-            TOLD.setOpaque(this, now);
-            tellTaken.run();
+            if (taken.take()) {
+                tellTaken.run();
+            }
         }
     }
 
@@ -275,6 +261,10 @@ public final class EventQueue {
                 if (next.async()) {
                     asyncWaiting--;
                     tookAsync();
+                }
+                if (!isOfKnown(next.type(), next.region())) {
+                    lateOwn++;
+                    continue;
                 }
                 if (next.type() != EventType.REGION_ADDED) {
                     set(next.type(), next.region(), next.offset(), next.length(), next.userData());
@@ -288,12 +278,8 @@ public final class EventQueue {
         }
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread polls
     private void tookAsync() {
-        int now = asyncTaken + 1;
-        asyncTaken = now;
-        if (now - asyncTold >= Limits.ASYNC_NOTICES / 2) {
-            asyncTold = now;
+        if (asyncTaken.take()) {
             tellTaken.run();
         }
     }
@@ -348,12 +334,12 @@ public final class EventQueue {
             return false;
         }
         synchronized (own) {
-            if (asyncWaiting >= Limits.ASYNC_NOTICES) {
+            if (asyncWaiting >= mostAsync) {
                 return false;
             }
             if (verdict == 0) {
                 tookAsync();
-                late++;
+                lateOwn++;
                 return true;
             }
             asyncWaiting++;
@@ -365,34 +351,14 @@ public final class EventQueue {
         return true;
     }
 
-    /**
-     * How many notices were taken, as a notice tells the other end now: who has been told when its program has taken that. For
-     * the thread that copies.
-     *
-     * @param number of the notice, from 1 on
-     * @param takenByPeer notices that the other end's program has taken
-     */
-    int tellByNotice(int number, int takenByPeer) {
-        int now = (int) TAKEN.getAcquire(this);
-        if (takenByPeer - telling >= 0) {
-            TOLD.setOpaque(this, toldThen);
-            telling = number;
-            toldThen = now;
-        }
-        return now;
+    /** Notices of a {@link CopyQueue} that were taken. */
+    Taken taken() {
+        return taken;
     }
 
-    /** The same, as control tells it, which the other end hears in any case. */
-    int tellByControl() {
-        int now = (int) TAKEN.getAcquire(this);
-        TOLD.setOpaque(this, now);
-        return now;
-    }
-
-    int tellAsync() {
-        int now = asyncTaken;
-        asyncTold = now;
-        return now;
+    /** The same, of asynchronous copies; {@link Taken#take} is called holding a lock. */
+    Taken asyncTaken() {
+        return asyncTaken;
     }
 
     /** Has the bell rung at the next event; true if there is one already. */
@@ -446,6 +412,8 @@ public final class EventQueue {
     }
 
     long late() {
-        return late;
+        synchronized (own) {
+            return late + lateOwn;
+        }
     }
 }

@@ -41,8 +41,8 @@ record Handshake(int version, int queuePair, long accepted, long connected, int 
 
     /** What this end says. */
     static Handshake ours(int queuePair, long accepted, long connected) {
-        return new Handshake(VERSION, queuePair, accepted, connected, Limits.NOTICES, Limits.ASYNC_NOTICES,
-                Limits.REGIONS);
+        return new Handshake(VERSION, queuePair, accepted, connected, Leeway.USUAL.notices(), Leeway.USUAL
+                .asyncNotices(), Limits.REGIONS);
     }
 
     byte[] bytes() {

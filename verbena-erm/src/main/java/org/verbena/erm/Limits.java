@@ -11,10 +11,6 @@ final class Limits {
 
     /** Copies that may be on their way or wait to be polled. */
     static final int COPIES = 128;
-    /** Notices of copies that the other end's program may leave unseen, of a {@link CopyQueue}. */
-    static final int NOTICES = 256;
-    /** The same, of asynchronous copies. */
-    static final int ASYNC_NOTICES = 256;
     /** Receives for what the other end's {@link Control} says. */
     static final int CONTROL_RECEIVES = 64;
     /** Requests that {@link Control} has on their way. */

@@ -49,6 +49,7 @@ final class Link {
     /** What to close, last made first. */
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
     private final long maxLength;
+    private final Leeway leeway;
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
     private volatile @Nullable Runnable whenSaid;
     private volatile @Nullable Runnable whenHeard;
@@ -56,24 +57,28 @@ final class Link {
     private @Nullable Connection dataConnection;
     private @Nullable Connection controlConnection;
 
-    /** @param channel that the engine's thread waits at */
-    Link(Context context, CompletionChannel channel) throws VerbsException {
+    /**
+     * @param channel that the engine's thread waits at
+     * @param leeway of this end's program
+     */
+    Link(Context context, CompletionChannel channel, Leeway leeway) throws VerbsException {
+        this.leeway = leeway;
         try {
             maxLength = context.queryPort(1).maxMessageSize();
             pd = made(context.allocateProtectionDomain());
             copied = made(queue(context, channel, 2 * Limits.COPIES, copyBell::ring));
-            noticed = made(queue(context, channel, Limits.NOTICES, eventBell::ring));
+            noticed = made(queue(context, channel, leeway.notices(), eventBell::ring));
             said = made(queue(context, channel, Limits.CONTROL_SENDS, () -> run(whenSaid)));
             heard = made(queue(context, channel, Limits.CONTROL_RECEIVES, () -> run(whenHeard)));
             inbox = Arena.ofAuto().allocate((long) Limits.CONTROL_RECEIVES * Messages.RECEIVE_BYTES, 64);
             inboxRegion = made(pd.register(inbox, AccessFlags.LOCAL_WRITE));
             notices = made(pd.allocate(leavingNotice(Limits.COPIES), AccessFlags.LOCAL_WRITE));
             data = made(pd.createQueuePair(QueuePairInitAttributes.builder(copied, noticed).maxSendWr(2
-                    * Limits.COPIES).maxReceiveWr(Limits.NOTICES).maxInlineData(Messages.CONTROL_BYTES).build()));
+                    * Limits.COPIES).maxReceiveWr(leeway.notices()).maxInlineData(Messages.CONTROL_BYTES).build()));
             control = made(pd.createQueuePair(QueuePairInitAttributes.builder(said, heard).maxSendWr(
                     Limits.CONTROL_SENDS).maxReceiveWr(Limits.CONTROL_RECEIVES).maxInlineData(Messages.CONTROL_BYTES)
                     .build()));
-            prepare(data, notices, Limits.NOTICES);
+            prepare(data, notices, leeway.notices());
             prepare(control, inboxRegion, Limits.CONTROL_RECEIVES);
         } catch (VerbsException | RuntimeException | Error e) {
             closeAll();
@@ -154,8 +159,12 @@ final class Link {
     }
 
     /** Where in that the notice of a copy leaves from. */
-    static long leavingNotice(int slot) {
-        return (long) (Limits.NOTICES + slot) * Messages.RECEIVE_BYTES;
+    long leavingNotice(int slot) {
+        return (long) (leeway.notices() + slot) * Messages.RECEIVE_BYTES;
+    }
+
+    Leeway leeway() {
+        return leeway;
     }
 
     Bell copyBell() {

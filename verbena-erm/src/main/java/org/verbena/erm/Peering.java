@@ -161,7 +161,7 @@ final class Peering {
         if (context == null) {
             throw new IllegalStateException("the ends have not agreed");
         }
-        return new Link(context, engine.channel(context));
+        return new Link(context, engine.channel(context), Leeway.USUAL);
     }
 
     // ---- the end that connected

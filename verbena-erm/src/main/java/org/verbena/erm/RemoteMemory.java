@@ -8,10 +8,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -55,7 +53,7 @@ public final class RemoteMemory implements AutoCloseable {
     private static final int ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
 
     private final SocketChannel channel;
-    private final Engine engine;
+    private final Attendant attendant;
     private final Link link;
     private final Regions regions;
     private final CopyQueue copies;
@@ -75,29 +73,29 @@ public final class RemoteMemory implements AutoCloseable {
      * @param number by which the connection is shown
      * @param side of this end, see {@link RegionId}
      */
-    RemoteMemory(SocketChannel channel, long number, Engine engine, Link link, Handshake peer, int side,
+    RemoteMemory(SocketChannel channel, long number, Attendant attendant, Link link, Handshake peer, int side,
             Consumer<String> whenEnded) {
         this.channel = channel;
-        this.engine = engine;
+        this.attendant = attendant;
         this.link = link;
         this.whenEnded = whenEnded;
         regions = new Regions(side, Math.min(Limits.REGIONS, peer.regions()));
         copies = new CopyQueue(regions, link, peer.notices());
         events = new EventQueue(regions, link, this::tellTaken);
-        control = new Control(regions, link, copies, events, peer);
+        control = new Control(regions, link, copies, events, peer, attendant);
         copies.events(events);
         events.copies(copies);
         shown = ShownMemory.begin(this, number, side == 0 ? SocketLayout.CLIENT : SocketLayout.SERVER);
     }
 
     private void tellTaken() {
-        engine.due(control);
+        attendant.due(control);
     }
 
     /** The queue pairs are connected. */
     void begin() throws VerbsException {
         link.begin(control.sends()::progress, control::take, this::ended);
-        engine.submit(control::take); // what came before somebody listened
+        attendant.submit(control::take); // what came before somebody listened
     }
 
     // ---- to get it
@@ -276,27 +274,8 @@ public final class RemoteMemory implements AutoCloseable {
         throw failure;
     }
 
-    /** Waits uninterrupted; null if the time is over. */
-    private static @Nullable Integer await(Future<Integer> answer, long nanos) {
-        boolean interrupted = false;
-        long end = System.nanoTime() + nanos;
-        try {
-            while (true) {
-                try {
-                    return answer.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (TimeoutException e) {
-                    return null;
-                } catch (ExecutionException e) {
-                    throw new IllegalStateException(e);
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+    private @Nullable Integer await(Future<Integer> answer, long nanos) {
+        return attendant.answer(answer, nanos);
     }
 
     /** Takes a region back; see {@link LocalRegion#close}. */
@@ -317,7 +296,7 @@ public final class RemoteMemory implements AutoCloseable {
         region.memory().close();
         regions.remove(region);
         if (ended.isDone()) {
-            engine.submit(() -> Engine.CLOSERS.execute(() -> release(FIRST_PAUSE_MILLIS)));
+            attendant.submit(() -> attendant.close(() -> release(FIRST_PAUSE_MILLIS)));
         }
     }
 
@@ -422,7 +401,7 @@ public final class RemoteMemory implements AutoCloseable {
     /** The link has failed. Any thread; it does not block. */
     private void ended(String reason) {
         whenEnded.accept(reason);
-        Engine.CLOSERS.execute(() -> end(reason));
+        attendant.close(() -> end(reason));
     }
 
     private void end(String reason) {
@@ -438,14 +417,14 @@ public final class RemoteMemory implements AutoCloseable {
         link.copyBell().close();
         link.eventBell().close();
         // the engine's thread may be looking at a queue yet, and does not any more after this
-        engine.submit(() -> Engine.CLOSERS.execute(() -> release(FIRST_PAUSE_MILLIS)));
+        attendant.submit(() -> attendant.close(() -> release(FIRST_PAUSE_MILLIS)));
     }
 
     /** Has all regions given back: the program has closed the channel. Any thread; it does not block. */
     void free() {
         free = true;
         if (ended.isDone()) {
-            engine.submit(() -> Engine.CLOSERS.execute(() -> release(FIRST_PAUSE_MILLIS)));
+            attendant.submit(() -> attendant.close(() -> release(FIRST_PAUSE_MILLIS)));
         }
     }
 
@@ -479,8 +458,8 @@ public final class RemoteMemory implements AutoCloseable {
         }
         if (refused != null) {
             Engine.debug("not given back yet: " + refused.getMessage());
-            CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS, Engine.CLOSERS).execute(
-                    () -> release(Math.min(2 * pauseMillis, LAST_PAUSE_MILLIS)));
+            CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS, attendant::close)
+                    .execute(() -> release(Math.min(2 * pauseMillis, LAST_PAUSE_MILLIS)));
         }
     }
 

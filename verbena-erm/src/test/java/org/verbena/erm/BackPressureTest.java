@@ -43,7 +43,7 @@ class BackPressureTest {
                 sent += error == 0 ? 1 : 0;
             }
             assertThat(error).isEqualTo(Errno.ENOBUFS);
-            assertThat(sent).isEqualTo(Limits.NOTICES);
+            assertThat(sent).isEqualTo(Leeway.USUAL.notices());
             assertThat(a.statistics().stalls()).isPositive();
             for (int i = 0; i < 1000; i++) {
                 assertThat(wait(a, a.copies().copy(source.id(), 0, target.id(), 0, 8, 0, 0))).isZero();
@@ -77,7 +77,7 @@ class BackPressureTest {
             LocalRegion source = a.allocate(64, WRITE, 0);
             LocalRegion target = b.allocate(64, WRITE, 0);
             Ends.event(b, EventType.REGION_ADDED);
-            for (int i = 0; i < 20 * Limits.NOTICES; i++) {
+            for (int i = 0; i < 20 * Leeway.USUAL.notices(); i++) {
                 long end = System.nanoTime() + Ends.LONG.toNanos();
                 int error;
                 while ((error = wait(a, a.copies().copy(source.id(), 0, target.id(), 0, 8,
@@ -158,12 +158,12 @@ class BackPressureTest {
             LocalRegion target = b.allocate(64, WRITE, 0);
             Ends.event(b, EventType.REGION_ADDED);
             List<CompletableFuture<Void>> all = new ArrayList<>();
-            int count = 3 * Limits.ASYNC_NOTICES;
+            int count = 3 * Leeway.USUAL.asyncNotices();
             for (int i = 0; i < count; i++) {
                 all.add(a.copyAsync(source.id(), 0, target.id(), 0, 64, CopyFlags.REMOTE_COMPLETION, i));
             }
-            all.get(Limits.ASYNC_NOTICES - 1).get(30, TimeUnit.SECONDS);
-            assertThat(all.get(Limits.ASYNC_NOTICES)).isNotDone();
+            all.get(Leeway.USUAL.asyncNotices() - 1).get(30, TimeUnit.SECONDS);
+            assertThat(all.get(Leeway.USUAL.asyncNotices())).isNotDone();
             for (int i = 0; i < count; i++) {
                 Ends.event(b, EventType.COPIED);
                 assertThat(b.events().userData()).isEqualTo(i);
@@ -194,6 +194,43 @@ class BackPressureTest {
             assertThat(Ends.completion(a)).isEqualTo(WcStatus.SUCCESS);
             assertThat(a.copies().context()).isEqualTo(77);
             assertThat(a.copies().outstanding()).isZero();
+        }
+    }
+
+    /** Whoever takes memory back waits for them all the same. */
+    @Test
+    @Tag("any-provider")
+    void memoryIsTakenBackBehindUnsignaledCopies() throws Exception {
+        try (Ends ends = Ends.open()) {
+            RemoteMemory a = ends.memoryA();
+            LocalRegion source = a.allocate(64, WRITE, 0);
+            LocalRegion target = ends.memoryB().allocate(64, WRITE, 0);
+            assertThat(a.copies().copy(source.id(), 0, target.id(), 0, 8, CopyFlags.UNSIGNALED, 1)).isZero();
+            target.close();
+            source.close();
+            assertThat(ends.memoryB().endReason()).isEmpty();
+            assertThat(a.endReason()).isEmpty();
+        }
+    }
+
+    /** Events that came before the program took the memory back, and had not been looked at. */
+    @Test
+    @Tag("any-provider")
+    void eventsOfMemoryThatWasTakenBackAreDropped() throws Exception {
+        try (Ends ends = Ends.open()) {
+            RemoteMemory a = ends.memoryA();
+            RemoteMemory b = ends.memoryB();
+            LocalRegion source = a.allocate(64, WRITE, 0);
+            LocalRegion target = b.allocate(64, WRITE, 0);
+            Ends.event(b, EventType.REGION_ADDED);
+            a.copyAsync(source.id(), 0, target.id(), 0, 8, CopyFlags.REMOTE_COMPLETION, 1).get(30, TimeUnit.SECONDS);
+            assertThat(b.await(RemoteMemory.EVENTS, Ends.LONG)).isTrue();
+            assertThat(a.copies().copy(source.id(), 0, target.id(), 0, 8, CopyFlags.REMOTE_COMPLETION, 0)).isZero();
+            assertThat(Ends.completion(a)).isEqualTo(WcStatus.SUCCESS);
+            b.arm(RemoteMemory.EVENTS); // it holds one now
+            target.close();
+            assertThat(b.events().poll()).isFalse();
+            assertThat(b.statistics().lateEvents()).isEqualTo(2);
         }
     }
 

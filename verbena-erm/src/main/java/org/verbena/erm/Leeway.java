@@ -1,0 +1,12 @@
+package org.verbena.erm;
+
+/**
+ * How many notices this end's program may leave unseen, so that there are receives for so many.
+ *
+ * @param notices of copies of the other end's {@link CopyQueue}
+ * @param asyncNotices of its asynchronous copies
+ */
+record Leeway(int notices, int asyncNotices) {
+    /** What each connection has. */
+    static final Leeway USUAL = new Leeway(256, 256);
+}

@@ -1,0 +1,743 @@
+package org.verbena.erm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.IntUnaryOperator;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * Both ends of a connection, what is between them, and what attends to them, moved step by step by one thread: the product's
+ * remote memory on a {@link Fabric} that carries out what it is told to. Each step checks what it gets: events come in order,
+ * none is lost, none comes twice, and the bytes are there before; completions come in order; whoever sleeps is woken; no
+ * message is sent that the other end has no receive for, no copy touches memory that was taken back.
+ *
+ * <p>A call that waits, as taking memory back does, has other steps happen meanwhile.
+ */
+final class ErmModel {
+    /** What happens at one end. */
+    enum Step {
+        WRITE, READ, WRITE_SILENTLY, BATCH, ASYNC, STALE, TAKE, POLL, SLEEP_FOR_EVENTS, SLEEP_FOR_COMPLETIONS,
+        CARRY_DATA,
+        CARRY_CONTROL, HEAR_OF_END, SERVE, REFUSE, REGISTER, DEREGISTER, CLOSE
+    }
+
+    private static final int ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
+    /** Copies of a kind go to these places in turn; asynchronous ones to as many behind them, silent ones behind those. */
+    private static final int PLACES = 32;
+    private static final int BYTES = Long.BYTES;
+    private static final int REGION_BYTES = 3 * PLACES * BYTES;
+    /** More than there are copies at a time. */
+    private static final int SOURCES = 256;
+    private static final int MOST_REGIONS = 3;
+    private static final int DEEPEST = 3;
+    private static final int MOST_STEPS = 1_000_000;
+    private static final SocketChannel CHANNEL = channel();
+
+    private static SocketChannel channel() {
+        try {
+            return SocketChannel.open();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A copy with an event; asynchronous ones are numbered by themselves, from -1 down. */
+    private record Told(long number, int region, long offset, boolean write) {}
+
+    /** What is at one end, and what the model knows of it. */
+    final class End implements Attendant {
+        final String name;
+        final Fabric.Port port;
+        final Link link;
+        final ArrayDeque<Runnable> jobs = new ArrayDeque<>();
+        final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+        final Set<Engine.Duty> duties = new LinkedHashSet<>();
+        End other;
+        RemoteMemory memory;
+        LocalRegion own;
+        final List<LocalRegion> regions = new ArrayList<>();
+        final Set<Integer> gone = new HashSet<>();
+        /** Regions of the other end that this end's program has been told of; false if they have been taken back. */
+        final Map<Integer, Boolean> known = new HashMap<>();
+
+        final ArrayDeque<Told> told = new ArrayDeque<>();
+        final ArrayDeque<Told> asyncTold = new ArrayDeque<>();
+        final List<CompletableFuture<Void>> futures = new ArrayList<>();
+        long number;
+        long asyncNumber;
+        /** Contexts of copies that have not completed, and whether they complete in silence. */
+        final ArrayDeque<Long> under = new ArrayDeque<>();
+        final ArrayDeque<Boolean> silent = new ArrayDeque<>();
+        long copies;
+        long asyncCopies;
+        /** Events that the last call was refused for; negative if it may be that an earlier one was. */
+        int wanted;
+        long events;
+        long late;
+        /** Some of them were not even sent. */
+        long lateAsync;
+        long refusals;
+        boolean asleepForEvents;
+        boolean asleepForCompletions;
+        boolean closed;
+        boolean sawEnd;
+
+        End(String name) throws VerbsException {
+            this.name = name;
+            port = fabric.port();
+            link = new Link(port.context, port.channel, leeway);
+        }
+
+        FabricQueuePair data() {
+            return (FabricQueuePair) link.data();
+        }
+
+        FabricQueuePair control() {
+            return (FabricQueuePair) link.control();
+        }
+
+        boolean hasWork() {
+            return port.channel.events() > 0 || !jobs.isEmpty() || !tasks.isEmpty() || !duties.isEmpty();
+        }
+
+        /** Does one of the things that the engine and its helpers have to do. */
+        void serve() {
+            List<Runnable> all = new ArrayList<>(4);
+            if (port.channel.events() > 0) {
+                all.add(() -> {
+                    CompletionQueue queue = port.channel.await(Duration.ZERO);
+                    ((Runnable) java.util.Objects.requireNonNull(queue.userContext())).run();
+                });
+            }
+            if (!duties.isEmpty()) {
+                all.add(() -> {
+                    Engine.Duty duty = duties.iterator().next();
+                    duties.remove(duty);
+                    duty.attend();
+                });
+            }
+            if (!jobs.isEmpty()) {
+                all.add(() -> jobs.remove().run());
+            }
+            if (!tasks.isEmpty()) {
+                all.add(() -> tasks.remove().run());
+            }
+            all.get(choice.applyAsInt(all.size())).run();
+        }
+
+        @Override
+        public void submit(Runnable job) {
+            jobs.add(job);
+        }
+
+        @Override
+        public void due(Engine.Duty duty) {
+            duties.add(duty);
+        }
+
+        @Override
+        public void close(Runnable task) {
+            tasks.add(task);
+        }
+
+        @Override
+        public void await(Runnable task) {
+            tasks.add(task);
+        }
+
+        @Override
+        public void pause(long nanos) {
+            goOnMeanwhile(name + " waits for its copies");
+        }
+
+        @Override
+        public Integer answer(Future<Integer> answer, long nanos) {
+            while (!answer.isDone()) {
+                goOnMeanwhile(name + " waits for an answer");
+            }
+            return answer.resultNow();
+        }
+
+        @Override
+        public String toString() {
+            return "%s: %d copies, %d of them told, %d refused, %d asynchronous; %d events; asleep %s %s, open %s"
+                    .formatted(name, copies, number, refusals, asyncCopies, events, asleepForEvents,
+                            asleepForCompletions, memory.isOpen());
+        }
+    }
+
+    final Fabric fabric = new Fabric();
+    final Leeway leeway;
+    final End a;
+    final End b;
+    private final End[] ends;
+    private final IntUnaryOperator choice;
+    /** Steps that happen while a call waits; null if only what has to be done goes on. */
+    private final @Nullable Runnable meanwhile;
+    /** Of calls that wait; from the deepest on only what has to be done goes on. */
+    private int depth = DEEPEST;
+
+    /**
+     * @param leeway of both ends
+     * @param choice one of so many things
+     * @param meanwhile a step that happens while a call waits; null for none but those that have to
+     */
+    ErmModel(Leeway leeway, IntUnaryOperator choice, @Nullable Runnable meanwhile) throws VerbsException {
+        this.leeway = leeway;
+        this.choice = choice;
+        this.meanwhile = meanwhile;
+        a = new End("a");
+        b = new End("b");
+        ends = new End[] {a, b};
+        a.other = b;
+        b.other = a;
+        FabricQueuePair.connect(a.data(), b.data());
+        FabricQueuePair.connect(a.control(), b.control());
+        Handshake peer = new Handshake(Handshake.VERSION, Handshake.COPIES, 1, 2, leeway.notices(), leeway
+                .asyncNotices(), MOST_REGIONS + 1);
+        for (End end : ends) {
+            end.memory = new RemoteMemory(CHANNEL, 0, end, end.link, peer, end == a ? 0 : 1, reason -> {});
+            end.memory.begin();
+        }
+        for (End end : ends) {
+            end.own = end.memory.allocate(2L * SOURCES * BYTES, AccessFlags.LOCAL_WRITE, 0);
+            register(end);
+        }
+        goOn();
+        depth = 0;
+    }
+
+    // ---- what goes on by itself
+
+    private List<Runnable> possible() {
+        List<Runnable> all = new ArrayList<>();
+        for (End end : ends) {
+            if (end.data().canGoOn()) {
+                all.add(() -> end.data().carryOut());
+            }
+            if (end.control().canGoOn()) {
+                all.add(() -> end.control().carryOut());
+            }
+            if (end.data().hasNews()) {
+                all.add(() -> end.data().hear());
+            }
+            if (end.control().hasNews()) {
+                all.add(() -> end.control().hear());
+            }
+            if (end.hasWork()) {
+                all.add(end::serve);
+            }
+        }
+        return all;
+    }
+
+    private void goOnMeanwhile(String who) {
+        List<Runnable> all = possible();
+        if (all.isEmpty()) {
+            throw new AssertionError(who + ", and nothing is under way");
+        }
+        depth++;
+        try {
+            if (meanwhile != null && depth < DEEPEST && choice.applyAsInt(3) == 0) {
+                meanwhile.run();
+            } else {
+                all.get(choice.applyAsInt(all.size())).run();
+            }
+        } finally {
+            depth--;
+        }
+    }
+
+    /** Until nothing goes on by itself any more. */
+    private void goOn() {
+        List<Runnable> all;
+        int steps = 0;
+        while (!(all = possible()).isEmpty()) {
+            all.get(choice.applyAsInt(all.size())).run();
+            assertThat(++steps).as("it never comes to rest").isLessThan(MOST_STEPS);
+        }
+        check();
+    }
+
+    /** What holds at each moment. */
+    void check() {
+        assertThat(fabric.faults()).isEmpty();
+        for (End end : ends) {
+            if (end.data().lacksReceive()) {
+                throw new AssertionError(end.name + " sends a notice that there is no receive for");
+            }
+            if (!a.closed && !b.closed && !end.memory.isOpen()) {
+                throw new AssertionError(end.name + " has ended: " + end.memory.endReason());
+            }
+        }
+    }
+
+    // ---- steps
+
+    boolean isPossible(Step step, End end) {
+        return switch (step) {
+            case CARRY_DATA -> end.data().canGoOn();
+            case CARRY_CONTROL -> end.control().canGoOn();
+            case HEAR_OF_END -> end.data().hasNews() || end.control().hasNews();
+            case SERVE -> end.hasWork();
+            case WRITE, READ, WRITE_SILENTLY, BATCH -> isAwakeForCompletions(end); // it is the same thread
+            case REGISTER -> depth == 0 && end.memory.isOpen() && end.regions.size() < MOST_REGIONS;
+            case DEREGISTER -> depth < 2 && !end.regions.isEmpty();
+            case CLOSE -> depth == 0 && !end.closed;
+            default -> true;
+        };
+    }
+
+    void step(Step step, End end) throws VerbsException {
+        switch (step) {
+            case WRITE -> copy(end, true, CopyFlags.REMOTE_COMPLETION);
+            case READ -> copy(end, false, CopyFlags.REMOTE_COMPLETION);
+            case WRITE_SILENTLY -> copy(end, true, CopyFlags.UNSIGNALED);
+            case BATCH -> batch(end);
+            case ASYNC -> async(end);
+            case STALE -> stale(end);
+            case TAKE -> take(end);
+            case POLL -> poll(end);
+            case SLEEP_FOR_EVENTS -> sleepForEvents(end);
+            case SLEEP_FOR_COMPLETIONS -> sleepForCompletions(end);
+            case CARRY_DATA -> end.data().carryOut();
+            case CARRY_CONTROL -> end.control().carryOut();
+            case HEAR_OF_END -> {
+                if (end.data().hasNews()) {
+                    end.data().hear();
+                } else {
+                    end.control().hear();
+                }
+            }
+            case SERVE -> end.serve();
+            case REFUSE -> end.data().refuseOnce();
+            case REGISTER -> register(end);
+            case DEREGISTER -> deregister(end);
+            case CLOSE -> close(end);
+        }
+        check();
+    }
+
+    private @Nullable RemoteRegion target(End end) {
+        List<RemoteRegion> all = end.memory.remoteRegions();
+        return all.isEmpty() ? null : all.get(choice.applyAsInt(all.size()));
+    }
+
+    private static long source(End end, long value) {
+        long at = end.copies % SOURCES * BYTES;
+        end.own.segment().set(ValueLayout.JAVA_LONG, at, value);
+        return at;
+    }
+
+    private static long place(long number) {
+        return number % PLACES * BYTES;
+    }
+
+    private int copy(End end, boolean write, int flags) {
+        RemoteRegion theirs = target(end);
+        if (theirs == null) {
+            return Errno.ENOENT;
+        }
+        boolean tell = (flags & CopyFlags.REMOTE_COMPLETION) != 0;
+        long at = tell ? place(end.number) : 2 * PLACES * BYTES + place(end.copies);
+        long here = write ? source(end, end.number) : (SOURCES + end.copies % SOURCES) * BYTES;
+        int error = write
+                ? end.memory.copies().copy(end.own.id(), here, theirs.id(), at, BYTES, flags, end.copies, end.number)
+                : end.memory.copies().copy(theirs.id(), at, end.own.id(), here, BYTES, flags, end.copies, end.number);
+        answered(end, error, 1, tell ? 1 : 0);
+        if (error == 0) {
+            started(end, theirs.id(), at, write, flags);
+        }
+        return error;
+    }
+
+    private void started(End end, int region, long at, boolean write, int flags) {
+        if ((flags & CopyFlags.REMOTE_COMPLETION) != 0) {
+            end.told.add(new Told(end.number++, region, at, write));
+        }
+        end.under.add(end.copies++);
+        end.silent.add((flags & CopyFlags.UNSIGNALED) != 0);
+    }
+
+    /** What a copy, or a batch, may answer: one that was checked by the model, so that it may be refused for the moment only. */
+    private void answered(End end, int error, int copies, int events) {
+        if (events > 0) { // EAGAIN may be said before it is looked whether there is room for events, or after
+            end.wanted = error == Errno.ENOBUFS ? events : error == Errno.EAGAIN ? -Math.abs(end.wanted) : 0;
+        }
+        end.refusals += error == Errno.ENOBUFS ? 1 : 0;
+        boolean right = switch (error) {
+            case 0 -> end.memory.isOpen() || !isEnded(end);
+            case Errno.ENOBUFS -> events > 0;
+            case Errno.EAGAIN -> end.memory.copies().outstanding() > 0;
+            case Errno.ENOTCONN -> !end.memory.isOpen();
+            default -> false;
+        };
+        assertThat(right).as("%s: %d copies with %d events answer %s", end.name, copies, events, Errno.name(error))
+                .isTrue();
+    }
+
+    /** It has failed, and its queues know. */
+    private static boolean isEnded(End end) {
+        return !end.memory.isOpen() && end.tasks.isEmpty() && end.jobs.isEmpty();
+    }
+
+    private void batch(End end) {
+        RemoteRegion theirs = target(end);
+        if (theirs == null) {
+            return;
+        }
+        int count = 1 + choice.applyAsInt(4);
+        int[] flags = new int[count];
+        boolean[] writes = new boolean[count];
+        int tells = 0;
+        CopyQueue queue = end.memory.copies().start();
+        for (int i = 0; i < count; i++) {
+            flags[i] = choice.applyAsInt(8);
+            writes[i] = choice.applyAsInt(4) > 0;
+            boolean tell = (flags[i] & CopyFlags.REMOTE_COMPLETION) != 0;
+            long at = place(end.number + tells) + (tell ? 0 : 2 * PLACES * BYTES);
+            long here = ((writes[i] ? 0 : SOURCES) + (end.copies + i) % SOURCES) * BYTES;
+            if (writes[i]) {
+                end.own.segment().set(ValueLayout.JAVA_LONG, here, end.number + tells);
+                queue.add(end.own.id(), here, theirs.id(), at, BYTES, flags[i], end.copies + i, end.number + tells);
+            } else {
+                queue.add(theirs.id(), at, end.own.id(), here, BYTES, flags[i], end.copies + i, end.number + tells);
+            }
+            tells += tell ? 1 : 0;
+        }
+        if (tells > leeway.notices()) {
+            queue.start(); // it would be refused for ever
+            return;
+        }
+        int error = queue.commit();
+        answered(end, error, count, tells);
+        for (int i = 0; i < count && error == 0; i++) {
+            started(end, theirs.id(), place(end.number), writes[i], flags[i]);
+        }
+    }
+
+    private void async(End end) {
+        RemoteRegion theirs = target(end);
+        if (theirs == null || !end.memory.isOpen()) {
+            return;
+        }
+        long number = end.asyncNumber++;
+        long at = PLACES * BYTES + place(number);
+        // of memory of its own, for it may be copied at any time
+        LocalRegion from = end.own;
+        long here = (SOURCES + number % SOURCES) * BYTES;
+        long data = -1 - number;
+        end.asyncTold.add(new Told(data, theirs.id(), at, false));
+        end.asyncCopies++;
+        end.futures.add(end.memory.copyAsync(theirs.id(), at, from.id(), here, BYTES, CopyFlags.REMOTE_COMPLETION,
+                data));
+    }
+
+    /** Memory that was taken back is not found. */
+    private void stale(End end) {
+        for (int id : end.other.gone) {
+            if (end.memory.remoteRegion(id) == null) {
+                int error = end.memory.copies().copy(end.own.id(), 0, id, 0, 1, CopyFlags.REMOTE_COMPLETION, 0, 0);
+                assertThat(error).isIn(Errno.ENOENT, end.memory.isOpen() ? Errno.ENOENT : Errno.ENOTCONN);
+                return;
+            }
+        }
+    }
+
+    /** Whether the program is awake to look for events. */
+    private static boolean isAwakeForEvents(End end) {
+        if (end.asleepForEvents && isRung(end.link.eventBell())) {
+            end.asleepForEvents = false;
+        }
+        return !end.asleepForEvents;
+    }
+
+    private static boolean isAwakeForCompletions(End end) {
+        if (end.asleepForCompletions && isRung(end.link.copyBell())) {
+            end.asleepForCompletions = false;
+        }
+        return !end.asleepForCompletions;
+    }
+
+    private static boolean isRung(Bell bell) {
+        try {
+            return bell.await(0);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private boolean take(End end) {
+        boolean found = isAwakeForEvents(end) && end.memory.events().poll();
+        if (found) {
+            event(end);
+        }
+        return found;
+    }
+
+    private void event(End end) {
+        EventQueue e = end.memory.events();
+        assertThat(end.sawEnd).as("an event after the end").isFalse();
+        switch (e.type()) {
+            case EventType.CLOSED -> {
+                assertThat(end.memory.isOpen()).isFalse();
+                end.sawEnd = true;
+            }
+            case EventType.REGION_ADDED -> assertThat(end.known.put(e.region(), true)).as("region %d", e.region())
+                    .isNull();
+            case EventType.REGION_REMOVED -> assertThat(end.known.put(e.region(), false)).as("region %d", e.region())
+                    .isEqualTo(true);
+            default -> copied(end, e);
+        }
+    }
+
+    private void copied(End end, EventQueue e) {
+        boolean async = e.userData() < 0;
+        ArrayDeque<Told> sent = async ? end.other.asyncTold : end.other.told;
+        skipLate(end, sent, e.userData());
+        Told expected = sent.poll();
+        assertThat(expected).as("%s gets event %d", end.name, e.userData()).isNotNull();
+        assertThat(e.userData()).isEqualTo(expected.number());
+        assertThat(e.region()).isEqualTo(expected.region());
+        assertThat(e.offset()).isEqualTo(expected.offset());
+        assertThat(e.length()).isEqualTo(BYTES);
+        assertThat(e.type()).isEqualTo(expected.write() ? EventType.COPIED : EventType.COPIED_FROM);
+        end.events++;
+        if (expected.write()) {
+            LocalRegion region = end.memory.localRegions().stream().filter(r -> r.id() == e.region()).findAny()
+                    .orElseThrow();
+            long value = region.segment().get(ValueLayout.JAVA_LONG, e.offset());
+            assertThat(value).as("bytes of event %d", expected.number()).isGreaterThanOrEqualTo(expected.number());
+            assertThat(value % PLACES).isEqualTo(expected.number() % PLACES);
+        }
+    }
+
+    /** Events of memory that has been taken back may have come too late; no others. */
+    private static void skipLate(End end, ArrayDeque<Told> sent, long until) {
+        while (!sent.isEmpty() && sent.element().number() != until && (end.gone.contains(sent.element().region())
+                || isRefused(end.other, sent.element()))) {
+            Told skipped = sent.remove();
+            end.late += skipped.number() >= 0 ? 1 : 0;
+            end.lateAsync += skipped.number() < 0 ? 1 : 0;
+        }
+    }
+
+    /** An asynchronous copy that had to wait may find its region gone then. */
+    private static boolean isRefused(End from, Told copy) {
+        return copy.number() < 0 && from.futures.get((int) (-1 - copy.number())).isCompletedExceptionally();
+    }
+
+    private boolean poll(End end) {
+        boolean found = isAwakeForCompletions(end) && end.memory.copies().poll();
+        if (found) {
+            completion(end);
+        }
+        return found;
+    }
+
+    private void completion(End end) {
+        CopyQueue queue = end.memory.copies();
+        boolean good = queue.status() == WcStatus.SUCCESS;
+        assertThat(good || !end.memory.isOpen() || a.closed || b.closed).as(WcStatus.toString(queue.status()))
+                .isTrue();
+        while (end.silent.peek() == Boolean.TRUE && end.under.element() != queue.context()) {
+            end.silent.remove();
+            end.under.remove();
+        }
+        assertThat(end.under.poll()).as("completion of").isEqualTo(queue.context());
+        assertThat(end.silent.remove() && good).as("a silent completion").isFalse();
+    }
+
+    private void sleepForEvents(End end) {
+        if (isAwakeForEvents(end) && !end.memory.arm(RemoteMemory.EVENTS)) {
+            end.asleepForEvents = true;
+        }
+    }
+
+    private void sleepForCompletions(End end) {
+        if (!isAwakeForCompletions(end)) {
+            return;
+        }
+        if (!end.memory.arm(RemoteMemory.COMPLETIONS)) {
+            end.asleepForCompletions = true;
+        } else if (!poll(end) && end.memory.isOpen()) {
+            assertThat(end.wanted).as("nothing is there, and nothing was refused").isNotZero();
+            assertThat(end.memory.copies().credit().hasRoom(Math.abs(end.wanted))).as("room for %d", end.wanted)
+                    .isTrue();
+            end.wanted = 0;
+        }
+    }
+
+    private void register(End end) throws VerbsException {
+        try {
+            end.regions.add(end.memory.allocate(REGION_BYTES, ALL, end.regions.size()));
+        } catch (VerbsException e) {
+            assertThat(end.memory.isOpen()).as(e.getMessage()).isFalse();
+        }
+    }
+
+    private void deregister(End end) throws VerbsException {
+        LocalRegion region = end.regions.get(choice.applyAsInt(end.regions.size()));
+        if (!region.isRevoked()) { // else a call that waits is about to do it, and another thread would wait for that one
+            region.close();
+            end.regions.remove(region);
+            end.gone.add(region.id());
+        }
+    }
+
+    private void close(End end) {
+        end.closed = true;
+        end.link.fail("closed by this end"); // as when the channel is closed
+        end.memory.free();
+    }
+
+    // ---- the end of a schedule
+
+    /** All is delivered and attended to, and who was asleep for something has been woken. */
+    void checkSleepers() {
+        goOn();
+        for (End end : ends) {
+            if (!isAwakeForEvents(end)) {
+                assertThat(end.memory.events().poll()).as("%s sleeps, and there is an event", end.name).isFalse();
+            }
+            if (!isAwakeForCompletions(end)) {
+                assertThat(end.memory.copies().poll()).as("%s sleeps, and there is a completion", end.name).isFalse();
+                assertThat(end.memory.isOpen()).as("%s sleeps, and all has ended", end.name).isTrue();
+                assertThat(end.wanted > 0 && end.memory.copies().credit().hasRoom(end.wanted)).as(
+                        "%s sleeps, and there is room for %d events", end.name, end.wanted).isFalse();
+            }
+        }
+    }
+
+    /** Both programs do what they can: all comes that was sent, and there is room for more. */
+    void settle() {
+        depth = DEEPEST;
+        checkSleepers();
+        for (End end : ends) {
+            end.asleepForEvents = false;
+            end.asleepForCompletions = false;
+        }
+        if (!a.closed && !b.closed) {
+            End waits = ends[choice.applyAsInt(2)]; // for credit, and takes nothing until it comes
+            takeAll(waits.other);
+            checkRoom(waits);
+        }
+        takeAll(ends);
+        if (!a.closed && !b.closed) {
+            for (End end : ends) {
+                skipLate(end.other, end.told, Long.MAX_VALUE);
+                skipLate(end.other, end.asyncTold, Long.MAX_VALUE);
+            }
+            for (End end : ends) {
+                assertThat(end.told).as("%s has sent", end.name).isEmpty();
+                assertThat(end.asyncTold).as("%s has sent", end.name).isEmpty();
+                assertThat(end.silent).as("copies of %s that have not completed: %s", end.name, end.under)
+                        .doesNotContain(false);
+                assertThat(end.memory.statistics().lateEvents()).isBetween(end.late, end.late + end.lateAsync);
+                awaitAsync(end);
+            }
+            for (End end : ends) {
+                checkRoom(end);
+            }
+            takeAll(ends);
+        }
+    }
+
+    /** They are done by threads of the common pool. */
+    private void awaitAsync(End end) {
+        for (CompletableFuture<Void> copy : end.futures) {
+            try {
+                copy.get(30, TimeUnit.SECONDS);
+            } catch (ExecutionException e) {
+                assertThat(e.getCause()).isInstanceOfSatisfying(VerbsException.class, why -> assertThat(why.errno())
+                        .isIn(
+                                Errno.ENOENT, a.closed || b.closed ? Errno.ENOTCONN : Errno.ENOENT, a.closed || b.closed
+                                        ? Errno.EIO
+                                        : Errno.ENOENT));
+            } catch (InterruptedException | TimeoutException e) {
+                throw new AssertionError("asynchronous copies of " + end.name, e);
+            }
+        }
+    }
+
+    private void takeAll(End... who) {
+        boolean more = true;
+        while (more || !possible().isEmpty()) { // who finds nothing more gives back what was seen last
+            goOn();
+            more = false;
+            for (End end : who) {
+                while (take(end)) {
+                    more = true;
+                }
+                while (poll(end)) {
+                    more = true;
+                }
+            }
+        }
+        check();
+    }
+
+    /** What was taken has been told, but for less than half of what may be left unseen. */
+    private void checkRoom(End end) {
+        int least = leeway.notices() - Math.max(0, leeway.notices() / 2 - 1);
+        for (int i = 0; i < least && !end.memory.remoteRegions().isEmpty(); i++) {
+            int error = copy(end, true, CopyFlags.REMOTE_COMPLETION);
+            boolean more = true;
+            while (error == Errno.EAGAIN && more) { // the queue is full, or one copy was yet to be refused
+                goOn();
+                more = poll(end);
+                error = copy(end, true, CopyFlags.REMOTE_COMPLETION);
+            }
+            assertThat(error).as("copy %d of %d that %s has room for", i, least, end.name).isZero();
+        }
+    }
+
+    /** Closes what is open: each learns of it once, and all is given back. */
+    void end() {
+        for (End end : ends) {
+            if (!end.closed) {
+                close(end);
+                takeAll(ends);
+            }
+        }
+        takeAll(ends);
+        for (End end : ends) {
+            assertThat(end.sawEnd).as("%s was told of the end", end.name).isTrue();
+            while (end.silent.peek() == Boolean.TRUE) {
+                end.silent.remove();
+                end.under.remove();
+            }
+            assertThat(end.under).as("copies of %s", end.name).isEmpty();
+            assertThat(end.memory.copies().outstanding()).isZero();
+            awaitAsync(end);
+            assertThat(end.memory.localRegions()).isEmpty();
+        }
+        assertThat(fabric.open()).isEmpty();
+        assertThat(fabric.faults()).isEmpty();
+    }
+}

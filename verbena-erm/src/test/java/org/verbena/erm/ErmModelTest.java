@@ -1,0 +1,133 @@
+package org.verbena.erm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Random;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.erm.ErmModel.End;
+import org.verbena.erm.ErmModel.Step;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * Two ends that copy, take events, wait, register and take back memory, and close, in an order that a seed decides, with so
+ * little room for events that each bound is met: see {@link ErmModel} for what holds. {@link ErmEnumerationTest} has all short
+ * orders of what has to do with credit.
+ */
+class ErmModelTest {
+    private static final int SEEDS = Integer.getInteger("verbena.test.seeds", 2000);
+    private static final long SEED = Long.getLong("verbena.test.seed", 0);
+    private static final int[] LEEWAYS = {1, 2, 3, 4, 5, 8, 256};
+
+    /** How likely each step is, in the order of {@link Step}. */
+    private static final int[] WEIGHTS = {20, 6, 3, 6, 8, 2, 20, 12, 5, 5, 12, 12, 6, 20, 1, 2, 2, 1};
+
+    /** What schedules have come to, all together. */
+    private static final class Reached {
+        long copies;
+        long events;
+        long refusals;
+        long late;
+        int closed;
+
+        @Override
+        public String toString() {
+            return copies + " copies, " + events + " events, " + refusals + " refused, " + late + " too late, " + closed
+                    + " closed early";
+        }
+    }
+
+    /** A run of one seed. */
+    private static final class Schedule {
+        private final Random random;
+        private final ErmModel model;
+        /** Each end's program does more or less of one thing than of another. */
+        private final int[][] weights = new int[2][];
+        private final boolean closes;
+
+        Schedule(long seed) throws VerbsException {
+            random = new Random(seed);
+            for (int end = 0; end < 2; end++) {
+                weights[end] = WEIGHTS.clone();
+                for (int i = 0; i < WEIGHTS.length; i++) {
+                    weights[end][i] *= random.nextInt(4) == 0 ? random.nextInt(4) : 2;
+                }
+            }
+            closes = random.nextInt(4) == 0;
+            Leeway leeway = new Leeway(LEEWAYS[random.nextInt(LEEWAYS.length)], LEEWAYS[random.nextInt(
+                    LEEWAYS.length)]);
+            model = new ErmModel(leeway, random::nextInt, this::step);
+        }
+
+        void run(Reached reached) throws VerbsException {
+            int steps = 20 + random.nextInt(random.nextInt(10) == 0 ? 2000 : 300);
+            for (int i = 0; i < steps; i++) {
+                step();
+            }
+            model.settle();
+            for (End end : new End[] {model.a, model.b}) {
+                reached.copies += end.copies + end.asyncCopies;
+                reached.events += end.events;
+                reached.refusals += end.refusals;
+                reached.late += end.late;
+                reached.closed += end.closed ? 1 : 0;
+            }
+            model.end();
+        }
+
+        private void step() {
+            int which = random.nextInt(2);
+            End end = which == 0 ? model.a : model.b;
+            Step step = Step.values()[pick(weights[which])];
+            if (step == Step.CLOSE && (!closes || random.nextInt(20) > 0) || !model.isPossible(step, end)) {
+                return;
+            }
+            try {
+                model.step(step, end);
+            } catch (VerbsException e) {
+                throw new AssertionError(step + " of " + end, e);
+            }
+        }
+
+        private int pick(int[] from) {
+            int sum = 0;
+            for (int weight : from) {
+                sum += weight;
+            }
+            int left = random.nextInt(sum);
+            int i = 0;
+            while (left >= from[i]) {
+                left -= from[i++];
+            }
+            return i;
+        }
+    }
+
+    private static void run(long seed, Reached reached) {
+        Schedule schedule = null;
+        try {
+            schedule = new Schedule(seed);
+            schedule.run(reached);
+        } catch (AssertionError | Exception e) {
+            throw new AssertionError("-Dverbena.test.seeds=1 -Dverbena.test.seed=" + seed + (schedule == null
+                    ? ""
+                    : ": " + schedule.model.leeway + ", " + schedule.model.a + "; " + schedule.model.b), e);
+        }
+    }
+
+    @Test
+    void nothingIsLostAndNobodyWaitsForEver() {
+        Reached reached = new Reached();
+        for (int i = 0; i < SEEDS; i++) {
+            run(SEED + i, reached);
+        }
+        System.out.println("ErmModelTest: " + reached);
+        if (SEEDS >= 2000) { // what has not happened was not tested
+            assertThat(reached.refusals).isGreaterThan(1000);
+            assertThat(reached.events).isGreaterThan(10_000);
+            assertThat(reached.late).isPositive();
+            assertThat(reached.closed).isGreaterThan(20);
+        }
+    }
+}
