@@ -1,6 +1,7 @@
 package org.verbena.erm;
 
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -24,6 +25,12 @@ final class Control extends Engine.Duty {
     /** Who waits for an answer, by id. */
     private final Map<Integer, CompletableFuture<Integer>> announcing = new ConcurrentHashMap<>();
     private final Map<Integer, CompletableFuture<Integer>> revoking = new ConcurrentHashMap<>();
+    /** By id and number. */
+    private final Map<Long, CompletableFuture<Integer>> holding = new ConcurrentHashMap<>();
+    private final Map<Long, CompletableFuture<Integer>> updating = new ConcurrentHashMap<>();
+    /** Regions of the other end that it is to change, and that copies of this end have not left yet. */
+    private final Set<Integer> leaving = ConcurrentHashMap.newKeySet();
+    private final boolean peerKnowsUpdates;
     private int asyncTakenByPeer;
 
     Control(Regions regions, Link link, CopyQueue copies, EventQueue events, Handshake peer,
@@ -34,6 +41,7 @@ final class Control extends Engine.Duty {
         this.events = events;
         this.attendant = attendant;
         peerAsyncNotices = peer.asyncNotices();
+        peerKnowsUpdates = peer.knowsUpdates();
         sends = new ControlSends(regions, link, peerAsyncNotices);
         heard = link.heard();
     }
@@ -62,6 +70,41 @@ final class Control extends Engine.Duty {
             answer.complete(Errno.ENOTCONN);
         }
         return answer;
+    }
+
+    /** Whether the other end understands {@link #hold} and {@link #update}. */
+    boolean peerKnowsUpdates() {
+        return peerKnowsUpdates;
+    }
+
+    /** Tells the other end that a region is about to change; the future has 0 when it does not use it until then. */
+    CompletableFuture<Integer> hold(LocalRegion region) {
+        int number = region.nextChange();
+        return ask(holding, number, new Messages.Message(Messages.HOLD, region.id(), 0, 0, 0, 0, 0, number));
+    }
+
+    /** Tells the other end what a region is from now on; the future has 0 when it knows. */
+    CompletableFuture<Integer> update(LocalRegion region) {
+        int number = region.nextChange();
+        return ask(updating, number, new Messages.Message(Messages.UPDATE, region.id(), region.memory().address(),
+                region.length(), region.memory().rkey(), region.access() & Regions.REMOTE_ACCESS, region.tag(),
+                number));
+    }
+
+    private CompletableFuture<Integer> ask(Map<Long, CompletableFuture<Integer>> waiting, int number,
+            Messages.Message m) {
+        CompletableFuture<Integer> answer = new CompletableFuture<>();
+        long key = numbered(m.id(), number);
+        waiting.put(key, answer);
+        answer.whenComplete((done, failed) -> waiting.remove(key));
+        if (!sends.send(m)) {
+            answer.complete(Errno.ENOTCONN);
+        }
+        return answer;
+    }
+
+    private static long numbered(int id, int number) {
+        return (long) id << Integer.SIZE | number & 0xffffffffL;
     }
 
     /** Nobody waits any more. */
@@ -117,6 +160,10 @@ final class Control extends Engine.Duty {
             case Messages.ADDED -> answered(announcing, m.id(), m.errno());
             case Messages.REVOKE -> revoked(m.id());
             case Messages.REVOKED -> answered(revoking, m.id(), 0);
+            case Messages.HOLD -> held(m.id(), m.errno());
+            case Messages.HELD -> answered(holding, m);
+            case Messages.UPDATE -> updated(m);
+            case Messages.UPDATED -> answered(updating, m);
             case Messages.NOTICE -> events.notice(m.id(), m.access(), m.address(), m.length(), m.tag());
             default -> false;
         };
@@ -141,6 +188,36 @@ final class Control extends Engine.Duty {
             answer.complete(error);
         }
         return answer != null || regions.wasThere(id);
+    }
+
+    private boolean answered(Map<Long, CompletableFuture<Integer>> waiting, Messages.Message m) {
+        CompletableFuture<Integer> answer = waiting.get(numbered(m.id(), m.errno()));
+        if (answer != null) {
+            answer.complete(0);
+        }
+        return answer != null || regions.wasThere(m.id());
+    }
+
+    private boolean held(int id, int number) {
+        if (!regions.holdRemote(id) || !leaving.add(id)) {
+            return false;
+        }
+        Thread.ofVirtual().name("verbena-erm-hold").start(() -> {
+            if (awaitCopies(Long.MAX_VALUE)) {
+                leaving.remove(id);
+                sends.send(new Messages.Message(Messages.HELD, id, 0, 0, 0, 0, 0, number));
+            }
+        });
+        return true;
+    }
+
+    private boolean updated(Messages.Message m) {
+        if (leaving.contains(m.id()) || !regions.changeRemote(m)) {
+            return false;
+        }
+        sends.send(new Messages.Message(Messages.UPDATED, m.id(), 0, 0, 0, 0, 0, m.errno())); // and copies that waited
+        events.changed(RegionId.index(m.id()));
+        return true;
     }
 
     private boolean revoked(int id) {
@@ -197,5 +274,7 @@ final class Control extends Engine.Duty {
         sends.end(reason);
         announcing.values().forEach(answer -> answer.complete(Errno.ENOTCONN));
         revoking.values().forEach(answer -> answer.complete(Errno.ENOTCONN));
+        holding.values().forEach(answer -> answer.complete(Errno.ENOTCONN));
+        updating.values().forEach(answer -> answer.complete(Errno.ENOTCONN));
     }
 }

@@ -112,6 +112,9 @@ final class ControlSends {
         lock.lock();
         try {
             error = ended ? Errno.ENOTCONN : check(copy);
+            if (error == Errno.EAGAIN) { // a region is just being updated
+                error = 0;
+            }
             if (error == 0) {
                 copies.add(copy);
             }
@@ -229,6 +232,9 @@ final class ControlSends {
                 return any; // the other end tells when its program has taken some
             }
             int error = check(copy); // its regions may be gone
+            if (error == Errno.EAGAIN) {
+                return any; // when the update is done this is called again
+            }
             if (error != 0) {
                 copies.remove();
                 then.add(() -> copy.done().completeExceptionally(failure(copy, error, "")));

@@ -17,11 +17,14 @@ final class CopyCheck {
                 || remoteAt > remote.length() - length) {
             return Errno.ERANGE;
         }
+        if (local.isHeld()) {
+            return Errno.EAGAIN;
+        }
         if (write
-                ? (remote.access() & AccessFlags.REMOTE_WRITE) == 0
-                : (remote.access() & AccessFlags.REMOTE_READ) == 0
+                ? (remote.rights() & AccessFlags.REMOTE_WRITE) == 0
+                : (remote.rights() & AccessFlags.REMOTE_READ) == 0
                         || (local.access() & AccessFlags.LOCAL_WRITE) == 0) {
-            return Errno.EACCES;
+            return remote.isHeld() ? Errno.EAGAIN : Errno.EACCES;
         }
         return length > maxLength ? Errno.EMSGSIZE : 0;
     }

@@ -136,7 +136,8 @@ public final class CopyQueue {
      * @return 0, or: {@code ENOENT} if one of the regions is not there, or no more, or both are of one end; {@code ERANGE} if
      *         the bytes do not lie in both; {@code EACCES} if a region does not give the right; {@code EINVAL} for unknown
      *         flags; {@code EMSGSIZE} for more than the provider carries at once (2 GiB); {@code EAGAIN} if
-     *         {@link #depth()} copies have not been polled, or a region is just being taken back: poll and try again;
+     *         {@link #depth()} copies have not been polled, or a region is just being taken back or
+     *         {@linkplain LocalRegion#update updated}: poll and try again;
      *         {@code ENOBUFS} if the other end's program has not taken the events of earlier copies; {@code ENOTCONN} if the
      *         remote memory has ended
      */
@@ -387,12 +388,20 @@ public final class CopyQueue {
             int slot = (int) number & MASK;
             if (how != WcStatus.SUCCESS) {
                 failed++;
+                hasFailed(how);
             } else if (silent[slot]) {
                 continue;
             }
             context = contexts[slot];
             status = how;
             return true;
+        }
+    }
+
+    /** Its queue pair has failed, and the other one knows nothing of it. */
+    private void hasFailed(int how) {
+        if (link.failure() == null) {
+            link.fail("a copy failed: " + WcStatus.toString(how));
         }
     }
 
@@ -507,6 +516,9 @@ public final class CopyQueue {
             int at = keptFrom + kept++ & MASK;
             keptNumber[at] = number;
             keptStatus[at] = how;
+            if (how != WcStatus.SUCCESS) {
+                hasFailed(how);
+            }
         }
     }
 

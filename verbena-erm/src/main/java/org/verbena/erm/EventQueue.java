@@ -13,7 +13,7 @@ import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.WcStatus;
 
 /**
- * What the other end does: memory that comes and goes, copies it wants this end to know of, and the end. What
+ * What the other end does: memory that comes, changes and goes, copies it wants this end to know of, and the end. What
  * {@code recvmsg} with {@code SMC_ERM_CMD_COMPL} is.
  *
  * {@snippet :
@@ -53,6 +53,7 @@ public final class EventQueue {
     private final Deque<Own> own = new ArrayDeque<>();
     private final boolean[] dirty = new boolean[Limits.REGIONS];
     private final int[] announced = new int[Limits.REGIONS];
+    private final int[] versions = new int[Limits.REGIONS];
     private int asyncWaiting;
     private long lateOwn;
     /** How many there are in {@link #own}; 0 costs a poll nothing. */
@@ -133,7 +134,7 @@ public final class EventQueue {
         return type;
     }
 
-    /** Id of the region: of this end for copies, of the other end for regions that come and go. */
+    /** Id of the region: of this end for copies, of the other end for regions that come, change and go. */
     public int region() {
         return region;
     }
@@ -143,12 +144,12 @@ public final class EventQueue {
         return offset;
     }
 
-    /** Of a copy, how many bytes; of a region that has come, its size. */
+    /** Of a copy, how many bytes; of a region that has come or changed, its size. */
     public long length() {
         return length;
     }
 
-    /** Of a copy, what its program gave along; of a region that has come, its tag. */
+    /** Of a copy, what its program gave along; of a region that has come or changed, its tag. */
     public long userData() {
         return userData;
     }
@@ -185,7 +186,8 @@ public final class EventQueue {
             boolean dead = noticed.status() != WcStatus.SUCCESS;
             noticed.endPoll();
             if (dead) {
-                continue; // the control path sees it, too, and ends all
+                link.fail("the other end is gone");
+                continue;
             }
             int at = slot * Messages.RECEIVE_BYTES;
             int id = Messages.noticeId(inbox, at);
@@ -220,7 +222,7 @@ public final class EventQueue {
         return false;
     }
 
-    /** 1 if a notice may be; 0 if it comes too late, for its region is gone; -1 if it makes no sense. */
+    /** 1 if a notice may be, also of a copy before the right for it was taken away; 0 if it comes too late, for its region is gone; -1 if it makes no sense. */
     private int judge(int id, int kind, long from, long bytes) {
         LocalRegion ours = regions.known(id);
         if (ours == null) {
@@ -229,7 +231,7 @@ public final class EventQueue {
         int needed = kind == Messages.WRITTEN
                 ? AccessFlags.REMOTE_WRITE
                 : kind == Messages.READ ? AccessFlags.REMOTE_READ : -1;
-        return needed > 0 && (ours.access() & needed) != 0 && from >= 0 && bytes >= 0 && bytes <= ours.length()
+        return needed > 0 && (ours.registered() & needed) != 0 && from >= 0 && bytes >= 0 && bytes <= ours.length()
                 && from <= ours.length() - bytes ? 1 : -1;
     }
 
@@ -297,9 +299,11 @@ public final class EventQueue {
             set(EventType.REGION_REMOVED, before, 0, 0, 0);
             return true;
         }
-        if (there != null && before == 0) {
+        if (there != null && (before == 0 || versions[index] != there.version())) {
             announced[index] = there.id();
-            set(EventType.REGION_ADDED, there.id(), 0, there.length(), there.tag());
+            versions[index] = there.version();
+            set(before == 0 ? EventType.REGION_ADDED : EventType.REGION_UPDATED, there.id(), 0, there.length(), there
+                    .saidTag());
             return true;
         }
         return false;

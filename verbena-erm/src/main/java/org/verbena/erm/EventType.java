@@ -16,6 +16,12 @@ public final class EventType {
     /** There is no remote memory any more, {@link RemoteMemory#endReason()} says why; comes once, after all others. */
     public static final int CLOSED = 5;
 
+    /**
+     * The other end has given a region other rights or another tag; {@link RemoteMemory#remoteRegion} has them. Comes once
+     * for all that has changed since the program heard of the region.
+     */
+    public static final int REGION_UPDATED = 6;
+
     private EventType() {}
 
     /** The name of a type; an unknown one as its number. */
@@ -26,6 +32,7 @@ public final class EventType {
             case COPIED -> "COPIED";
             case COPIED_FROM -> "COPIED_FROM";
             case CLOSED -> "CLOSED";
+            case REGION_UPDATED -> "REGION_UPDATED";
             default -> Integer.toString(type);
         };
     }

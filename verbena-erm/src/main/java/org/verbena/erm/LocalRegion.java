@@ -11,25 +11,35 @@ import org.verbena.verbs.VerbsException;
  * Memory of this end that copies may name, and the other end too if it has remote rights: what {@code SMC_ERM_CMD_REG_MR}
  * makes. Thread-safe.
  *
- * <p>Regions may overlap. What the other end may write can change at any time until {@link #close()} has returned: copy before
- * you check, if that matters.
+ * <p>Regions may overlap. What the other end may write can change at any time until {@link #close()} has returned, or
+ * {@link #update} that takes the right from it: copy before you check, if that matters.
  */
 public final class LocalRegion implements AutoCloseable {
     private final RemoteMemory owner;
     private final int id;
-    private final MemoryRegion memory;
-    private final int access;
-    private final long tag;
-    private final ReentrantLock closing = new ReentrantLock();
+    private final RegionMemory memory;
+    private final MemorySegment segment;
+    private final long length;
+    private final int registered;
+    private final ReentrantLock changing = new ReentrantLock();
+    private volatile int access;
+    private volatile long tag;
+    private volatile boolean held;
     private volatile boolean revoked;
-    private boolean closed;
 
-    LocalRegion(RemoteMemory owner, int id, MemoryRegion memory, int access, long tag) {
+    // guarded by the lock
+    private boolean closed;
+    private int changes;
+
+    LocalRegion(RemoteMemory owner, int id, RegionMemory memory, int access, long tag) {
         this.owner = owner;
         this.id = id;
         this.memory = memory;
         this.access = access;
         this.tag = tag;
+        registered = access;
+        segment = memory.key().segment();
+        length = memory.key().length();
     }
 
     /** Names it in copies, here and at the other end; positive, and never that of another region of the connection. */
@@ -42,20 +52,25 @@ public final class LocalRegion implements AutoCloseable {
      * here, also when the other end has gone; after that it can be touched still, and is another memory.
      */
     public MemorySegment segment() {
-        return memory.segment();
+        return segment;
     }
 
     /** Its size in bytes. */
     public long length() {
-        return memory.length();
+        return length;
     }
 
-    /** The rights, see {@link AccessFlags}. */
+    /** The rights, see {@link AccessFlags}; {@link #update} changes them. */
     public int access() {
         return access;
     }
 
-    /** What the other end is told of it, for its program. */
+    /** The rights that it was registered with: no update gives others. */
+    int registered() {
+        return registered;
+    }
+
+    /** What the other end is told of it, for its program; {@link #update} changes it. */
     public long tag() {
         return tag;
     }
@@ -63,6 +78,34 @@ public final class LocalRegion implements AutoCloseable {
     /** Whether it is closed, or about to be: copies do not find it. */
     public boolean isRevoked() {
         return revoked;
+    }
+
+    /**
+     * Gives it other rights and another tag, under the same id, and tells the other end: it knows when this returns, and its
+     * program gets an event {@link EventType#REGION_UPDATED}. When a right is taken away no copy that needs it touches the
+     * memory any more then, nor can one, as after {@link #close()}; copies that had been started before are done, and complete.
+     * While rights change, new copies that name the region are refused with {@code EAGAIN} at both ends, and asynchronous ones
+     * wait; another tag alone disturbs nobody. It may wait for copies that are under way.
+     *
+     * <p>An end that does not answer within {@code verbena.erm.patience} while rights change loses the remote memory of this
+     * connection, as by {@link #close()}.
+     *
+     * @param newAccess rights as of {@link RemoteMemory#register(MemorySegment, int, long)}: some or all of those that it was
+     *        registered with, {@link AccessFlags#REMOTE_READ} or {@link AccessFlags#REMOTE_WRITE} among them
+     * @param newTag for the other end's program
+     * @throws VerbsException {@code EINVAL} for unknown or contradictory rights, or none for the other end; {@code EACCES} for
+     *         rights that it was not registered with; {@code ENOENT} if the region has been closed; {@code EOPNOTSUPP} if the
+     *         other end's Verbena knows no updates; {@code ENOTCONN} if the remote memory has ended, also by this;
+     *         {@code ETIMEDOUT} if the other end does not answer what it is now: it does learn of it when it goes on; what the
+     *         provider says: then the region is as before
+     */
+    public void update(int newAccess, long newTag) throws VerbsException {
+        changing.lock();
+        try {
+            owner.update(this, newAccess, newTag);
+        } finally {
+            changing.unlock();
+        }
     }
 
     /**
@@ -78,14 +121,14 @@ public final class LocalRegion implements AutoCloseable {
      */
     @Override
     public void close() throws VerbsException {
-        closing.lock();
+        changing.lock();
         try {
             if (!closed) {
                 owner.deregister(this);
                 closed = true;
             }
         } finally {
-            closing.unlock();
+            changing.unlock();
         }
     }
 
@@ -93,8 +136,45 @@ public final class LocalRegion implements AutoCloseable {
         revoked = true;
     }
 
+    // ---- while it changes, by who has the lock
+
+    /** Copies that begin are refused with {@code EAGAIN} from now on. */
+    void hold() {
+        held = true;
+    }
+
+    void release() {
+        held = false;
+    }
+
+    /** Whether it is just being changed; who finds that it is not may use {@link #memory()} as long as copies are waited for. */
+    boolean isHeld() {
+        return held;
+    }
+
+    void change(int newAccess) throws VerbsException {
+        memory.change(newAccess);
+        access = newAccess;
+    }
+
+    void retag(long newTag) {
+        tag = newTag;
+    }
+
+    /** The number of the next change. */
+    int nextChange() {
+        return ++changes;
+    }
+
+    // ---- its memory
+
     MemoryRegion memory() {
-        return memory;
+        return memory.key();
+    }
+
+    /** Takes the memory away from everybody; may be called again. */
+    void giveBack() throws VerbsException {
+        memory.close();
     }
 
     @Override

@@ -13,7 +13,8 @@ import java.lang.foreign.ValueLayout;
  * </pre>
  *
  * A notice that comes by {@link Control} is of type {@link #NOTICE} there and has the offset in place of the address, the
- * user data in that of the tag, and the kind in that of the access.
+ * user data in that of the tag, and the kind in that of the access. The messages of an update have its number, from 1 on for
+ * each region, in the errno's place.
  */
 final class Messages {
     static final int CONTROL_BYTES = 48;
@@ -33,6 +34,15 @@ final class Messages {
     static final int NOTICE = 5;
     /** How many notices were taken: of the copy queue in the errno's place, of control in the key's; all else is 0. */
     static final int CREDIT = 6;
+
+    /** The rights of a region are about to change: id, number of the update. */
+    static final int HOLD = 7;
+    /** The answer: no copy of this end touches it until it hears more: id, number. */
+    static final int HELD = 8;
+    /** What a region is from now on: id, address, length, key, access, tag, number. */
+    static final int UPDATE = 9;
+    /** The answer: id, number. */
+    static final int UPDATED = 10;
 
     /** Kind of a notice: bytes were written to the region. */
     static final int WRITTEN = 1;

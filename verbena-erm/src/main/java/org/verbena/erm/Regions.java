@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
-import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -96,7 +95,7 @@ final class Regions {
     }
 
     /** Gives memory that was {@linkplain #reserve reserved} an id; null if all has ended meanwhile. */
-    synchronized @Nullable LocalRegion add(RemoteMemory owner, MemoryRegion memory, int access, long tag) {
+    synchronized @Nullable LocalRegion add(RemoteMemory owner, RegionMemory memory, int access, long tag) {
         if (closed) {
             return null;
         }
@@ -169,7 +168,7 @@ final class Regions {
         int id = region.id();
         if (!RegionId.isSane(id) || RegionId.side(id) == side || region.length() <= 0
                 || region.address() < 0 || region.address() > Long.MAX_VALUE - region.length()
-                || (region.access() & REMOTE_ACCESS) == 0 || (region.access() & ~REMOTE_ACCESS) != 0) {
+                || !isRemoteAccess(region.access())) {
             return Errno.EPROTO;
         }
         int index = RegionId.index(id);
@@ -183,6 +182,32 @@ final class Regions {
         remoteCount++;
         remoteBytes += region.length();
         return 0;
+    }
+
+    private static boolean isRemoteAccess(int access) {
+        return (access & REMOTE_ACCESS) != 0 && (access & ~REMOTE_ACCESS) == 0;
+    }
+
+    /** The rights of a region of the other end are about to change: it gives none to copies that begin from now on. False if that cannot be. */
+    synchronized boolean holdRemote(int id) {
+        RemoteRegion region = remote(id);
+        if (region == null || region.isHeld()) {
+            return false;
+        }
+        remote.setRelease(RegionId.index(id), region.hold());
+        return true;
+    }
+
+    /** What the other end says of a region of its own from now on; only of one that is held it may be more than a tag. False if that cannot be. */
+    synchronized boolean changeRemote(Messages.Message m) {
+        RemoteRegion region = remote(m.id());
+        if (region == null || m.length() != region.length() || !isRemoteAccess(m.access()) || m.address() < 0
+                || m.address() > Long.MAX_VALUE - m.length() || !region.isHeld() && (m.access() != region.access()
+                        || m.key() != region.rkey() || m.address() != region.address())) {
+            return false;
+        }
+        remote.setRelease(RegionId.index(m.id()), region.change(m.key(), m.address(), m.access(), m.tag()));
+        return true;
     }
 
     /** Takes a region of the other end out: no copy that begins from now on finds it. Null if there is none. */

@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.verbs.AccessFlags;
-import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.SocketLayout;
 
@@ -197,7 +196,7 @@ public final class RemoteMemory implements AutoCloseable {
             throw new VerbsException(verb, Errno.EINVAL,
                     "memory of a confined arena is one thread's alone: use Arena.ofShared() or ofAuto(), a direct buffer, or allocate()");
         }
-        return add(verb, memory.byteSize(), access, tag, () -> link.pd().register(memory, access));
+        return add(verb, memory.byteSize(), access, tag, () -> RegionMemory.register(link.pd(), memory, access));
     }
 
     /** A thread that owns no arena. */
@@ -217,26 +216,32 @@ public final class RemoteMemory implements AutoCloseable {
      * @throws VerbsException as {@link #register(MemorySegment, int, long)}; {@code ENOMEM}, {@code EMFILE}
      */
     public LocalRegion allocate(long bytes, int access, long tag) throws VerbsException {
-        return add("allocate " + bytes + " bytes", bytes, access, tag, () -> link.pd().allocate(bytes, access));
+        return add("allocate " + bytes + " bytes", bytes, access, tag, () -> RegionMemory.allocate(link.pd(), bytes,
+                access));
+    }
+
+    /** Refuses rights that remote memory does not know. */
+    static void checkAccess(String verb, int access) throws VerbsException {
+        if ((access & ~ACCESS) != 0) {
+            throw new VerbsException(verb, Errno.EINVAL, "access " + AccessFlags.toString(access)
+                    + ": remote memory knows LOCAL_WRITE, REMOTE_READ and REMOTE_WRITE");
+        }
     }
 
     /** What makes memory. */
     @FunctionalInterface
     private interface Making {
-        MemoryRegion make() throws VerbsException;
+        RegionMemory make() throws VerbsException;
     }
 
     private LocalRegion add(String verb, long bytes, int access, long tag, Making making) throws VerbsException {
-        if ((access & ~ACCESS) != 0) {
-            throw new VerbsException(verb, Errno.EINVAL, "access " + AccessFlags.toString(access)
-                    + ": remote memory knows LOCAL_WRITE, REMOTE_READ and REMOTE_WRITE");
-        }
+        checkAccess(verb, access);
         if (!isOpen()) {
             throw new VerbsException(verb, Errno.ENOTCONN, endReason());
         }
         long size = Math.max(0, bytes);
         regions.reserve(verb, size);
-        MemoryRegion memory;
+        RegionMemory memory;
         try {
             memory = making.make();
         } catch (VerbsException | RuntimeException | Error e) {
@@ -274,8 +279,31 @@ public final class RemoteMemory implements AutoCloseable {
         throw failure;
     }
 
-    private @Nullable Integer await(Future<Integer> answer, long nanos) {
+    /** Waits uninterrupted; null if the time is over. */
+    @Nullable
+    Integer await(Future<Integer> answer, long nanos) {
         return attendant.answer(answer, nanos);
+    }
+
+    /**
+     * Gives a region of this end other rights and another tag, as {@link LocalRegion#update}.
+     *
+     * @param id of a region of this end
+     * @throws VerbsException {@code ENOENT} if this end has no such region, or no more; as {@link LocalRegion#update}
+     */
+    public void update(int id, int access, long tag) throws VerbsException {
+        LocalRegion region = regions.local(id);
+        if (region == null) {
+            throw new VerbsException("update region " + id, Errno.ENOENT, regions.remote(id) != null
+                    ? "it is the other end's, which alone can update it"
+                    : "this end has no such region, or no more");
+        }
+        region.update(access, tag);
+    }
+
+    /** The same; no other thread changes or closes the region meanwhile. */
+    void update(LocalRegion region, int access, long tag) throws VerbsException {
+        new RegionUpdate(this, region).run(access, tag);
     }
 
     /** Takes a region back; see {@link LocalRegion#close}. */
@@ -293,7 +321,7 @@ public final class RemoteMemory implements AutoCloseable {
         if (!isOpen()) {
             await(ended.thenApply(done -> 0), Limits.PATIENCE_NANOS);
         }
-        region.memory().close();
+        region.giveBack();
         regions.remove(region);
         if (ended.isDone()) {
             attendant.submit(() -> attendant.close(() -> release(FIRST_PAUSE_MILLIS)));
@@ -438,7 +466,7 @@ public final class RemoteMemory implements AutoCloseable {
             if (free) {
                 for (LocalRegion region : regions.locals()) {
                     try {
-                        region.memory().close();
+                        region.giveBack();
                         regions.remove(region);
                     } catch (VerbsException e) {
                         refused = e;

@@ -3,24 +3,52 @@ package org.verbena.erm;
 import org.verbena.verbs.AccessFlags;
 
 /**
- * Memory of the other end that this end may copy to or from. Immutable but for its end; safe for use by several threads.
+ * Memory of the other end that this end may copy to or from. What it says of rights and tag is always the latest that the
+ * other end has said. Safe for use by several threads.
  */
 public final class RemoteRegion {
+    /** What all objects of a region share: copies are checked with one, so that rights and key are of the same moment. */
+    private static final class Shared {
+        volatile boolean revoked;
+        volatile RemoteRegion latest;
+
+        Shared(RemoteRegion first) {
+            latest = first;
+        }
+    }
+
     private final int id;
     private final int rkey;
     private final long address;
     private final long length;
-    private final int access;
-    private final long tag;
-    private volatile boolean revoked;
+    private final int rights;
+    private final long saidTag;
+    private final int version;
+    private final boolean held;
+    private final Shared shared;
 
-    RemoteRegion(int id, int rkey, long address, long length, int access, long tag) {
+    RemoteRegion(int id, int rkey, long address, long length, int rights, long tag) {
         this.id = id;
         this.rkey = rkey;
         this.address = address;
         this.length = length;
-        this.access = access;
-        this.tag = tag;
+        this.rights = rights;
+        saidTag = tag;
+        version = 0;
+        held = false;
+        shared = new Shared(this);
+    }
+
+    private RemoteRegion(RemoteRegion of, int rkey, long address, int rights, long tag, int version, boolean held) {
+        id = of.id;
+        length = of.length;
+        shared = of.shared;
+        this.rkey = rkey;
+        this.address = address;
+        this.rights = rights;
+        saidTag = tag;
+        this.version = version;
+        this.held = held;
     }
 
     /** Names it in copies, and at the other end; positive. */
@@ -33,23 +61,58 @@ public final class RemoteRegion {
         return length;
     }
 
-    /** {@link AccessFlags#REMOTE_READ}, {@link AccessFlags#REMOTE_WRITE} or both. */
+    /** {@link AccessFlags#REMOTE_READ}, {@link AccessFlags#REMOTE_WRITE} or both; the other end may change it. */
     public int access() {
-        return access;
+        return shared.latest.rights;
     }
 
-    /** Whatever the other end's program says of it. */
+    /** Whatever the other end's program says of it; it may change that. */
     public long tag() {
-        return tag;
+        return shared.latest.saidTag;
     }
 
     /** Whether the other end has taken it back, or the connection has ended: no copy is possible any more. */
     public boolean isRevoked() {
-        return revoked;
+        return shared.revoked;
     }
 
     void revoke() {
-        revoked = true;
+        shared.revoked = true;
+    }
+
+    /** The same while the other end changes its rights: it gives none. */
+    RemoteRegion hold() {
+        return new RemoteRegion(this, rkey, address, 0, saidTag, version, true);
+    }
+
+    /** The same with what the other end says from now on. */
+    RemoteRegion change(int newRkey, long newAddress, int newRights, long newTag) {
+        RemoteRegion before = shared.latest;
+        boolean tell = newRights != before.rights || newTag != before.saidTag;
+        RemoteRegion now = new RemoteRegion(this, newRkey, newAddress, newRights, newTag, tell ? version + 1 : version,
+                false);
+        shared.latest = now;
+        return now;
+    }
+
+    /** Whether its rights are about to change. */
+    boolean isHeld() {
+        return held;
+    }
+
+    /** The rights that go with {@link #rkey()}; none while it is held. */
+    int rights() {
+        return rights;
+    }
+
+    /** The tag that goes with {@link #version()}. */
+    long saidTag() {
+        return saidTag;
+    }
+
+    /** How often what the program is told of it has changed. */
+    int version() {
+        return version;
     }
 
     int rkey() {
@@ -62,7 +125,7 @@ public final class RemoteRegion {
 
     @Override
     public String toString() {
-        return "remote region " + id + " of " + length + " bytes, " + AccessFlags.toString(access) + ", tag " + tag
-                + (revoked ? ", revoked" : "");
+        return "remote region " + id + " of " + length + " bytes, " + AccessFlags.toString(access()) + ", tag " + tag()
+                + (isRevoked() ? ", revoked" : "");
     }
 }

@@ -203,6 +203,42 @@ class BadInputTest {
     }
 
     @Test
+    void updatesThatCannotBeAreRefused() throws Exception {
+        refused(Errno.EINVAL, "access", () -> writable.update(1 << 30, 0));
+        refused(Errno.EINVAL, "REMOTE_ATOMIC", () -> writable.update(WRITE | AccessFlags.REMOTE_ATOMIC, 0));
+        refused(Errno.EINVAL, "close it instead", () -> writable.update(0, 0));
+        refused(Errno.EINVAL, "close it instead", () -> writable.update(LOCAL, 0));
+        refused(Errno.EINVAL, "LOCAL_WRITE", () -> writable.update(AccessFlags.REMOTE_WRITE, 0));
+        refused(Errno.EACCES, "REMOTE_READ", () -> writable.update(WRITE | READ, 0));
+        refused(Errno.EACCES, "REMOTE_WRITE", () -> readable.update(WRITE, 0));
+        refused(Errno.EACCES, "REMOTE_READ", () -> source.update(LOCAL | READ, 0));
+        refused(Errno.ENOENT, "other end's", () -> a.update(writable.id(), WRITE, 0));
+        refused(Errno.ENOENT, "no such region", () -> b.update(writable.id() + (1 << 13), WRITE, 0));
+        refused(Errno.ENOENT, "no such region", () -> b.update(0, WRITE, 0));
+        refused(Errno.EOPNOTSUPP, "older", () -> RegionUpdate.check("update", writable, WRITE, false));
+        assertThat(writable.access()).isEqualTo(WRITE);
+        assertThat(a.events().poll()).isFalse();
+    }
+
+    @Test
+    void whatTheProviderRefusesToUpdateIsAsBefore() throws Exception {
+        int id;
+        try (LocalRegion region = b.allocate(64, WRITE | READ, 4)) {
+            id = region.id();
+            Ends.event(a, EventType.REGION_ADDED);
+            region.memory().close(); // behind its back
+            refused(Errno.EINVAL, "closed", () -> region.update(READ | LOCAL, 5));
+            assertThat(region.access()).isEqualTo(WRITE | READ);
+            assertThat(region.tag()).isEqualTo(4);
+            assertThat(region.isHeld()).isFalse();
+            assertThat(a.remoteRegion(id).isHeld()).as("goes on").isFalse();
+            assertThat(a.remoteRegion(id).tag()).isEqualTo(4);
+            assertThat(a.events().poll()).as("nothing has changed").isFalse();
+        }
+        Ends.event(a, EventType.REGION_REMOVED);
+    }
+
+    @Test
     void unknownFlagsAreRefused() {
         assertThat(copy(source.id(), 0, writable.id(), 0, 1, 8)).isEqualTo(Errno.EINVAL);
         assertThat(copy(source.id(), 0, writable.id(), 0, 1, -1)).isEqualTo(Errno.EINVAL);

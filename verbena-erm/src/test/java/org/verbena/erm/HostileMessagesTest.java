@@ -7,8 +7,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 
 import org.junit.jupiter.api.Test;
 
@@ -38,7 +41,7 @@ class HostileMessagesTest {
     }
 
     private static Messages.Message message(Random random, List<Integer> ids) {
-        return new Messages.Message((int) (random.nextInt(4) == 0 ? interesting(random, ids) : 1 + random.nextInt(6)),
+        return new Messages.Message((int) (random.nextInt(4) == 0 ? interesting(random, ids) : 1 + random.nextInt(10)),
                 (int) interesting(random, ids), interesting(random, ids), interesting(random, ids), (int) interesting(
                         random, ids), (int) interesting(random, ids), interesting(random, ids), (int) interesting(
                                 random, ids));
@@ -125,6 +128,7 @@ class HostileMessagesTest {
                 assertThat(e.region()).isPositive();
                 assertThat(e.length()).isPositive();
             }
+            case EventType.REGION_UPDATED -> assertThat(e.length()).isPositive();
             default -> assertThat(e.type()).isIn(EventType.REGION_REMOVED, EventType.CLOSED);
         }
     }
@@ -138,6 +142,76 @@ class HostileMessagesTest {
             } catch (Exception | AssertionError e) {
                 throw new AssertionError("-Dverbena.test.rounds=1 -Dverbena.test.seed=" + seed, e);
             }
+        }
+    }
+
+    private static Messages.Message update(RemoteRegion r, int key, long address, long length, int access) {
+        return new Messages.Message(Messages.UPDATE, r.id(), address, length, key, access, 5, 1);
+    }
+
+    private static Messages.Message numbered(int type, int id, int number) {
+        return new Messages.Message(type, id, 0, 0, 0, 0, 0, number);
+    }
+
+    /** What ends the remote memory of the connection when it comes behind HOLD and its answer, and what does so without. */
+    @Test
+    void updatesThatMakeNoSenseEndIt() throws Exception {
+        int both = AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
+        List<Function<RemoteRegion, Messages.Message>> never = List.of(
+                r -> update(r, r.rkey(), r.address(), r.length() + 1, both),
+                r -> update(r, r.rkey(), r.address(), -1, both),
+                r -> update(r, r.rkey(), -1, r.length(), both),
+                r -> update(r, r.rkey(), Long.MAX_VALUE, r.length(), both),
+                r -> update(r, r.rkey(), r.address(), r.length(), 0),
+                r -> update(r, r.rkey(), r.address(), r.length(), both | AccessFlags.LOCAL_WRITE),
+                r -> numbered(Messages.HOLD, 0, 1),
+                r -> numbered(Messages.HOLD, r.id() ^ 1, 1),
+                r -> numbered(Messages.HOLD, r.id() + (1 << 13), 1),
+                r -> numbered(Messages.HELD, r.id(), 1),
+                r -> numbered(Messages.UPDATED, r.id() + (1 << 13), 1),
+                r -> numbered(Messages.UPDATE, r.id() ^ 1, 1));
+        for (Function<RemoteRegion, Messages.Message> what : never) {
+            endsIt(what, true);
+            endsIt(what, false);
+        }
+        endsIt(r -> numbered(Messages.HOLD, r.id(), 2), true);
+        endsIt(r -> update(r, r.rkey() + 1, r.address(), r.length(), both), false);
+        endsIt(r -> update(r, r.rkey(), r.address() + 1, r.length(), both), false);
+        endsIt(r -> update(r, r.rkey(), r.address(), r.length(), AccessFlags.REMOTE_READ), false);
+    }
+
+    private static void endsIt(Function<RemoteRegion, Messages.Message> what, boolean held) throws Exception {
+        try (Ends ends = Ends.open()) {
+            RemoteMemory victim = ends.memoryA();
+            LocalRegion theirs = ends.memoryB().allocate(4096, ALL, 3);
+            Ends.event(victim, EventType.REGION_ADDED);
+            if (held) {
+                assertThat(ends.memoryB().control().hold(theirs).get(30, TimeUnit.SECONDS)).isZero();
+            }
+            Messages.Message m = what.apply(Objects.requireNonNull(victim.remoteRegion(theirs.id())));
+            ends.memoryB().control().sends().send(m);
+            Ends.event(victim, EventType.CLOSED);
+            assertThat(victim.endReason()).as("%s, held %s", m, held).isEqualTo("the other end breaks the protocol: "
+                    + m);
+        }
+    }
+
+    /** Answers that come too late, or twice, are of no use to who waits for another one. */
+    @Test
+    void answersOfAnotherNumberAreNone() throws Exception {
+        try (Ends ends = Ends.open()) {
+            RemoteMemory victim = ends.memoryA();
+            LocalRegion mine = victim.allocate(4096, ALL, 3);
+            for (int number : new int[] {0, -1, 2, 77}) {
+                ends.memoryB().control().sends().send(numbered(Messages.HELD, mine.id(), number));
+                ends.memoryB().control().sends().send(numbered(Messages.UPDATED, mine.id(), number));
+            }
+            mine.update(AccessFlags.REMOTE_READ, 1); // the messages above have come before its answers
+            assertThat(ends.memoryB().remoteRegions()).singleElement().satisfies(r -> {
+                assertThat(r.access()).isEqualTo(AccessFlags.REMOTE_READ);
+                assertThat(r.tag()).isEqualTo(1);
+            });
+            assertThat(victim.isOpen()).as(victim.endReason()).isTrue();
         }
     }
 

@@ -52,6 +52,10 @@ class SmcErmTest {
             assertThat(come.len()).isEqualTo(60);
             assertThat(come.addr().toArray(ValueLayout.JAVA_BYTE)).containsOnly(9);
             assertThat(sender.sendmsg(new SmcErm.Copy(0, 4097, local, 0, remote, 0))).isEqualTo(-Errno.ERANGE);
+            receiver.memory().update(remote, SmcErm.SMC_ACCESS_REMOTE_READ, 0);
+            assertThat(next(sender)).isEqualTo(new SmcErm.Completion(SmcErm.MR_UPDATED, remote, MemorySegment.NULL,
+                    4096, 0));
+            assertThat(sender.sendmsg(new SmcErm.Copy(0, 1, local, 0, remote, 0))).isEqualTo(-Errno.EACCES);
             assertThat(receiver.setsockopt(new SmcErm.DeregMr(remote))).isZero();
             assertThat(next(sender).event()).isEqualTo(SmcErm.MR_REMOVED);
             assertThatThrownBy(() -> receiver.setsockopt(new SmcErm.DeregMr(remote))).isInstanceOf(

@@ -44,6 +44,8 @@ public final class SmcErm {
     public static final int MR_REMOVED = 0x102;
     /** {@link Completion#event()}: there is no remote memory any more. */
     public static final int CLOSED = 0x103;
+    /** {@link Completion#event()}: the other end has {@linkplain LocalRegion#update updated} memory, for which the proposal has no command. */
+    public static final int MR_UPDATED = 0x104;
 
     /** Flag of {@link Copy}: the other end gets a {@link #SMC_ERM_CMD_COPY} completion. */
     public static final int SMC_ERM_CMD_FLAG_REMOTE_COMPL = CopyFlags.REMOTE_COMPLETION;
@@ -88,7 +90,7 @@ public final class SmcErm {
      * @param event {@link #SMC_ERM_CMD_COPY} or one of those that the proposal lacks
      * @param memid of the region
      * @param addr where in this end's memory the bytes are, of a copy; empty otherwise
-     * @param len bytes, of a copy; the size of memory that has come
+     * @param len bytes, of a copy; the size of memory that has come or changed
      * @param status 0, or what a copy of this end failed with, an errno
      */
     public record Completion(int event, int memid, MemorySegment addr, long len, int status) {}
@@ -183,6 +185,7 @@ public final class SmcErm {
                         events.region(), events.offset(), events.length()), events.length(), 0);
                 case EventType.REGION_ADDED -> of(MR_ADDED, events.region(), events.length());
                 case EventType.REGION_REMOVED -> of(MR_REMOVED, events.region(), 0);
+                case EventType.REGION_UPDATED -> of(MR_UPDATED, events.region(), events.length());
                 case EventType.CLOSED -> of(CLOSED, 0, 0);
                 default -> of(events.type(), events.region(), events.length());
             };

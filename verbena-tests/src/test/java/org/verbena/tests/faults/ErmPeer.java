@@ -77,8 +77,10 @@ final class ErmPeer {
             case "fill" -> fill(regions.get(Integer.parseInt(w[1])), Long.parseLong(w[2]));
             case "check" -> check(regions.get(Integer.parseInt(w[1])), Long.parseLong(w[2]));
             case "remote" -> "REMOTE " + event(EventType.REGION_ADDED);
-            case "copied" -> "COPIED " + event(EventType.COPIED);
+            case "copied" -> "COPIED " + event(w.length == 1 ? EventType.COPIED : EventType.COPIED_FROM);
             case "removed" -> "REMOVED " + event(EventType.REGION_REMOVED);
+            case "update" -> update(Integer.parseInt(w[1]), w[2], Long.parseLong(w[3]));
+            case "updated" -> "UPDATED " + event(EventType.REGION_UPDATED) + " " + memory().events().userData();
             case "closed" -> closed();
             case "copy" -> copy(Integer.parseInt(w[1]), Integer.parseInt(w[2]), Long.parseLong(w[3]));
             case "flood" -> flood(Integer.parseInt(w[1]), Integer.parseInt(w[2]), Integer.parseInt(w[3]));
@@ -246,6 +248,12 @@ final class ErmPeer {
                 ? "open"
                 : memory()
                         .endReason());
+    }
+
+    private String update(int id, String rights, long tag) throws IOException {
+        memory().update(id, AccessFlags.LOCAL_WRITE | (rights.contains("r") ? AccessFlags.REMOTE_READ : 0) | (rights
+                .contains("w") ? AccessFlags.REMOTE_WRITE : 0), tag);
+        return "CHANGED " + AccessFlags.toString(memory().localRegion(id).access());
     }
 
     private String close() throws IOException {

@@ -76,6 +76,8 @@ class RemoteMemoryProcessesTest {
                         assertThat(client.await("CONNECTED")).isEqualTo("ok");
                         assertThat(server.await("ACCEPTED")).isEqualTo("ok");
                         copiesGoBothWays(new ErmEnds(client, server), "allocate");
+                        memoryBecomesReadOnlyUnderLoad(new ErmEnds(client, server), "allocate", 2);
+                        memoryBecomesReadOnlyUnderLoad(new ErmEnds(client, server), "register", 2);
                         int more = ErmEnds.region(server, client, "register", MEBIBYTE, 5);
                         int own = client.tell("register " + MEBIBYTE).awaitInt("REGION");
                         assertThat(client.tell("copy " + more + " " + own + " " + MEBIBYTE).awaitInt("STATUS"))
@@ -105,6 +107,60 @@ class RemoteMemoryProcessesTest {
                 assertThat(ends.client().tell("flooded").await("FLOODED")).startsWith("0 ENOENT");
                 ends.client().tell("removed").await("REMOVED");
             }
+        }
+    }
+
+    /** The other end may read it then, and does not write it any more; the same memory is writable again later. */
+    private static void memoryBecomesReadOnlyUnderLoad(ErmEnds ends, String how, int rounds) throws Exception {
+        Child client = ends.client();
+        Child server = ends.server();
+        int source = ErmEnds.region(client, server, "allocate", MEBIBYTE, 1);
+        int target = ErmEnds.region(server, client, how, MEBIBYTE, 2);
+        for (int i = 0; i < rounds; i++) {
+            client.tell("flood " + source + " " + target + " " + (i % 2 == 0 ? MEBIBYTE : 64)).await("FLOODING");
+            Thread.sleep(20);
+            assertThat(server.tell("update " + target + " r " + i).await("CHANGED")).doesNotContain("REMOTE_WRITE");
+            server.tell("fill " + target + " " + i).await("FILLED");
+            Thread.sleep(20);
+            server.tell("check " + target + " " + i).await("SAME");
+            assertThat(client.tell("flooded").await("FLOODED")).startsWith("0 EACCES");
+            assertThat(client.tell("updated").await("UPDATED")).isEqualTo(target + " " + i);
+            assertThat(client.tell("copy " + source + " " + target + " 1").await("REFUSED")).isEqualTo("EACCES");
+            assertThat(client.tell("copy " + target + " " + source + " " + MEBIBYTE).awaitInt("STATUS")).isZero();
+            client.tell("check " + source + " " + i).await("SAME");
+            assertThat(server.tell("copied from").awaitInt("COPIED")).isEqualTo(target);
+            assertThat(server.tell("update " + target + " rw " + i).await("CHANGED")).contains("REMOTE_WRITE");
+            assertThat(client.tell("updated").await("UPDATED")).isEqualTo(target + " " + i);
+        }
+        assertThat(server.tell("deregister " + target).await("GONE")).endsWith("open");
+        assertThat(client.tell("removed").awaitInt("REMOVED")).isEqualTo(target);
+        assertThat(server.tell("update " + target + " rw 0").await("FAILED")).contains("ENOENT");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"allocate", "register"})
+    void memoryThatBecomesReadOnlyUnderLoadIsLeftAlone(String how) throws Exception {
+        try (ErmEnds ends = ErmEnds.open()) {
+            memoryBecomesReadOnlyUnderLoad(ends, how, 2 * ROUNDS);
+        }
+    }
+
+    /** Nobody knows whether it has left the memory, so it loses the connection's; then the memory can be taken back. */
+    @Test
+    void rightsAreTakenFromAPeerThatIsStopped() throws Exception {
+        try (ErmEnds ends = ErmEnds.open()) {
+            int source = ErmEnds.region(ends.client(), ends.server(), "allocate", MEBIBYTE, 1);
+            int target = ErmEnds.region(ends.server(), ends.client(), "allocate", MEBIBYTE, 2);
+            ends.client().tell("flood " + source + " " + target + " " + MEBIBYTE).await("FLOODING");
+            Thread.sleep(20);
+            ends.client().stop();
+            assertThat(ends.server().tell("update " + target + " r 0").await("FAILED")).contains("ENOTCONN",
+                    "is it stopped?");
+            ends.server().tell("deregister " + target).await("GONE");
+            ends.server().tell("fill " + target + " 3").await("FILLED");
+            ends.client().proceed();
+            assertThat(ends.client().tell("flooded").await("FLOODED")).isNotEmpty();
+            ends.server().tell("check " + target + " 3").await("SAME");
         }
     }
 
