@@ -111,7 +111,7 @@ final class Session {
     private long answers;
     private long probeNanos = FIRST_PROBE_NANOS;
     private long nextProbe;
-    private boolean saidBusy;
+    private volatile boolean saidBusy;
     private long seenCompleted;
     private long seenAt;
     private volatile boolean failed;
@@ -443,10 +443,11 @@ final class Session {
             checkProgress();
         }
         boolean busy = completed != posted && !failed;
-        if (busy && !saidBusy) {
+        boolean tell = busy && !saidBusy;
+        saidBusy = busy; // before it is told: who is told looks at it
+        if (tell) {
             whenBusy.run();
         }
-        saidBusy = busy;
     }
 
     private void checkProgress() {
@@ -521,14 +522,20 @@ final class Session {
         return completed != posted && !failed;
     }
 
-    /** Polls if that is so with nobody at hand; says whether it still is. */
+    /**
+     * Polls if that is so with nobody at hand; says whether to come again: as long as {@link #poll} would not call anew. That
+     * nothing is under way this very moment is not enough, for what has completed may make who polls it post more.
+     */
     boolean pollIfBusy() {
-        if (isBusy() && !isAwaited()) {
+        if (isAwaited()) {
+            return true;
+        }
+        if (saidBusy || isBusy()) {
             synchronized (this) {
                 poll();
             }
         }
-        return isBusy();
+        return saidBusy;
     }
 
     /** Whether somebody does, who holds the lock. */
