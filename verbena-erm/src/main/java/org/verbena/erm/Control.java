@@ -63,7 +63,10 @@ final class Control extends Engine.Duty {
 
     /** Tells the other end that a region is about to go; the future has 0 when it uses it no more. */
     CompletableFuture<Integer> revoke(int id) {
-        announcing.remove(id);
+        CompletableFuture<Integer> announced = announcing.remove(id);
+        if (announced != null) {
+            announced.complete(Errno.ENOENT); // by another thread, or after too long a wait
+        }
         CompletableFuture<Integer> answer = new CompletableFuture<>();
         revoking.put(id, answer);
         if (!sends.send(Messages.Message.of(Messages.REVOKE, id))) {

@@ -464,6 +464,7 @@ public final class CopyQueue {
             if (!shut()) {
                 return 0;
             }
+            signalLast();
             long now = posted;
             gate.open();
             return now;
@@ -481,6 +482,16 @@ public final class CopyQueue {
         return gate.state() == Gate.SHUT;
     }
 
+    /**
+     * The last copy makes a completion, as it would if it had been signalled: by a write of nothing behind it, whose key is not
+     * looked at. If there is no room for that there is later.
+     */
+    private void signalLast() {
+        if (unsignaled > 0 && queue.postWrite(posted - 1, SendFlags.SIGNALED, leaving, 0, 0, 0, 0) == 0) {
+            unsignaled = 0;
+        }
+    }
+
     /** Whether the copies before a mark have been done; polls for the program if that has not done so. */
     boolean isDone(long mark) {
         if ((long) COMPLETED.getAcquire(this) >= mark) {
@@ -491,6 +502,7 @@ public final class CopyQueue {
             if (!shut()) {
                 return true;
             }
+            signalLast();
             keep();
             boolean done = lastKept() >= mark;
             gate.open();

@@ -265,12 +265,13 @@ public final class RemoteMemory implements AutoCloseable {
         if (answer != null && answer == 0) {
             return;
         }
-        VerbsException failure = answer == null
-                ? new VerbsException(verb, Errno.ETIMEDOUT,
-                        "the other end does not answer: is it stopped? (-Dverbena.erm.patience)")
-                : answer == Errno.ENOTCONN
-                        ? new VerbsException(verb, answer, endReason())
-                        : new VerbsException(verb, answer, "the other end takes note of no more regions");
+        int errno = answer == null ? Errno.ETIMEDOUT : answer;
+        VerbsException failure = new VerbsException(verb, errno, switch (errno) {
+            case Errno.ETIMEDOUT -> "the other end does not answer: is it stopped? (-Dverbena.erm.patience)";
+            case Errno.ENOTCONN -> endReason();
+            case Errno.ENOENT -> "another thread has closed the region meanwhile";
+            default -> "the other end takes note of no more regions";
+        });
         try {
             region.close();
         } catch (VerbsException e) {

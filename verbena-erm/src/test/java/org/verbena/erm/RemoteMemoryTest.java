@@ -68,6 +68,30 @@ class RemoteMemoryTest {
         }
     }
 
+    /** Nothing comes behind them that would say so. */
+    @Test
+    void memoryOfCopiesWithoutCompletionIsTakenBack() throws Exception {
+        try (Ends ends = Ends.open()) {
+            for (int i = 0; i < 20; i++) {
+                LocalRegion source = ends.memoryA().allocate(64, AccessFlags.LOCAL_WRITE, 0);
+                LocalRegion target = ends.memoryB().allocate(64, WRITABLE, 0);
+                for (int n = 1 + i * 3; n > 0; n--) {
+                    source.segment().fill((byte) n);
+                    assertThat(ends.memoryA().copies().copy(source.id(), 0, target.id(), 0, 64, CopyFlags.UNSIGNALED,
+                            i)).isIn(0, Errno.EAGAIN);
+                }
+                if (i % 2 == 0) {
+                    source.close();
+                }
+                target.close();
+                assertThat(ends.memoryA().isOpen()).as(ends.memoryA().endReason()).isTrue();
+                assertThat(ends.memoryB().isOpen()).as(ends.memoryB().endReason()).isTrue();
+                assertThat(ends.memoryA().copies().poll()).isFalse();
+                assertThat(ends.memoryA().copies().outstanding()).isZero();
+            }
+        }
+    }
+
     @Test
     void anEndThatIsAloneSaysSo() throws Exception {
         SocketChannel[] pair = Ends.channels();

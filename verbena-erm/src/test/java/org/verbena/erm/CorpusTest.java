@@ -1,0 +1,31 @@
+package org.verbena.erm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+/** Runs through what {@code config/fuzz remote-memory} has found so far. */
+class CorpusTest {
+    private static final Path CORPUS = Path.of("src/test/corpus/remote-memory");
+
+    @Test
+    void messages() throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.list(CORPUS)) {
+            files = all.sorted().toList();
+        }
+        assertThat(files).hasSizeGreaterThan(100);
+        for (Path file : files) {
+            byte[] input = Files.readAllBytes(file);
+            assertThatCode(() -> MessagesFuzz.fuzzerTestOneInput(input)).as(file.toString())
+                    .doesNotThrowAnyException();
+        }
+    }
+}
