@@ -40,6 +40,7 @@ public final class CopyQueue {
     private static final int DEPTH = Limits.COPIES;
     private static final int MASK = DEPTH - 1;
     private static final long INSIDE_PAUSE_NANOS = 1_000;
+    private static final int MOST_UNSIGNALED = DEPTH / 4;
     private static final VarHandle COMPLETED;
 
     static {
@@ -68,6 +69,7 @@ public final class CopyQueue {
     private final long[] contexts = new long[DEPTH];
     private final boolean[] silent = new boolean[DEPTH];
     private long posted;
+    private int unsignaled;
     /** Those before it have been reported, or need not be. */
     private long reported;
 
@@ -173,9 +175,10 @@ public final class CopyQueue {
         if (tell && !credit.hasRoom(1)) {
             return Errno.ENOBUFS;
         }
-        // one of which the program wants no completion has one, too: who takes memory back waits for it
+        boolean quiet = (flags & CopyFlags.UNSIGNALED) != 0;
+        boolean signal = !quiet || unsignaled + 1 >= MOST_UNSIGNALED;
         int how = (flags & CopyFlags.FENCE) != 0 ? SendFlags.FENCE : SendFlags.NONE;
-        how |= tell ? SendFlags.NONE : SendFlags.SIGNALED;
+        how |= signal && !tell ? SendFlags.SIGNALED : SendFlags.NONE;
         error = write
                 ? queue.postWrite(posted, how, local.memory(), localAt, length, remote.rkey(), remote.address()
                         + remoteAt)
@@ -185,16 +188,16 @@ public final class CopyQueue {
             return refused(error);
         }
         if (tell) {
-            tell(remote.id(), remoteAt, length, userData, write);
+            tell(remote.id(), remoteAt, length, userData, write, signal);
         }
-        started(userContext, length, (flags & CopyFlags.UNSIGNALED) != 0, tell, write);
+        started(userContext, length, quiet, signal, tell, write);
         return 0;
     }
 
     /** The copy has been posted, and there is room for this behind it: what refuses it ends everything. */
-    private void tell(int id, long offset, long length, long userData, boolean write) {
+    private void tell(int id, long offset, long length, long userData, boolean write, boolean signal) {
         long at = putNotice(posted, credit.used() + 1, id, offset, length, userData, write);
-        int error = queue.postSend(posted, howToTell(write, true), leaving, at, Messages.NOTICE_BYTES);
+        int error = queue.postSend(posted, howToTell(write, signal), leaving, at, Messages.NOTICE_BYTES);
         if (error != 0) {
             link.fail("the notice of a copy could not be sent: " + Errno.name(error));
         }
@@ -223,11 +226,12 @@ public final class CopyQueue {
         }
     }
 
-    private void started(long userContext, long length, boolean quiet, boolean tell, boolean write) {
+    private void started(long userContext, long length, boolean quiet, boolean signal, boolean tell, boolean write) {
         int slot = (int) posted & MASK;
         contexts[slot] = userContext;
         silent[slot] = quiet;
         posted++;
+        unsignaled = signal ? 0 : unsignaled + 1;
         copies++;
         if (write) {
             bytesWritten += length;
@@ -333,13 +337,13 @@ public final class CopyQueue {
             return refused(error);
         }
         for (int i = 0; i < b.count; i++) {
-            started(b.userContext[i], b.length[i], (b.flags[i] & CopyFlags.UNSIGNALED) != 0,
+            started(b.userContext[i], b.length[i], (b.flags[i] & CopyFlags.UNSIGNALED) != 0, isSignaled(i),
                     (b.flags[i] & CopyFlags.REMOTE_COMPLETION) != 0, RegionId.side(b.from[i]) == side);
         }
         return 0;
     }
 
-    /** Whether a copy of the batch makes a completion for this queue: the last one does: behind it no copy is left that has none. */
+    /** Whether a copy of the batch makes a completion for this queue: the last one does, so that places become free. */
     private boolean isSignaled(int i) {
         return i == batch.count - 1 || (batch.flags[i] & CopyFlags.UNSIGNALED) == 0;
     }

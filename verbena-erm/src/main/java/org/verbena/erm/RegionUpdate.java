@@ -94,7 +94,7 @@ final class RegionUpdate {
         if (!control.awaitCopies(Limits.PATIENCE_NANOS)) {
             memory.link().fail("copies of this end do not come to their end while a region is updated");
         } else {
-            Integer answer = RemoteMemory.await(control.hold(region), Limits.PATIENCE_NANOS);
+            Integer answer = memory.await(control.hold(region), Limits.PATIENCE_NANOS);
             if (answer == null) {
                 memory.link().fail("the other end does not answer while a region is updated: is it stopped?");
             }
@@ -105,7 +105,7 @@ final class RegionUpdate {
     }
 
     private void tell() throws VerbsException {
-        Integer answer = RemoteMemory.await(control.update(region), Limits.PATIENCE_NANOS);
+        Integer answer = memory.await(control.update(region), Limits.PATIENCE_NANOS);
         if (answer == null) {
             throw new VerbsException(verb, Errno.ETIMEDOUT,
                     "the other end does not answer, and learns of it when it goes on: is it stopped? (-Dverbena.erm.patience)");

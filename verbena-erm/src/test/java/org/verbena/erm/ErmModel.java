@@ -218,8 +218,9 @@ final class ErmModel {
         b.other = a;
         FabricQueuePair.connect(a.data(), b.data());
         FabricQueuePair.connect(a.control(), b.control());
-        Handshake peer = new Handshake(Handshake.VERSION, Handshake.COPIES, 1, 2, leeway.notices(), leeway
-                .asyncNotices(), MOST_REGIONS + 1);
+        Handshake peer = new Handshake(Handshake.VERSION, Handshake.COPIES, Handshake.UPDATES, 1, 2, leeway.notices(),
+                leeway
+                        .asyncNotices(), MOST_REGIONS + 1);
         for (End end : ends) {
             end.memory = new RemoteMemory(CHANNEL, 0, end, end.link, peer, end == a ? 0 : 1, reason -> {});
             end.memory.begin();

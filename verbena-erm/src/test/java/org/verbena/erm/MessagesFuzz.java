@@ -12,6 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
 import org.verbena.sockets.spi.OtherEnd;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
@@ -52,16 +53,16 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     private int lastErrno;
     private boolean due;
 
-    private MessagesFuzz(byte[] input) throws VerbsException {
+    private MessagesFuzz(byte[] input) throws VerbsException, LinuxException {
         this.input = input;
         side = next(2);
         Handshake peer = new Handshake(1, Handshake.CONTROL, Handshake.UPDATES, 1, 1, 1 + next(8), 1 + next(8), 1000);
         verbs = new ScriptedVerbs(this);
-        link = new Link(verbs, verbs.createCompletionChannel());
+        link = new Link(verbs, verbs.createCompletionChannel(), Leeway.USUAL);
         regions = new Regions(side, Math.min(Limits.REGIONS, peer.regions()));
         copies = new CopyQueue(regions, link, peer.notices());
         events = new EventQueue(regions, link, () -> due = true);
-        control = new Control(regions, link, copies, events, peer);
+        control = new Control(regions, link, copies, events, peer, Engine.get());
         copies.events(events);
         events.copies(copies);
         link.begin(control.sends()::progress, control::take, reason -> {});
