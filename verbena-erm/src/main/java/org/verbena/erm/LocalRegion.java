@@ -21,6 +21,8 @@ public final class LocalRegion implements AutoCloseable {
     private final MemorySegment segment;
     private final long length;
     private final int registered;
+    /** That of the memory, for the data path. Not volatile: it changes while no copy may begin, see {@link #isHeld}. */
+    private MemoryRegion key;
     private final ReentrantLock changing = new ReentrantLock();
     private volatile int access;
     private volatile long tag;
@@ -38,8 +40,9 @@ public final class LocalRegion implements AutoCloseable {
         this.access = access;
         this.tag = tag;
         registered = access;
-        segment = memory.key().segment();
-        length = memory.key().length();
+        key = memory.key();
+        segment = key.segment();
+        length = key.length();
     }
 
     /** Names it in copies, here and at the other end; positive, and never that of another region of the connection. */
@@ -154,6 +157,7 @@ public final class LocalRegion implements AutoCloseable {
 
     void change(int newAccess) throws VerbsException {
         memory.change(newAccess);
+        key = memory.key();
         access = newAccess;
     }
 
@@ -169,7 +173,7 @@ public final class LocalRegion implements AutoCloseable {
     // ---- its memory
 
     MemoryRegion memory() {
-        return memory.key();
+        return key;
     }
 
     /** Takes the memory away from everybody; may be called again. */

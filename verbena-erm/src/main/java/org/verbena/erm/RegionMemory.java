@@ -20,7 +20,7 @@ final class RegionMemory {
     private final boolean reregisters;
     /** Has the memory; null if the application has it, or {@link #key} does. */
     private final @Nullable MemoryRegion home;
-    /** Not volatile: it changes while no copy may begin, see {@link LocalRegion#isHeld}. */
+    // guarded by this
     private MemoryRegion key;
     private boolean closed;
 
@@ -53,8 +53,8 @@ final class RegionMemory {
         }
     }
 
-    /** By what copies name it. */
-    MemoryRegion key() {
+    /** By what copies name it; {@link #change} may change it. */
+    synchronized MemoryRegion key() {
         return key;
     }
 
