@@ -97,9 +97,7 @@ final class Control extends Engine.Duty {
     private CompletableFuture<Integer> ask(Map<Long, CompletableFuture<Integer>> waiting, int number,
             Messages.Message m) {
         CompletableFuture<Integer> answer = new CompletableFuture<>();
-        long key = numbered(m.id(), number);
-        waiting.put(key, answer);
-        answer.whenComplete((done, failed) -> waiting.remove(key));
+        waiting.put(numbered(m.id(), number), answer);
         if (!sends.send(m)) {
             answer.complete(Errno.ENOTCONN);
         }
@@ -194,7 +192,7 @@ final class Control extends Engine.Duty {
     }
 
     private boolean answered(Map<Long, CompletableFuture<Integer>> waiting, Messages.Message m) {
-        CompletableFuture<Integer> answer = waiting.get(numbered(m.id(), m.errno()));
+        CompletableFuture<Integer> answer = waiting.remove(numbered(m.id(), m.errno()));
         if (answer != null) {
             answer.complete(0);
         }

@@ -344,7 +344,8 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         control.end(why);
         boolean more;
         do {
-            more = copies.poll() | takeEvents();
+            more = copies.poll();
+            more |= takeEvents();
         } while (more);
         if (copies.outstanding() != 0 || copies.copy(1, 0, 2, 0, 1, 0, 0) != Errno.ENOTCONN) {
             throw new AssertionError(copies.outstanding() + " copies are under way behind the end");
