@@ -27,6 +27,8 @@ class ErmEnumerationTest {
     private static final Set<Step> ASYNCHRONOUS = EnumSet.of(Step.ASYNC, Step.TAKE, Step.CARRY_CONTROL, Step.SERVE,
             Step.SLEEP_FOR_EVENTS);
 
+    private static final List<Step> STEPS = List.of(Step.values());
+
     /** A step's number is that of its kind, and this if it is the second end's. */
     private static final int SECOND_END = 32;
 
@@ -67,7 +69,7 @@ class ErmEnumerationTest {
         try {
             ErmModel model = new ErmModel(leeway, among -> 0, null);
             for (byte step : schedule) {
-                model.step(Step.values()[step % SECOND_END], step < SECOND_END ? model.a : model.b);
+                model.step(STEPS.get(step % SECOND_END), step < SECOND_END ? model.a : model.b);
             }
             if (seen.add(ErmState.of(model))) {
                 states.add(schedule);
@@ -84,8 +86,8 @@ class ErmEnumerationTest {
     private static long possible(ErmModel model, Set<Step> steps) {
         long all = 0;
         for (Step step : steps) {
-            all |= model.isPossible(step, model.a) ? 1L << step.ordinal() : 0;
-            all |= model.isPossible(step, model.b) ? 1L << step.ordinal() + SECOND_END : 0;
+            all |= model.isPossible(step, model.a) ? 1L << STEPS.indexOf(step) : 0;
+            all |= model.isPossible(step, model.b) ? 1L << STEPS.indexOf(step) + SECOND_END : 0;
         }
         return all;
     }
@@ -94,7 +96,7 @@ class ErmEnumerationTest {
         String[] steps = text.isEmpty() ? new String[0] : text.split(" ", -1);
         byte[] schedule = new byte[steps.length];
         for (int i = 0; i < steps.length; i++) {
-            int kind = Step.valueOf(steps[i].substring(2)).ordinal();
+            int kind = STEPS.indexOf(Step.valueOf(steps[i].substring(2)));
             schedule[i] = (byte) (steps[i].startsWith("a.") ? kind : kind + SECOND_END);
         }
         return schedule;
@@ -103,8 +105,8 @@ class ErmEnumerationTest {
     private static String text(byte[] schedule) {
         StringBuilder text = new StringBuilder();
         for (byte step : schedule) {
-            text.append(text.isEmpty() ? "" : " ").append(step < SECOND_END ? "a." : "b.").append(Step.values()[step
-                    % SECOND_END]);
+            text.append(text.isEmpty() ? "" : " ").append(step < SECOND_END ? "a." : "b.").append(STEPS.get(step
+                    % SECOND_END));
         }
         return text.toString();
     }

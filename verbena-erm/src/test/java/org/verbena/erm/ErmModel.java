@@ -67,7 +67,7 @@ final class ErmModel {
     }
 
     /** A copy with an event; asynchronous ones are numbered by themselves, from -1 down. */
-    private record Told(long number, int region, long offset, boolean write) {}
+    record Told(long number, int region, long offset, boolean write) {}
 
     /** What is at one end, and what the model knows of it. */
     final class End implements Attendant {
@@ -276,9 +276,8 @@ final class ErmModel {
 
     /** Until nothing goes on by itself any more. */
     private void goOn() {
-        List<Runnable> all;
         int steps = 0;
-        while (!(all = possible()).isEmpty()) {
+        for (List<Runnable> all = possible(); !all.isEmpty(); all = possible()) {
             all.get(choice.applyAsInt(all.size())).run();
             assertThat(++steps).as("it never comes to rest").isLessThan(MOST_STEPS);
         }
@@ -566,7 +565,7 @@ final class ErmModel {
         boolean good = queue.status() == WcStatus.SUCCESS;
         assertThat(good || !end.memory.isOpen() || a.closed || b.closed).as(WcStatus.toString(queue.status()))
                 .isTrue();
-        while (end.silent.peek() == Boolean.TRUE && end.under.element() != queue.context()) {
+        while (Boolean.TRUE.equals(end.silent.peek()) && end.under.element() != queue.context()) {
             end.silent.remove();
             end.under.remove();
         }
@@ -729,7 +728,7 @@ final class ErmModel {
         takeAll(ends);
         for (End end : ends) {
             assertThat(end.sawEnd).as("%s was told of the end", end.name).isTrue();
-            while (end.silent.peek() == Boolean.TRUE) {
+            while (Boolean.TRUE.equals(end.silent.peek())) {
                 end.silent.remove();
                 end.under.remove();
             }

@@ -18,6 +18,7 @@ import org.verbena.verbs.VerbsException;
 class ErmModelTest {
     private static final int SEEDS = Integer.getInteger("verbena.test.seeds", 2000);
     private static final long SEED = Long.getLong("verbena.test.seed", 0);
+    private static final java.util.List<Step> STEPS = java.util.List.of(Step.values());
     private static final int[] LEEWAYS = {1, 2, 3, 4, 5, 8, 256};
 
     /** How likely each step is, in the order of {@link Step}. */
@@ -79,7 +80,7 @@ class ErmModelTest {
         private void step() {
             int which = random.nextInt(2);
             End end = which == 0 ? model.a : model.b;
-            Step step = Step.values()[pick(weights[which])];
+            Step step = STEPS.get(pick(weights[which]));
             if (step == Step.CLOSE && (!closes || random.nextInt(20) > 0) || !model.isPossible(step, end)) {
                 return;
             }

@@ -89,7 +89,7 @@ final class Fabric {
         final Context context;
         final EventChannel channel;
 
-        Port(FabricContext context) throws VerbsException {
+        private Port(FabricContext context) throws VerbsException {
             this.context = context;
             channel = (EventChannel) context.createCompletionChannel();
         }
