@@ -132,6 +132,7 @@ static int query_device_ex(struct context *c, void *input, unsigned char *a, siz
     *(uint64_t *) (a + 240) = 1;
     *(uint64_t *) (a + 264) = ~0ULL;
     *(uint64_t *) (a + 272) = 1000000;
+    *(uint64_t *) (a + 280) = *(uint32_t *) (a + 116) | 1ULL << 38 | 1ULL << 40; /* FLUSH_GLOBAL, ATOMIC_WRITE */
     *(uint32_t *) (a + 300) = 4;
     *(uint32_t *) (a + 304) = 128;
     *(uint32_t *) (a + 328) = 16;
@@ -154,6 +155,7 @@ static struct own_cq *make_cq(struct context *c, int cqe, struct channel *channe
 static struct cq_ex *create_cq_ex(struct context *c, char *attr) {
     CALL6(create_cq_ex, *(int *) attr, *(uint64_t *) (attr + 32), *(int *) (attr + 40), *(int *) (attr + 44),
         *(void **) (attr + 48), *(void **) (attr + 16));
+    if (*(int *) (attr + 44) & 2) return fail(EOPNOTSUPP); /* IGNORE_OVERRUN, as rxe */
     struct own_cq *q = make_cq(c, *(int *) attr, *(void **) (attr + 16));
     q->fields = *(uint64_t *) (attr + 32);
     mock_fill_cq_ex(q);

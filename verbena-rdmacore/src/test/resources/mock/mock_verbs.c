@@ -88,7 +88,12 @@ struct cq *ibv_create_cq(struct context *c, int cqe, void *user, struct channel 
     CALL6(ibv_create_cq, c, cqe, user, channel, vector, 0);
     return &mock_cq(c, cqe, channel)->ex.cq;
 }
-int ibv_resize_cq(struct cq *cq, int cqe) { CALL3(ibv_resize_cq, cq, cqe, 0); cq->cqe = cqe + 1; return 0; }
+int ibv_resize_cq(struct cq *cq, int cqe) {
+    CALL3(ibv_resize_cq, cq, cqe, 0);
+    if (cqe < 3) return EINVAL; /* as if three completions were waiting */
+    cq->cqe = cqe + 1;
+    return 0;
+}
 int ibv_destroy_cq(struct cq *cq) {
     CALL1(ibv_destroy_cq, cq);
     if (cq->comp_events) return EBUSY; /* the real one would wait for ever */

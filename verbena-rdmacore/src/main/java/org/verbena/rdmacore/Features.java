@@ -7,6 +7,11 @@ import org.verbena.verbs.Feature;
 
 /** What a device can do, as far as library, slots, attributes and {@link Probe} say; the rest, the verb itself answers. */
 final class Features {
+    /** Bits of {@code device_cap_flags_ex}, {@code enum ib_uverbs_device_cap_flags} of Linux 6.2. */
+    private static final long FLUSH_GLOBAL = 1L << 38;
+    private static final long FLUSH_PERSISTENT = 1L << 39;
+    private static final long ATOMIC_WRITE = 1L << 40;
+
     private Features() {}
 
     static boolean supports(NativeContext verbs, Probe probe, DeviceAttributes a, String feature) {
@@ -48,7 +53,14 @@ final class Features {
             case Feature.RATE_LIMIT -> verbs.has(Slot.MODIFY_QP_RATE_LIMIT) && a.packetPacingCapabilities() != null;
             case Feature.ENHANCED_CONNECTION -> probe.enhancedConnection;
             case Feature.COUNTERS -> probe.counters;
+            case Feature.FLUSH -> hasExtendedPosts(verbs) && (flags & FLUSH_GLOBAL) != 0;
+            case Feature.FLUSH_PERSISTENT -> hasExtendedPosts(verbs) && (flags & FLUSH_PERSISTENT) != 0;
+            case Feature.ATOMIC_WRITE -> hasExtendedPosts(verbs) && (flags & ATOMIC_WRITE) != 0;
             default -> false;
         };
+    }
+
+    private static boolean hasExtendedPosts(NativeContext verbs) {
+        return verbs.has(Slot.CREATE_QP_EX) && verbs.library.has(IbvFunction.QP_TO_QP_EX);
     }
 }

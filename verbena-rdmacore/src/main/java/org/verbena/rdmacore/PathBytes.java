@@ -5,7 +5,7 @@ import org.verbena.verbs.Gid;
 
 /** {@code struct ibv_ah_attr}. */
 final class PathBytes {
-    private static final Gid NONE = new Gid(0, 0);
+    static final Gid NONE = new Gid(0, 0);
 
     private PathBytes() {}
 

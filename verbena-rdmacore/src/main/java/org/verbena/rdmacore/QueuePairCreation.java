@@ -11,6 +11,7 @@ import org.verbena.linux.Errno;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.DeviceCapabilityFlags;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairOpenAttributes;
@@ -66,7 +67,7 @@ final class QueuePairCreation {
             if (extended != 0) {
                 s.putInt(Layout.QP_INIT_COMP_MASK, ATTR_PD | extended);
                 s.putLong(Layout.QP_INIT_PD, pd.address());
-                extended(verb, s, a, arena, used);
+                extended(verb, context, s, a, arena, used);
             }
             Handle.Creator creator = extended != 0
                     ? () -> createExtended(verb, verbs, s, a)
@@ -100,8 +101,13 @@ final class QueuePairCreation {
         return 0;
     }
 
-    private static void extended(String verb, Struct s, QueuePairInitAttributes a, Arena arena, List<VerbsObject> used)
-            throws VerbsException {
+    private static int lacking(RdmaContext context) {
+        return (context.supports(Feature.ATOMIC_WRITE) ? 0 : SendOperations.ATOMIC_WRITE) | (context.supports(
+                Feature.FLUSH) ? 0 : SendOperations.FLUSH);
+    }
+
+    private static void extended(String verb, RdmaContext context, Struct s, QueuePairInitAttributes a, Arena arena,
+            List<VerbsObject> used) throws VerbsException {
         if (a.has(QueuePairInitAttributes.CREATE_FLAGS)) {
             s.putInt(Layout.QP_INIT_CREATE_FLAGS, a.createFlags());
         }
@@ -122,6 +128,11 @@ final class QueuePairCreation {
             if (a.sendOperations() >>> Opcode.ATOMIC_WRITE + 1 != 0) {
                 throw new VerbsException(verb, Errno.EOPNOTSUPP, "sendOperations has bits that are not known here: 0x"
                         + Integer.toHexString(a.sendOperations()));
+            }
+            int lacking = a.sendOperations() & lacking(context);
+            if (lacking != 0) { // the library may know them on a kernel that does not
+                throw new VerbsException(verb, Errno.EOPNOTSUPP, context.describe()
+                        + " or its kernel's driver does not carry out " + SendOperations.toString(lacking));
             }
             s.putLong(Layout.QP_INIT_SEND_OPS, a.sendOperations());
         }

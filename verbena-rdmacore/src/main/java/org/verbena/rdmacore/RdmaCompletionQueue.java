@@ -66,9 +66,42 @@ abstract class RdmaCompletionQueue extends CompletionQueue {
                 used.add(parent);
                 s.putLong(Layout.CQ_INIT_PARENT_DOMAIN, parent.address());
             }
-            return Handle.create(verb, context, used, destroyer, () -> Calls.pointer(verb, verbs.slot(verb,
-                    Slot.CREATE_CQ_EX), verbs.address, s.address()), h -> new ExtendedCompletionQueue(h, a));
+            return Handle.create(verb, context, used, destroyer, () -> createExtended(verb, verbs, s, a),
+                    h -> new ExtendedCompletionQueue(h, a));
         }
+    }
+
+    /** A driver that cannot do what was asked for does not say which part. */
+    private static long createExtended(String verb, NativeContext verbs, Struct s, CompletionQueueAttributes a)
+            throws VerbsException {
+        MemorySegment create = verbs.slot(verb, Slot.CREATE_CQ_EX);
+        try {
+            return Calls.pointer(verb, create, verbs.address, s.address());
+        } catch (VerbsException e) {
+            throw e.errno() == Errno.EOPNOTSUPP
+                    ? new VerbsException(verb, e.errno(), "the device or its driver has no completion queues with "
+                            + wanted(a) + ": leave out what it need not have")
+                    : e;
+        }
+    }
+
+    /** What a plain queue does not have, by name. */
+    private static String wanted(CompletionQueueAttributes a) {
+        List<String> all = new ArrayList<>();
+        int fields = a.fields() & ~CompletionQueueAttributes.STANDARD_FIELDS;
+        if (fields != 0) {
+            all.add("completion fields " + CompletionQueueAttributes.fieldNames(fields));
+        }
+        if ((a.flags() & CompletionQueueAttributes.SINGLE_THREADED) != 0) {
+            all.add("flag SINGLE_THREADED");
+        }
+        if ((a.flags() & CompletionQueueAttributes.IGNORE_OVERRUN) != 0) {
+            all.add("flag IGNORE_OVERRUN");
+        }
+        if (a.parentDomain() != null) {
+            all.add("a parent domain");
+        }
+        return all.isEmpty() ? "flags" : String.join(", ", all);
     }
 
     long address() {
@@ -96,7 +129,8 @@ abstract class RdmaCompletionQueue extends CompletionQueue {
         String verb = "resize " + describe();
         synchronized (control) {
             checkOpen(verb);
-            Calls.zero(verb, handle.verbs().function(verb, IbvFunction.RESIZE_CQ), handle.address, newCqe);
+            Calls.zero(verb + " to " + newCqe + " entries", handle.verbs().function(verb, IbvFunction.RESIZE_CQ),
+                    handle.address, newCqe);
             cqe = RawMemory.getInt(handle.address + Layout.CQ_CQE);
         }
     }

@@ -219,7 +219,7 @@ final class RdmaContext extends Context {
         }
     }
 
-    /** Refuses a path from a port or a GID that there is not. */
+    /** Refuses a path from a port or a GID that there is not, and one to nowhere, for which the driver would look. */
     void checkPath(String verb, AddressVector path) throws VerbsException {
         int ports = attributes.physicalPortCount();
         if (path.port() < 1 || path.port() > ports) {
@@ -230,6 +230,9 @@ final class RdmaContext extends Context {
         if (path.sourceGidIndex() < 0 || path.sourceGidIndex() >= gids) {
             throw new VerbsException(verb, Errno.EINVAL, "AV is from GID index " + path.sourceGidIndex()
                     + ", the table has " + gids + " entries");
+        }
+        if (path.destination().equals(PathBytes.NONE) && path.destinationLid() == 0) {
+            throw new VerbsException(verb, Errno.EINVAL, "AV leads nowhere: it has no GID and no LID of a destination");
         }
     }
 

@@ -48,9 +48,12 @@ final class FullProgram {
         System.out.println(name);
     }
 
-    private static void refused(int errno, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
-        assertThatThrownBy(call).isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).as(e
-                .getMessage()).isEqualTo(errno));
+    private static void refused(int errno, org.assertj.core.api.ThrowableAssert.ThrowingCallable call,
+            String... words) {
+        assertThatThrownBy(call).isInstanceOfSatisfying(VerbsException.class, e -> {
+            assertThat(e.errno()).as(e.getMessage()).isEqualTo(errno);
+            assertThat(List.of(words)).allSatisfy(word -> assertThat(e.getMessage()).contains(word));
+        });
     }
 
     private static void device(Context c) throws VerbsException {
@@ -177,6 +180,8 @@ final class FullProgram {
         assertThat(cq.cqe()).isEqualTo(31);
         cq.resize(99);
         assertThat(cq.cqe()).isEqualTo(100);
+        refused(Errno.EINVAL, () -> cq.resize(2), "to 2 entries");
+        assertThat(cq.cqe()).isEqualTo(100);
         cq.modify(CompletionQueueModification.moderate(7, 8));
         assertThat(List.of(Mock.argument("modify_cq", 1), Mock.argument("modify_cq", 2), Mock.argument("modify_cq", 3)))
                 .containsExactly(1L, 7L, 8L);
@@ -191,6 +196,10 @@ final class FullProgram {
                 "create_cq_ex", 3))).containsExactly(256L, 1L, 1L);
         refused(Errno.EOPNOTSUPP, () -> c.createCompletionQueue(CompletionQueueAttributes.builder().fields(1 << 12)
                 .build()));
+        refused(Errno.EOPNOTSUPP, () -> c.createCompletionQueue(CompletionQueueAttributes.builder().flags(
+                CompletionQueueAttributes.IGNORE_OVERRUN).fields(CompletionQueueAttributes.WITH_CVLAN
+                        | CompletionQueueAttributes.WITH_BYTE_LEN).build()), "completion fields CVLAN,",
+                "flag IGNORE_OVERRUN");
     }
 
     private static void queuePair(Context c) throws Exception {

@@ -116,7 +116,7 @@ public abstract class CompletionQueue extends VerbsObject {
     /** The local queue pair. */
     public abstract int queuePairNumber();
 
-    /** The peer's queue pair. */
+    /** The peer's queue pair; that of a connected queue pair is 0 on devices that name it for datagrams alone. */
     public int sourceQueuePair() {
         return 0;
     }

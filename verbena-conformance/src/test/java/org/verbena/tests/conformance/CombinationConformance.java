@@ -281,7 +281,9 @@ abstract class CombinationConformance extends Conformance {
             assertReceived(5, header + length, c);
             assertThat(c.flags() & WcFlags.WITH_IMM).isEqualTo(immediate ? WcFlags.WITH_IMM : 0);
             assertThat(c.immediate()).isEqualTo(immediate ? -9 : 0);
-            assertThat(c.sourceQueuePair()).isEqualTo(p.nearAddress.queuePairNumber());
+            assertThat(c.sourceQueuePair()).isEqualTo(header > 0 || p.near.fixture.namesSenders()
+                    ? p.nearAddress.queuePairNumber()
+                    : 0);
             assertThat(atFar(header, length)).isEqualTo(data);
         }
 

@@ -120,6 +120,12 @@ abstract class CompletionQueueConformance extends Conformance {
     @ValueSource(ints = {CompletionQueueAttributes.SINGLE_THREADED, CompletionQueueAttributes.IGNORE_OVERRUN,
         CompletionQueueAttributes.SINGLE_THREADED | CompletionQueueAttributes.IGNORE_OVERRUN})
     void trafficWithFlags(int flags) throws Exception {
+        if ((flags & fixture.lackedCompletionFlags()) != 0) {
+            Context c = open();
+            assertErrno(Errno.EOPNOTSUPP, () -> c.createCompletionQueue(attributes().flags(flags).build()),
+                    "IGNORE_OVERRUN");
+            return;
+        }
         Pair p = connected(EndOptions.defaults().cqFlags(flags), EndOptions.defaults().cqFlags(flags));
         for (int i = 0; i < 20; i++) {
             assertPosted(p.far.postReceives(Op.receive(i).on(0, 256)));
@@ -140,7 +146,7 @@ abstract class CompletionQueueConformance extends Conformance {
         Await.until("a completion", () -> cq.startPoll() == 0, p.near::describe);
         assertThat(cq.byteLength()).isEqualTo(33);
         assertThat(cq.queuePairNumber()).isEqualTo(p.nearAddress.queuePairNumber());
-        assertThat(cq.sourceQueuePair()).isEqualTo(p.farAddress.queuePairNumber());
+        assertSender(p.farAddress.queuePairNumber(), cq.sourceQueuePair());
         assertThat(cq.serviceLevel()).isBetween(0, 15);
         assertThat(cq.dlidPathBits()).isBetween(0, 127);
         assertThat(cq.slid()).isBetween(0, 0xffff);
@@ -272,7 +278,7 @@ abstract class CompletionQueueConformance extends Conformance {
             assertPosted(p.far.post(Op.send(i).on(0, 64)));
             p.far.awaitSend();
         }
-        assertErrno(Errno.EINVAL, () -> cq.resize(4), "10");
+        assertErrno(Errno.EINVAL, () -> cq.resize(4), "4", fixture.saysWhatWaits() ? "10" : "");
         assertResized(cq, 16);
         assertThat(p.near.awaitReceives(10)).extracting(Completion::wrId)
                 .containsExactlyElementsOf(LongStream.range(0, 10).boxed().toList());

@@ -212,6 +212,17 @@ abstract class Conformance {
         assertThat(c.byteLength()).as(c.toString()).isEqualTo(length);
     }
 
+    /** Expects a receive of a connected queue pair to name its sender, where the device does. */
+    final void assertSender(int number, int source) {
+        assertThat(source).as("the sender").isEqualTo(fixture.namesSenders() ? number : 0);
+    }
+
+    /** Expects a queue pair that failed to say why, where the device does. */
+    static void assertSaysWhy(End end) {
+        String reason = end.qp.errorReason();
+        assertThat(reason.isBlank()).as("no reason: %s", reason).isEqualTo(!end.fixture.saysWhyQueuePairsFail());
+    }
+
     /** Expects an end's receives to have been flushed with its queue pair; those of a shared queue stay in it. */
     static void assertReceivesFlushed(End end, long... ids) throws VerbsException {
         if (end.srq != null) {

@@ -56,6 +56,56 @@ public interface ConformanceFixture {
         return 0;
     }
 
+    /** Operations that a type of queue pair takes, and that fail there whatever they are about. */
+    default int failing(int queuePairType) {
+        return 0;
+    }
+
+    /** Operations of a type of queue pair that no table of chance draws, for their end depends on the moment. */
+    default int notDrawn(int queuePairType) {
+        return 0;
+    }
+
+    /** How many requests a queue holds that was made for so many; one more is ENOMEM. */
+    default int queueSize(int requests) {
+        return requests;
+    }
+
+    /** Whether the place of a request that sends is free when it is done, though nobody has polled its completion. */
+    default boolean freesWhatIsNotPolled() {
+        return false;
+    }
+
+    /** Whether of receives that do not fit, posted at once, those that fit are posted. */
+    default boolean postsWhatFits() {
+        return false;
+    }
+
+    /** Flags of completion queues that the driver does not know; they are EOPNOTSUPP. */
+    default int lackedCompletionFlags() {
+        return 0;
+    }
+
+    /** Whether a queue that is not made smaller than what waits in it says how much that is. */
+    default boolean saysWhatWaits() {
+        return true;
+    }
+
+    /** Whether a completion of a connected queue pair says which queue pair sent. */
+    default boolean namesSenders() {
+        return true;
+    }
+
+    /** Flags of completions of connected queue pairs that are set and say nothing, of receives or of what sends. */
+    default int strayFlags(boolean receive) {
+        return 0;
+    }
+
+    /** Whether a queue pair that fails says why. */
+    default boolean saysWhyQueuePairsFail() {
+        return true;
+    }
+
     /** Whether a queue pair that sends nothing fails when its peer's process dies; if not, only who sends notices. */
     default boolean noticesDeathOfIdlePeers() {
         return true;

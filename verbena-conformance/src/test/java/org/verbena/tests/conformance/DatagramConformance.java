@@ -275,7 +275,8 @@ abstract class DatagramConformance extends Conformance {
         End end = end(datagrams());
         Gid gid = end.context.queryGid(1, 0);
         for (AddressVector bad : List.of(AddressVector.builder(gid).port(2).build(),
-                AddressVector.builder(gid).port(0).build(), AddressVector.builder(gid).sourceGidIndex(1).build(),
+                AddressVector.builder(gid).port(0).build(),
+                AddressVector.builder(gid).sourceGidIndex(end.context.queryPort(1).gidTableLength()).build(),
                 AddressVector.builder(gid).sourceGidIndex(-1).build(), AddressVector.to(new Gid(0, 0)))) {
             assertErrno(Errno.EINVAL, () -> end.pd.createAddressHandle(bad));
         }

@@ -54,7 +54,7 @@ abstract class PeerDeathConformance extends Conformance {
             return false;
         });
         assertThat(ended).as(p.near.describe()).isTrue();
-        assertThat(p.near.qp.errorReason()).isNotBlank();
+        assertSaysWhy(p.near);
     }
 
     @Test
@@ -73,7 +73,7 @@ abstract class PeerDeathConformance extends Conformance {
         assertStatus(WcStatus.WR_FLUSH_ERR, 4, p.near.awaitSend());
         assertPosted(p.near.postReceives(Op.receive(5).on(0, 8)));
         assertStatus(WcStatus.WR_FLUSH_ERR, 5, p.near.awaitReceive());
-        assertThat(p.near.qp.errorReason()).isNotBlank();
+        assertSaysWhy(p.near);
     }
 
     @Test

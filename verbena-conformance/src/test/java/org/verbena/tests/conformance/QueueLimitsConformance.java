@@ -100,7 +100,9 @@ abstract class QueueLimitsConformance extends Conformance {
         assertUntouched(p.far);
         Op[] fits = java.util.Arrays.copyOf(batch, n);
         assertPosted(p.near.post(fits));
-        assertRefused(Errno.ENOMEM, p.near.post(write(p, 999)));
+        if (!fixture.freesWhatIsNotPolled()) {
+            assertRefused(Errno.ENOMEM, p.near.post(write(p, 999)));
+        }
         assertThat(p.near.awaitSends(n)).extracting(Completion::statusName).containsOnly("SUCCESS");
         p.near.expectNoCompletion();
     }
@@ -122,7 +124,7 @@ abstract class QueueLimitsConformance extends Conformance {
     @Test
     void aFullReceiveQueueIsEnomemAndLosesNothing() throws Exception {
         Pair p = small();
-        int n = p.near.maxReceives();
+        int n = fixture.queueSize(p.near.maxReceives());
         for (int i = 0; i < n; i++) {
             assertPosted(p.near.postReceives(Op.receive(i).on(8L * i, 8)));
         }

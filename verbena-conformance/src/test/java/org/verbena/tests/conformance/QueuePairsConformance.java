@@ -146,7 +146,8 @@ abstract class QueuePairsConformance extends Conformance {
         e.toRtr(self);
         assertRefused(Errno.EINVAL, post(e, type, self, send));
         assertRefused(Errno.EINVAL, e.postReceives(Op.receive(1).on(0, 8).on(8, 8).on(16, 8)));
-        for (int i = 0; i < 4; i++) {
+        int places = fixture.queueSize(4);
+        for (int i = 0; i < places; i++) {
             assertPosted(e.postReceives(Op.receive(i).on(1000 + 100L * i, 64)));
         }
         assertRefused(Errno.ENOMEM, e.postReceives(Op.receive(5).on(0, 64)));
@@ -156,7 +157,9 @@ abstract class QueuePairsConformance extends Conformance {
         assertRefused(Errno.EINVAL, post(e, type, self, send.and(1 << 20)));
         assertRefused(Errno.ENOMEM, post(e, type, self, send, send, send, send, send));
         assertPosted(post(e, type, self, send, send, send, send));
-        assertRefused(Errno.ENOMEM, post(e, type, self, send));
+        if (!fixture.freesWhatIsNotPolled()) {
+            assertRefused(Errno.ENOMEM, post(e, type, self, send));
+        }
         e.awaitSends(4);
         assertPosted(post(e, type, self, Op.send(2).on(0, 0)));
         e.awaitSend();

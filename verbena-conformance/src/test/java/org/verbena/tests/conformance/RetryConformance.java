@@ -46,7 +46,7 @@ abstract class RetryConformance extends Conformance {
             assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 1, p.near.awaitSend());
             assertStatus(WcStatus.WR_FLUSH_ERR, 2, p.near.awaitSend());
             p.near.awaitState(QueuePairState.ERR);
-            assertThat(p.near.qp.errorReason()).isNotBlank();
+            assertSaysWhy(p.near);
             if (i < 3) {
                 assertUntouched(p.far);
             }

@@ -11,12 +11,14 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
+import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceCapabilityFlags;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
 
 /**
@@ -45,6 +47,10 @@ class RxeConformance extends VerbsConformance {
     /** What rdma_rxe of Linux 6.1 does otherwise, or not at all; docs/rdmacore.md says so as well. */
     static final class Rxe61 extends LeftOut {
         private static final String EVENTS = "it makes no event of a queue pair that fails, nor of its last receive";
+        private static final String PLACES = "the place of a request is free when it is done, polled or not";
+        private static final List<String> OF_PLACES = List.of("QueueLimits.aFullSendQueueIsEnomemAndLosesNothing",
+                "QueueLimits.aPolledCompletionFreesOneSlot", "QueueLimits.unsignaledRequestsHoldTheirSlots",
+                "QueueLimits.aBatchThatOnlyPartlyFitsIsRefusedAsAWhole");
         private static final List<String> OF_EVENTS = List.of("Events.asynchronousEventsComeToTheirContextOnly",
                 "Events.anAsynchronousEventSaysWhatHappened", "RemoteErrors.theResponderIsToldOfAnAccessError",
                 "RemoteErrors.theResponderIsToldOfAnInvalidRequest",
@@ -69,6 +75,7 @@ class RxeConformance extends VerbsConformance {
             String crash = "the kernel crashes when a window is invalidated that is not bound (rxe_invalidate_mw)";
             all.put("MemoryWindows.whatIsNotBoundCannotBeInvalidated", crash);
             all.put("DestroyRace", crash);
+            OF_PLACES.forEach(test -> all.put(test, PLACES));
             OF_EVENTS.forEach(test -> all.put(test, EVENTS));
             return all;
         }
@@ -78,6 +85,12 @@ class RxeConformance extends VerbsConformance {
         @Override
         public Context open() throws VerbsException {
             return Verbs.open("rxe0");
+        }
+
+        /** Those that {@code -Dverbena.conformance.topologies=REGEX} names, or all: to start a JVM there takes long. */
+        @Override
+        public boolean connects(Topology topology) {
+            return topology.name().matches(System.getProperty("verbena.conformance.topologies", ".*"));
         }
 
         @Override
@@ -105,6 +118,62 @@ class RxeConformance extends VerbsConformance {
         @Override
         public int lacks(int queuePairType) {
             return queuePairType == QueuePairType.UC ? SendOperations.LOCAL_INVALIDATE : 0;
+        }
+
+        /** It makes a packet of neither, and says so only when it comes to that. */
+        @Override
+        public int failing(int queuePairType) {
+            return queuePairType == QueuePairType.UC
+                    ? SendOperations.SEND_INVALIDATE | SendOperations.LOCAL_INVALIDATE
+                    : 0;
+        }
+
+        /** The sender has its success, or fails with its peer, when that finds no such key. */
+        @Override
+        public int notDrawn(int queuePairType) {
+            return queuePairType == QueuePairType.RC ? SendOperations.SEND_INVALIDATE : 0;
+        }
+
+        /** A ring of a power of two, of which one place stays empty. */
+        @Override
+        public int queueSize(int requests) {
+            return (Integer.highestOneBit(requests) << 1) - 1;
+        }
+
+        @Override
+        public boolean freesWhatIsNotPolled() {
+            return true;
+        }
+
+        @Override
+        public boolean postsWhatFits() {
+            return true;
+        }
+
+        @Override
+        public int lackedCompletionFlags() {
+            return CompletionQueueAttributes.IGNORE_OVERRUN;
+        }
+
+        /** The kernel answers an errno and no more. */
+        @Override
+        public boolean saysWhatWaits() {
+            return false;
+        }
+
+        @Override
+        public boolean namesSenders() {
+            return false;
+        }
+
+        @Override
+        public int strayFlags(boolean receive) {
+            return receive ? WcFlags.GRH : WcFlags.WITH_IMM;
+        }
+
+        @Override
+        public boolean saysWhyQueuePairsFail() {
+            return false;
         }
 
         @Override
