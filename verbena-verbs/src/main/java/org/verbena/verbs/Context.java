@@ -155,7 +155,8 @@ public abstract class Context extends VerbsObject {
             throw new VerbsException(verb, Errno.EINVAL, "there is no GRH in the buffer");
         }
         GlobalRoutingHeader h = GlobalRoutingHeader.of(datagram);
-        int table = queryPort(port).gidTableLength();
+        boolean given = !h.destination().equals(new Gid(0, 0)); // as entries are that are free
+        int table = given ? queryPort(port).gidTableLength() : 0;
         for (int i = 0; i < table; i++) {
             if (h.destination().equals(queryGid(port, i))) {
                 return AddressVector.builder(h.source()).sourceGidIndex(i).hopLimit(0xff)

@@ -152,7 +152,11 @@ abstract class QueuePairsConformance extends Conformance {
         }
         assertRefused(Errno.ENOMEM, e.postReceives(Op.receive(5).on(0, 64)));
         e.toRts();
-        assertRefused(Errno.EINVAL, post(e, type, self, Op.send(1).on(0, 8).on(8, 8).on(16, 8)));
+        Op tooMany = send;
+        for (int i = 0; i < e.qp.initAttributes().maxSendSge(); i++) {
+            tooMany = tooMany.on(8, 8);
+        }
+        assertRefused(Errno.EINVAL, post(e, type, self, tooMany));
         assertRefused(Errno.EINVAL, post(e, type, self, Op.send(1).inlineFrom(0, e.device.maxInlineData() + 1L)));
         assertRefused(Errno.EINVAL, post(e, type, self, send.and(1 << 20)));
         assertRefused(Errno.ENOMEM, post(e, type, self, send, send, send, send, send));

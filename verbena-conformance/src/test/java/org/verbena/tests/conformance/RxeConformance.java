@@ -1,9 +1,6 @@
 package org.verbena.tests.conformance;
 
 import java.net.InetSocketAddress;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
@@ -25,7 +22,7 @@ import org.verbena.verbs.WcStatus;
  * The suite on Linux's {@code rdma_rxe} by libibverbs. The lab starts it in a virtual machine, since the kernel of this one
  * rarely has it: {@code /share/conformance GROUPS}.
  */
-@ExtendWith({RxeConformance.Chosen.class, RxeConformance.Rxe61.class})
+@ExtendWith({RxeConformance.Chosen.class, LeftOutOnRxe.class})
 class RxeConformance extends VerbsConformance {
     /** The groups that {@code -Dverbena.conformance.groups=REGEX} names, or all. */
     static final class Chosen implements ExecutionCondition {
@@ -41,43 +38,6 @@ class RxeConformance extends VerbsConformance {
             return group == RxeConformance.class || groups.matcher(group.getSimpleName()).matches()
                     ? ConditionEvaluationResult.enabled("chosen")
                     : ConditionEvaluationResult.disabled("not chosen");
-        }
-    }
-
-    /** What rdma_rxe of Linux 6.1 does otherwise, or not at all; docs/rdmacore.md says so as well. */
-    static final class Rxe61 extends LeftOut {
-        private static final String EVENTS = "it makes no event of a queue pair that fails, nor of its last receive";
-        private static final String PLACES = "the place of a request is free when it is done, polled or not";
-        private static final List<String> OF_PLACES = List.of("QueueLimits.aFullSendQueueIsEnomemAndLosesNothing",
-                "QueueLimits.aPolledCompletionFreesOneSlot", "QueueLimits.unsignaledRequestsHoldTheirSlots",
-                "QueueLimits.aBatchThatOnlyPartlyFitsIsRefusedAsAWhole");
-        private static final List<String> OF_EVENTS = List.of("Events.asynchronousEventsComeToTheirContextOnly",
-                "Events.anAsynchronousEventSaysWhatHappened", "RemoteErrors.theResponderIsToldOfAnAccessError",
-                "RemoteErrors.theResponderIsToldOfAnInvalidRequest",
-                "MemoryWindows.rightsOfTheWindowAreAllThatCount",
-                "SharedReceiveQueues.aFailedQueuePairFlushesNoReceiveAndSaysThatItTakesNoMore",
-                "SharedReceiveQueuesOfUnreliable.aFailedQueuePairFlushesNoReceiveAndSaysThatItTakesNoMore",
-                "SharedReceiveQueuesOfDatagrams.aFailedQueuePairFlushesNoReceiveAndSaysThatItTakesNoMore");
-
-        Rxe61() {
-            super(reasons());
-        }
-
-        private static Map<String, String> reasons() {
-            Map<String, String> all = new HashMap<>();
-            all.put("RegistrationErrors.descriptorsThatAreNoSharedBuffers",
-                    "it has no dma-buf regions, whatever the library");
-            all.put("StateMachine.aRareAttributeIsTakenOrSaidToBeUnknownWhereTheTableAllowsIt",
-                    "EINVAL for an alternate path, which it says it has");
-            all.put("Registration.addressesThatCountFromZero", "it takes ZERO_BASED and ignores it");
-            all.put("Registration.allocatedMemoryMayCountFromZeroToo", "it takes ZERO_BASED and ignores it");
-            all.put("Events.errorsAreAlwaysSolicited", "a failed send does not count as solicited");
-            String crash = "the kernel crashes when a window is invalidated that is not bound (rxe_invalidate_mw)";
-            all.put("MemoryWindows.whatIsNotBoundCannotBeInvalidated", crash);
-            all.put("DestroyRace", crash);
-            OF_PLACES.forEach(test -> all.put(test, PLACES));
-            OF_EVENTS.forEach(test -> all.put(test, EVENTS));
-            return all;
         }
     }
 

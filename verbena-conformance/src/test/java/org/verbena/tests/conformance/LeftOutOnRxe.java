@@ -1,0 +1,64 @@
+package org.verbena.tests.conformance;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What {@code rdma_rxe} of Linux 6.1 does otherwise, or not at all; docs/rdmacore.md says so as well. */
+final class LeftOutOnRxe extends LeftOut {
+    private static final Map<String, List<String>> TESTS = Map.ofEntries(
+            Map.entry("it has no dma-buf regions, whatever the library",
+                    List.of("RegistrationErrors.descriptorsThatAreNoSharedBuffers")),
+            Map.entry("EINVAL for an alternate path, which it says it has",
+                    List.of("StateMachine.aRareAttributeIsTakenOrSaidToBeUnknownWhereTheTableAllowsIt")),
+            Map.entry("it takes ZERO_BASED and ignores it",
+                    List.of("Registration.addressesThatCountFromZero",
+                            "Registration.allocatedMemoryMayCountFromZeroToo")),
+            Map.entry("a failed send does not count as solicited", List.of("Events.errorsAreAlwaysSolicited")),
+            Map.entry("the kernel crashes when a window is invalidated that is not bound (rxe_invalidate_mw)",
+                    List.of("MemoryWindows.whatIsNotBoundCannotBeInvalidated", "DestroyRace")),
+            Map.entry("it makes no event of a queue pair that fails, nor of its last receive",
+                    List.of("Events.asynchronousEventsComeToTheirContextOnly",
+                            "Events.anAsynchronousEventSaysWhatHappened",
+                            "RemoteErrors.theResponderIsToldOfAnAccessError",
+                            "RemoteErrors.theResponderIsToldOfAnInvalidRequest",
+                            "MemoryWindows.rightsOfTheWindowAreAllThatCount",
+                            "SharedReceiveQueues.aFailedQueuePairFlushesNoReceiveAndSaysThatItTakesNoMore",
+                            "SharedReceiveQueuesOfUnreliable.aFailedQueuePairFlushesNoReceiveAndSaysThatItTakesNoMore",
+                            "SharedReceiveQueuesOfDatagrams"
+                                    + ".aFailedQueuePairFlushesNoReceiveAndSaysThatItTakesNoMore")),
+            Map.entry("the place of a request is free when it is done, polled or not",
+                    List.of("QueueLimits.aFullSendQueueIsEnomemAndLosesNothing",
+                            "QueueLimits.aPolledCompletionFreesOneSlot", "QueueLimits.unsignaledRequestsHoldTheirSlots",
+                            "QueueLimits.aBatchThatOnlyPartlyFitsIsRefusedAsAWhole")),
+            Map.entry("nobody tells the kernel of receives that are posted to a queue pair in ERR: they stay",
+                    List.of("Order.flushedRequestsKeepTheirOrder", "Retry.postsInErrAreFlushed")),
+            Map.entry("SQD is said to be drained at once, stops what has begun, and what it holds does not go on by itself",
+                    List.of("Retry.aQueueIsDrainedWhenTheSendThatWaitedIsDone", "Retry.aDrainingQueueCanBeGivenUp",
+                            "Retry.aStartedSendMayFailWhileTheQueueDrains",
+                            "Retry.aDrainingQueueTakesRequestsAndHoldsThem")),
+            Map.entry("an address handle is not made for an address that nobody has",
+                    List.of("Datagrams.whatGoesNowhereIsLost")),
+            Map.entry("the top bit of a datagram's key is a bit as any", List.of("Datagrams.aWrongKeyIsNotTaken")),
+            Map.entry("a datagram that is too long is dropped in silence",
+                    List.of("Datagrams.aDatagramLongerThanThePortTakesStopsSending")),
+            Map.entry("a receive that is too short fails with LOC_QP_OP_ERR",
+                    List.of("Datagrams.aReceiveThatIsTooShortIsNotUsed",
+                            "UnreliableConnection.aMessageThatIsTooLongFailsItsReceiveAndNotItsSend")),
+            Map.entry("a queue pair of type UC knows no SQE: it goes to ERR",
+                    List.of("UnreliableConnection.anErrorHereStopsSendingOnlyAndCanBeLeft")),
+            Map.entry("the range of a window is not looked at, only that of its region",
+                    List.of("UnreliableConnection.keysOfWindowsComeAndGo")),
+            Map.entry("librdmacm connects queue pairs of type RC here",
+                    List.of("UnreliableConnection.theConnectionManagerConnectsThemToo")));
+
+    LeftOutOnRxe() {
+        super(reasons());
+    }
+
+    private static Map<String, String> reasons() {
+        Map<String, String> all = new HashMap<>();
+        TESTS.forEach((reason, tests) -> tests.forEach(test -> all.put(test, reason)));
+        return all;
+    }
+}
