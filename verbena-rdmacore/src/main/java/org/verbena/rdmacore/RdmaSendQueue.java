@@ -279,10 +279,15 @@ abstract class RdmaSendQueue extends SendQueue {
         if (open && has && (flags & ~knownFlags) == 0) {
             return true;
         }
-        int unknown = SendFlags.check(flags, knownFlags);
+        int unknown = unknown(flags);
         boolean elsewhere = operation > Opcode.TSO && (Opcode.of(type) & 1 << operation) != 0;
         fail(!open ? Errno.EINVAL : unknown != 0 ? unknown : elsewhere ? Errno.EOPNOTSUPP : Errno.EINVAL);
         return false;
+    }
+
+    /** 0, or what flags answer that are not taken; {@code INLINE} is for {@link #inline} to set. */
+    private int unknown(int flags) {
+        return (flags & SendFlags.INLINE) != 0 ? Errno.EINVAL : SendFlags.check(flags, knownFlags);
     }
 
     private void fail(int errno) {
@@ -433,7 +438,7 @@ abstract class RdmaSendQueue extends SendQueue {
     /** Binds a window of type 1: the driver makes and posts the request. */
     final int bindWindow(MemorySegment bindMw, RdmaMemoryWindow window, long wrId, int flags,
             @Nullable RdmaMemoryRegion region, long address, long length, int access) {
-        int unknown = SendFlags.check(flags, knownFlags);
+        int unknown = unknown(flags);
         if (unknown != 0 || !gate.enter()) {
             return unknown != 0 ? unknown : Errno.EINVAL;
         }

@@ -152,6 +152,7 @@ final class DataPathProgram {
         assertThat(s.complete()).isEqualTo(Errno.EINVAL);
         assertThat(s.start().send(1, 1 << 20).complete()).isEqualTo(Errno.EINVAL);
         assertThat(s.start().send(1, SendFlags.DUMMY).complete()).isEqualTo(Errno.EOPNOTSUPP);
+        assertThat(s.start().send(1, SendFlags.INLINE).complete()).as("inline() sets it").isEqualTo(Errno.EINVAL);
         assertThat(s.start().sge(region, 0, 1).complete()).as("no request yet").isEqualTo(Errno.EINVAL);
         assertThat(s.start().send(1, 0).sge(1, 0, -1).complete()).isEqualTo(Errno.EINVAL);
         assertThat(s.start().send(1, 0).sge(1, 0, 1L << 32).complete()).isEqualTo(Errno.EINVAL);

@@ -203,9 +203,10 @@ abstract class CompletionConformance extends Conformance {
             WorkCompletion[] one = WorkCompletion.array(1);
             Await.until("a completion", () -> end.receiveCq.poll(one) == 1, end::describe);
             WorkCompletion w = one[0];
-            return w.wrId() + " " + w.byteLength() + " " + w.immediate() + " " + (w.flags() & ~end.fixture.strayFlags(true)) + " "
+            return w.wrId() + " " + w.byteLength() + " " + w.immediate() + " " + (w.flags() & ~end.fixture.strayFlags(
+                    true)) + " "
                     + WcOpcode.toString(w
-                    .opcode())
+                            .opcode())
                     + " " + (w.queuePairNumber() == end.qp.number()) + " " + WcStatus.toString(w.status());
         });
         assertThat(s).isEqualTo("5 33 99 2 RECV true SUCCESS");

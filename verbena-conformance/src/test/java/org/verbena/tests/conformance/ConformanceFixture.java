@@ -66,6 +66,16 @@ public interface ConformanceFixture {
         return 0;
     }
 
+    /** Whether the flag {@code INLINE} has buffers copied that were named one by one; if not, it is EINVAL. */
+    default boolean copiesOnFlag() {
+        return true;
+    }
+
+    /** Whether an unreliable queue pair goes to SQE when a request of its own fails; if not, it goes to ERR. */
+    default boolean stopsSendingOnly() {
+        return true;
+    }
+
     /** How many requests a queue holds that was made for so many; one more is ENOMEM. */
     default int queueSize(int requests) {
         return requests;

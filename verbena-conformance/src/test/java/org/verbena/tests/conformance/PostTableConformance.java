@@ -173,7 +173,7 @@ abstract class PostTableConformance extends Conformance {
                             | SendFlags.DUMMY));
             QueuePairState s = r.nextInt(3) > 0 ? QueuePairState.RTS : Seeds.pick(r, QueuePairState.values());
             boolean reliable = type == QueuePairType.RC || type == QueuePairType.XRC_SEND;
-            state = s == QueuePairState.SQE && reliable ? QueuePairState.ERR : s;
+            state = s == QueuePairState.SQE && (reliable || !end.fixture.stopsSendingOnly()) ? QueuePairState.ERR : s;
             buffers = r.nextInt(5) == 0
                     ? Seeds.pick(r, Buffers.values())
                     : row.buffers ? Seeds.pick(r, Buffers.ELEMENTS, Buffers.INLINE, Buffers.NONE) : Buffers.NONE;
@@ -277,7 +277,7 @@ abstract class PostTableConformance extends Conformance {
             refuse(wrong, Errno.EINVAL, (flags & ~(KNOWN | SendFlags.IP_CSUM | SendFlags.DUMMY)) != 0);
             refuse(wrong, Errno.EOPNOTSUPP, (flags & (SendFlags.IP_CSUM | SendFlags.DUMMY) & ~offloads) != 0);
             boolean copied = (flags & SendFlags.INLINE) != 0;
-            refuse(wrong, Errno.EINVAL, copied && !row.inline);
+            refuse(wrong, Errno.EINVAL, copied && (!row.inline || !end.fixture.copiesOnFlag()));
             refuse(wrong, Errno.EINVAL, switch (buffers) {
                 case NONE -> false;
                 case ELEMENTS -> !row.buffers || elements > init.maxSendSge()

@@ -94,6 +94,17 @@ class RxeConformance extends VerbsConformance {
             return queuePairType == QueuePairType.RC ? SendOperations.SEND_INVALIDATE : 0;
         }
 
+        /** Of {@code rdmacore}, not of the driver, which would read what nobody has checked. */
+        @Override
+        public boolean copiesOnFlag() {
+            return false;
+        }
+
+        @Override
+        public boolean stopsSendingOnly() {
+            return false;
+        }
+
         /** A ring of a power of two, of which one place stays empty. */
         @Override
         public int queueSize(int requests) {

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.verbena.linux.Errno;
 import org.verbena.tests.conformance.EndOptions.Memory;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.WcOpcode;
 
@@ -25,10 +26,15 @@ abstract class ScatterGatherConformance extends Conformance {
         super(fixture, topology);
     }
 
+    /** How many elements a request may have, of those that send and of those that receive. */
+    private int elements(DeviceAttributes d) {
+        return adapted(EndOptions.defaults()).sharedReceives ? Math.min(d.maxSge(), d.maxSrqSge()) : d.maxSge();
+    }
+
     private Pair pair(Memory memory) throws Exception {
         int max;
         try (var c = fixture.open()) {
-            max = c.queryDevice().maxSge();
+            max = elements(c.queryDevice());
         }
         return connected(EndOptions.defaults().memory(memory).bytes(BYTES).maxSge(max),
                 EndOptions.defaults().memory(memory).bytes(BYTES).maxSge(max));
@@ -97,7 +103,7 @@ abstract class ScatterGatherConformance extends Conformance {
     @EnumSource(Memory.class)
     void messagesAreGatheredAndScattered(Memory memory) throws Exception {
         Pair p = pair(memory);
-        int max = p.near.device.maxSge();
+        int max = elements(p.near.device);
         Random random = new Random(7);
         p.near.fill(0, BYTES, 1);
         byte[] near = p.near.bytes(0, BYTES);
@@ -128,7 +134,7 @@ abstract class ScatterGatherConformance extends Conformance {
     @EnumSource(Memory.class)
     void readsAreScattered(Memory memory) throws Exception {
         Pair p = pair(memory);
-        int max = p.near.device.maxSge();
+        int max = elements(p.near.device);
         Random random = new Random(8);
         p.far.fill(0, BYTES, 3);
         byte[] far = memory(p.far);

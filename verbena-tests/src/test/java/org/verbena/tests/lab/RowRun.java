@@ -125,6 +125,7 @@ final class RowRun {
         }
         Place place = place(server.place());
         Place.Task running = place.start(text(server));
+        long end = System.nanoTime() + row.limit().toNanos();
         Outcome client = null;
         String late = "";
         Outcome served;
@@ -135,7 +136,8 @@ final class RowRun {
                 note(Row.CLIENT, row.client(), client);
             }
         } finally {
-            served = running.await(client != null && client.code() == 0 ? LAST : Duration.ZERO);
+            Duration left = Duration.ofNanos(Math.max(LAST.toNanos(), end - System.nanoTime()));
+            served = running.await(client != null && client.code() == 0 ? left : Duration.ZERO);
             note(Row.SERVER, server, served);
         }
         return client == null ? late : judge(client, served);
