@@ -151,6 +151,7 @@ public abstract class Context extends VerbsObject {
      */
     public final AddressVector pathToSender(int flags, MemorySegment datagram, int port) throws VerbsException {
         String verb = "find the sender of a datagram on " + describe();
+        checkOpen(verb);
         if ((flags & WcFlags.GRH) == 0 || datagram.byteSize() < GlobalRoutingHeader.BYTES) {
             throw new VerbsException(verb, Errno.EINVAL, "there is no GRH in the buffer");
         }
