@@ -161,8 +161,12 @@ int ibv_query_qp(struct qp *qp, unsigned char *attr, int mask, void *init) {
     *(int *) attr = qp->state;
     return 0;
 }
+static int attachments[64];
 int ibv_destroy_qp(struct qp *qp) {
     CALL1(ibv_destroy_qp, qp);
+    if (attachments[qp->qp_num & 63] > 0) {
+        return EBUSY; /* as the kernel has it */
+    }
     mock_qps[qp->qp_num & 63] = NULL;
     return mock_destroy(qp);
 }
@@ -175,11 +179,16 @@ struct ah *ibv_create_ah(struct pd *pd, unsigned char *attr) {
 int ibv_destroy_ah(struct ah *ah) { CALL1(ibv_destroy_ah, ah); return mock_destroy(ah); }
 int ibv_attach_mcast(struct qp *qp, unsigned char *group, uint16_t lid) {
     CALL3(ibv_attach_mcast, qp, group[0], lid);
+    attachments[qp->qp_num & 63]++;
     return 0;
 }
 int ibv_detach_mcast(struct qp *qp, unsigned char *group, uint16_t lid) {
     CALL3(ibv_detach_mcast, qp, group[0], lid);
-    return EINVAL; /* not attached, says the mock */
+    if (attachments[qp->qp_num & 63] == 0) {
+        return EINVAL;
+    }
+    attachments[qp->qp_num & 63]--;
+    return 0;
 }
 
 /* ---- windows, which are inline */

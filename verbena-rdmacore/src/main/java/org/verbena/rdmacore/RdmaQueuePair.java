@@ -2,6 +2,9 @@ package org.verbena.rdmacore;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +41,8 @@ final class RdmaQueuePair extends QueuePair {
     private static final int WR_FLUSH = 14;
     private static final int WR_ATOMIC_WRITE = 15;
 
+    private record Attachment(Gid group, int lid) {}
+
     private final Handle handle;
     private final int number;
     private final RdmaSendQueue sends;
@@ -45,6 +50,8 @@ final class RdmaQueuePair extends QueuePair {
     private final boolean ownReceives;
     /** Held by verbs of the control path: nobody destroys the queue pair meanwhile. */
     private final Object control = new Object();
+    /** Guarded by control. The kernel destroys no queue pair that is attached. */
+    private final Set<Attachment> attachments = new LinkedHashSet<>();
     private volatile QueuePairState lastState = QueuePairState.RESET;
     private int set;
 
@@ -282,22 +289,33 @@ final class RdmaQueuePair extends QueuePair {
 
     @Override
     protected void implAttachMulticast(Gid group, int lid) throws VerbsException {
-        multicast("attach " + describe() + " to " + group, IbvFunction.ATTACH_MCAST, group, lid);
+        String verb = "attach " + describe() + " to " + group;
+        synchronized (control) {
+            checkOpen(verb);
+            multicast(verb, IbvFunction.ATTACH_MCAST, group, lid);
+            attachments.add(new Attachment(group, lid));
+        }
     }
 
     @Override
     protected void implDetachMulticast(Gid group, int lid) throws VerbsException {
-        multicast("detach " + describe() + " from " + group, IbvFunction.DETACH_MCAST, group, lid);
+        String verb = "detach " + describe() + " from " + group;
+        synchronized (control) {
+            checkOpen(verb);
+            detach(verb, new Attachment(group, lid));
+        }
+    }
+
+    private void detach(String verb, Attachment a) throws VerbsException {
+        multicast(verb, IbvFunction.DETACH_MCAST, a.group, a.lid);
+        attachments.remove(a);
     }
 
     private void multicast(String verb, IbvFunction f, Gid group, int lid) throws VerbsException {
-        synchronized (control) {
-            checkOpen(verb);
-            try (Arena arena = Arena.ofConfined()) {
-                Struct s = new Struct(arena, Long.BYTES * 2);
-                s.putGid(0, group);
-                Calls.zero(verb, handle.verbs().function(verb, f), handle.address, s.address(), lid);
-            }
+        try (Arena arena = Arena.ofConfined()) {
+            Struct s = new Struct(arena, Long.BYTES * 2);
+            s.putGid(0, group);
+            Calls.zero(verb, handle.verbs().function(verb, f), handle.address, s.address(), lid);
         }
     }
 
@@ -318,6 +336,9 @@ final class RdmaQueuePair extends QueuePair {
         try {
             receives.gate().shut(verb);
             synchronized (control) {
+                for (Attachment a : List.copyOf(attachments)) {
+                    detach(verb, a);
+                }
                 handle.destroy(this);
             }
         } catch (VerbsException e) {

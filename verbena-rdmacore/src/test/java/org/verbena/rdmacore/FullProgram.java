@@ -242,9 +242,14 @@ final class FullProgram {
         ud.attachMulticast(Gid.parse("ff0e::1"), 3);
         assertThat(List.of(Mock.argument("ibv_attach_mcast", 1), Mock.argument("ibv_attach_mcast", 2)))
                 .containsExactly(0xffL, 3L);
+        ud.detachMulticast(Gid.parse("ff0e::1"), 3);
         refused(Errno.EINVAL, () -> ud.detachMulticast(Gid.parse("ff0e::1"), 3));
         ah.close();
         assertThat(ud.sendQueue().start().send(1, 0).datagram(ah, 1, 1).complete()).isEqualTo(Errno.EINVAL);
+        ud.attachMulticast(Gid.parse("ff0e::1"), 3);
+        ud.attachMulticast(Gid.parse("ff0e::2"), 4);
+        ud.close(); // which the kernel refuses as long as it is attached
+        assertThat(Mock.argument("ibv_detach_mcast", 2)).isEqualTo(4);
     }
 
     private static void sharedReceiveQueue(Context c) throws Exception {

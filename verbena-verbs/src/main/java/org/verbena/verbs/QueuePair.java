@@ -233,7 +233,8 @@ public abstract class QueuePair extends VerbsObject {
 
     /**
      * Lets the queue pair receive what is sent to a multicast group, {@code ibv_attach_mcast}. Each datagram takes one
-     * receive of each queue pair that is attached; attaching twice changes nothing. For queue pairs of type UD.
+     * receive of each queue pair that is attached; attaching twice changes nothing. A queue pair that is closed leaves its groups.
+     * For queue pairs of type UD.
      *
      * @param group a multicast GID, see {@link Gid#isMulticast()}
      * @param lid the group's LID; not used where there are none
