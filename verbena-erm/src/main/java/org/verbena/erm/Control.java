@@ -203,7 +203,7 @@ final class Control extends Engine.Duty {
         if (!regions.holdRemote(id) || !leaving.add(id)) {
             return false;
         }
-        Thread.ofVirtual().name("verbena-erm-hold").start(() -> {
+        attendant.await(() -> {
             if (awaitCopies(Long.MAX_VALUE)) {
                 leaving.remove(id);
                 sends.send(new Messages.Message(Messages.HELD, id, 0, 0, 0, 0, 0, number));

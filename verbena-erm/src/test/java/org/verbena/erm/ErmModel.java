@@ -43,13 +43,14 @@ final class ErmModel {
     enum Step {
         WRITE, READ, WRITE_SILENTLY, BATCH, ASYNC, STALE, TAKE, POLL, SLEEP_FOR_EVENTS, SLEEP_FOR_COMPLETIONS,
         CARRY_DATA,
-        CARRY_CONTROL, HEAR_OF_END, SERVE, REFUSE, REGISTER, DEREGISTER, CLOSE
+        CARRY_CONTROL, HEAR_OF_END, SERVE, REFUSE, REGISTER, UPDATE, DEREGISTER, CLOSE
     }
 
     private static final int ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
     /** Copies of a kind go to these places in turn; asynchronous ones to as many behind them, silent ones behind those. */
     private static final int PLACES = 32;
     private static final int BYTES = Long.BYTES;
+    private static final int[] RIGHTS = {ALL, ALL, ALL & ~AccessFlags.REMOTE_READ, ALL & ~AccessFlags.REMOTE_WRITE};
     private static final int REGION_BYTES = 3 * PLACES * BYTES;
     /** More than there are copies at a time. */
     private static final int SOURCES = 256;
@@ -82,6 +83,9 @@ final class ErmModel {
         LocalRegion own;
         final List<LocalRegion> regions = new ArrayList<>();
         final Set<Integer> gone = new HashSet<>();
+        /** Regions of this end that a call which waits is about to update: another thread would wait for that one. */
+        final Set<LocalRegion> changing = new HashSet<>();
+        long updates;
         /** Regions of the other end that this end's program has been told of; false if they have been taken back. */
         final Map<Integer, Boolean> known = new HashMap<>();
 
@@ -307,7 +311,7 @@ final class ErmModel {
             case SERVE -> end.hasWork();
             case WRITE, READ, WRITE_SILENTLY, BATCH -> isAwakeForCompletions(end); // it is the same thread
             case REGISTER -> depth == 0 && end.memory.isOpen() && end.regions.size() < MOST_REGIONS;
-            case DEREGISTER -> depth < 2 && !end.regions.isEmpty();
+            case UPDATE, DEREGISTER -> depth < 2 && !end.regions.isEmpty();
             case CLOSE -> depth == 0 && !end.closed;
             default -> true;
         };
@@ -337,6 +341,7 @@ final class ErmModel {
             case SERVE -> end.serve();
             case REFUSE -> end.data().refuseOnce();
             case REGISTER -> register(end);
+            case UPDATE -> update(end);
             case DEREGISTER -> deregister(end);
             case CLOSE -> close(end);
         }
@@ -364,12 +369,13 @@ final class ErmModel {
             return Errno.ENOENT;
         }
         boolean tell = (flags & CopyFlags.REMOTE_COMPLETION) != 0;
+        Mood mood = mood(theirs, write);
         long at = tell ? place(end.number) : 2 * PLACES * BYTES + place(end.copies);
         long here = write ? source(end, end.number) : (SOURCES + end.copies % SOURCES) * BYTES;
         int error = write
                 ? end.memory.copies().copy(end.own.id(), here, theirs.id(), at, BYTES, flags, end.copies, end.number)
                 : end.memory.copies().copy(theirs.id(), at, end.own.id(), here, BYTES, flags, end.copies, end.number);
-        answered(end, error, 1, tell ? 1 : 0);
+        answered(end, error, 1, tell ? 1 : 0, mood);
         if (error == 0) {
             started(end, theirs.id(), at, write, flags);
         }
@@ -385,20 +391,31 @@ final class ErmModel {
     }
 
     /** What a copy, or a batch, may answer: one that was checked by the model, so that it may be refused for the moment only. */
-    private void answered(End end, int error, int copies, int events) {
-        if (events > 0) { // EAGAIN may be said before it is looked whether there is room for events, or after
+    private void answered(End end, int error, int copies, int events, Mood mood) {
+        if (events > 0 && mood == Mood.READY) { // EAGAIN may be said before it is looked whether there is room for events, or after
             end.wanted = error == Errno.ENOBUFS ? events : error == Errno.EAGAIN ? -Math.abs(end.wanted) : 0;
         }
         end.refusals += error == Errno.ENOBUFS ? 1 : 0;
         boolean right = switch (error) {
-            case 0 -> end.memory.isOpen() || !isEnded(end);
+            case 0 -> mood == Mood.READY && (end.memory.isOpen() || !isEnded(end));
             case Errno.ENOBUFS -> events > 0;
-            case Errno.EAGAIN -> end.memory.copies().outstanding() > 0;
+            case Errno.EAGAIN -> end.memory.copies().outstanding() > 0 || mood == Mood.HELD;
+            case Errno.EACCES -> mood == Mood.REFUSED;
             case Errno.ENOTCONN -> !end.memory.isOpen();
             default -> false;
         };
         assertThat(right).as("%s: %d copies with %d events answer %s", end.name, copies, events, Errno.name(error))
                 .isTrue();
+    }
+
+    /** What a region of the other end is to a copy at the moment. */
+    private enum Mood {
+        READY, REFUSED, HELD
+    }
+
+    private static Mood mood(RemoteRegion theirs, boolean write) {
+        int right = write ? AccessFlags.REMOTE_WRITE : AccessFlags.REMOTE_READ;
+        return theirs.isHeld() ? Mood.HELD : (theirs.access() & right) != 0 ? Mood.READY : Mood.REFUSED;
     }
 
     /** It has failed, and its queues know. */
@@ -415,10 +432,12 @@ final class ErmModel {
         int[] flags = new int[count];
         boolean[] writes = new boolean[count];
         int tells = 0;
+        Mood mood = Mood.READY;
         CopyQueue queue = end.memory.copies().start();
         for (int i = 0; i < count; i++) {
             flags[i] = choice.applyAsInt(8);
             writes[i] = choice.applyAsInt(4) > 0;
+            mood = mood == Mood.READY ? mood(theirs, writes[i]) : mood;
             boolean tell = (flags[i] & CopyFlags.REMOTE_COMPLETION) != 0;
             long at = place(end.number + tells) + (tell ? 0 : 2 * PLACES * BYTES);
             long here = ((writes[i] ? 0 : SOURCES) + (end.copies + i) % SOURCES) * BYTES;
@@ -435,7 +454,7 @@ final class ErmModel {
             return;
         }
         int error = queue.commit();
-        answered(end, error, count, tells);
+        answered(end, error, count, tells, mood);
         for (int i = 0; i < count && error == 0; i++) {
             started(end, theirs.id(), place(end.number), writes[i], flags[i]);
         }
@@ -510,6 +529,8 @@ final class ErmModel {
             }
             case EventType.REGION_ADDED -> assertThat(end.known.put(e.region(), true)).as("region %d", e.region())
                     .isNull();
+            case EventType.REGION_UPDATED -> assertThat(end.known.get(e.region())).as("region %d", e.region())
+                    .isEqualTo(true);
             case EventType.REGION_REMOVED -> assertThat(end.known.put(e.region(), false)).as("region %d", e.region())
                     .isEqualTo(true);
             default -> copied(end, e);
@@ -601,9 +622,26 @@ final class ErmModel {
         }
     }
 
+    /** Copies that are carried out by a key that does not give the right are a fault of the {@link Fabric}. */
+    private void update(End end) {
+        LocalRegion region = end.regions.get(choice.applyAsInt(end.regions.size()));
+        if (region.isRevoked() || !end.changing.add(region)) {
+            return;
+        }
+        int access = RIGHTS[choice.applyAsInt(RIGHTS.length)];
+        try {
+            region.update(access, ++end.updates);
+            assertThat(region.access()).isEqualTo(access);
+        } catch (VerbsException e) {
+            assertThat(end.memory.isOpen()).as(e.getMessage()).isFalse();
+        } finally {
+            end.changing.remove(region);
+        }
+    }
+
     private void deregister(End end) throws VerbsException {
         LocalRegion region = end.regions.get(choice.applyAsInt(end.regions.size()));
-        if (!region.isRevoked()) { // else a call that waits is about to do it, and another thread would wait for that one
+        if (!region.isRevoked() && !end.changing.contains(region)) { // else a call that waits is about to do it, and another thread would wait for that one
             region.close();
             end.regions.remove(region);
             end.gone.add(region.id());
@@ -662,6 +700,14 @@ final class ErmModel {
                 awaitAsync(end);
             }
             for (End end : ends) {
+                for (LocalRegion region : end.regions) {
+                    RemoteRegion theirs = end.other.memory.remoteRegion(region.id());
+                    assertThat(theirs).as("%s of %s", region, end.name).isNotNull();
+                    assertThat(theirs.isHeld()).as("%s of %s is held", region, end.name).isFalse();
+                    assertThat(theirs.access()).as("rights of %s of %s", region, end.name).isEqualTo(region.access()
+                            & Regions.REMOTE_ACCESS);
+                    assertThat(theirs.tag()).as("tag of %s of %s", region, end.name).isEqualTo(region.tag());
+                }
                 checkRoom(end);
             }
             takeAll(ends);
@@ -675,7 +721,7 @@ final class ErmModel {
                 copy.get(30, TimeUnit.SECONDS);
             } catch (ExecutionException e) {
                 assertThat(e.getCause()).isInstanceOfSatisfying(VerbsException.class, why -> assertThat(why.errno())
-                        .isIn(
+                        .isIn(Errno.EACCES,
                                 Errno.ENOENT, a.closed || b.closed ? Errno.ENOTCONN : Errno.ENOENT, a.closed || b.closed
                                         ? Errno.EIO
                                         : Errno.ENOENT));
@@ -713,7 +759,9 @@ final class ErmModel {
                 more = poll(end);
                 error = copy(end, true, CopyFlags.REMOTE_COMPLETION);
             }
-            assertThat(error).as("copy %d of %d that %s has room for", i, least, end.name).isZero();
+            if (error != Errno.EACCES) { // memory that is not to be written needs no room
+                assertThat(error).as("copy %d of %d that %s has room for", i, least, end.name).isZero();
+            }
         }
     }
 

@@ -22,7 +22,7 @@ class ErmModelTest {
     private static final int[] LEEWAYS = {1, 2, 3, 4, 5, 8, 256};
 
     /** How likely each step is, in the order of {@link Step}. */
-    private static final int[] WEIGHTS = {20, 6, 3, 6, 8, 2, 20, 12, 5, 5, 12, 12, 6, 20, 1, 2, 2, 1};
+    private static final int[] WEIGHTS = {20, 6, 3, 6, 8, 2, 20, 12, 5, 5, 12, 12, 6, 20, 1, 2, 3, 2, 1};
 
     /** What schedules have come to, all together. */
     private static final class Reached {
@@ -30,11 +30,14 @@ class ErmModelTest {
         long events;
         long refusals;
         long late;
+        long updates;
         int closed;
 
         @Override
         public String toString() {
-            return copies + " copies, " + events + " events, " + refusals + " refused, " + late + " too late, " + closed
+            return copies + " copies, " + events + " events, " + refusals + " refused, " + late + " too late, "
+                    + updates
+                    + " updates, " + closed
                     + " closed early";
         }
     }
@@ -72,6 +75,7 @@ class ErmModelTest {
                 reached.events += end.events;
                 reached.refusals += end.refusals;
                 reached.late += end.late;
+                reached.updates += end.updates;
                 reached.closed += end.closed ? 1 : 0;
             }
             model.end();
@@ -128,6 +132,7 @@ class ErmModelTest {
             assertThat(reached.refusals).isGreaterThan(1000);
             assertThat(reached.events).isGreaterThan(10_000);
             assertThat(reached.late).isPositive();
+            assertThat(reached.updates).isGreaterThan(1000);
             assertThat(reached.closed).isGreaterThan(20);
         }
     }
