@@ -80,6 +80,9 @@ public final class Doorbell implements AutoCloseable {
             result = Native.callRepeatable(SyscallNumber.SENDTO, number(), scratch.address(), 1, MSG_DONTWAIT
                     | MSG_NOSIGNAL, 0, 0);
         } while (result == -Errno.EINTR);
+        if (result == -Errno.ENOTCONN) {
+            return Errno.ECONNREFUSED; // the first call has found the owner gone, and forgotten it
+        }
         return result >= 0 || result == -Errno.EAGAIN ? 0 : (int) -result;
     }
 

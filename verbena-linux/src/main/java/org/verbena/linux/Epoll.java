@@ -123,8 +123,13 @@ public final class Epoll implements AutoCloseable {
         int left = timeoutMillis;
         while (true) {
             int number = fd.value();
-            long result = Native.callRepeatable(buffer, SyscallNumber.EPOLL_PWAIT, number, buffer.address(), MAX_EVENTS,
+            long result = Native.callPlain(buffer, SyscallNumber.EPOLL_PWAIT, number, buffer.address(), MAX_EVENTS,
                     left, 0, 8);
+            if (result < 0) { // why, it says when it is made again, with the time that is left
+                left = left(timeoutMillis, deadline);
+                result = Native.call(buffer, SyscallNumber.EPOLL_PWAIT, number, buffer.address(), MAX_EVENTS, left, 0,
+                        8);
+            }
             if (result >= 0) {
                 count = (int) result;
                 return count;
@@ -132,11 +137,14 @@ public final class Epoll implements AutoCloseable {
             if (result != -Errno.EINTR) {
                 throw new LinuxException("epoll_wait(fd " + number + ")", (int) -result);
             }
-            if (timeoutMillis > 0) {
-                long nanos = Math.max(0, deadline - System.nanoTime());
-                left = (int) ((nanos + 999_999) / 1_000_000);
-            }
+            left = left(timeoutMillis, deadline);
         }
+    }
+
+    private static int left(int timeoutMillis, long deadline) {
+        return timeoutMillis <= 0
+                ? timeoutMillis
+                : (int) ((Math.max(0, deadline - System.nanoTime()) + 999_999) / 1_000_000);
     }
 
     /**

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.junit.jupiter.api.Test;
 
-/** Eventfd, Epoll and Poll. */
+/** Eventfd, Epoll, Poll and Doorbell. */
 class EventsTest {
     @Test
     void eventfdCounts() throws Exception {
@@ -35,6 +35,22 @@ class EventsTest {
         try (Epoll epoll = Epoll.create()) {
             MemfdTest.assertErrno(Errno.EINVAL, () -> Eventfd.signal(epoll.fd()));
             MemfdTest.assertErrno(Errno.EINVAL, () -> Eventfd.drain(epoll.fd()));
+        }
+    }
+
+    @Test
+    void aDoorbellSaysThatItsOwnerIsGone() throws Exception {
+        String name = "verbena-test-" + ProcessHandle.current().pid() + "-" + System.nanoTime();
+        Doorbell owner = Doorbell.bind(name);
+        try (Doorbell ringer = Doorbell.connect(name)) {
+            for (int i = 0; i < 1000; i++) { // more than fit
+                assertThat(ringer.ring()).isZero();
+            }
+            owner.silence();
+            assertThat(ringer.ring()).isZero();
+            owner.close();
+            assertThat(ringer.ring()).isEqualTo(Errno.ECONNREFUSED);
+            assertThat(ringer.ring()).isEqualTo(Errno.ECONNREFUSED);
         }
     }
 

@@ -176,7 +176,7 @@ public final class Native {
 
     /**
      * A system call as {@link #call(MemorySegment, int, long, long, long, long, long, long)} makes it, of those that seldom fail
-     * and may then be made again at once, which is done to learn errno: the first one captures none. For the data path and
+     * and may be made again then, whatever it was, which is done to learn errno: the first one captures none. For the data path and
      * threads that serve it, as it makes no object however it is compiled; to capture errno the linker takes a slice of the
      * memory for it, which is left out only where the compiler sees through all that is between.
      */
