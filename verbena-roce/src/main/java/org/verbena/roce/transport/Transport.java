@@ -136,8 +136,10 @@ public final class Transport {
     public int progress(int limit, boolean delayAcks) {
         int done = wire.receive(limit, handler);
         fullBatches = done < limit ? 0 : fullBatches + 1;
-        if (timers.first() != Timers.NEVER && fullBatches % FULL_BATCHES == 0
-                && (!delayAcks || ++unclocked >= CLOCK_EVERY)) {
+        boolean look = fullBatches == 0
+                ? !delayAcks || ++unclocked >= CLOCK_EVERY
+                : fullBatches % FULL_BATCHES == 0;
+        if (look && timers.first() != Timers.NEVER) {
             unclocked = 0;
             done += expire(wire.nanoTime());
         }

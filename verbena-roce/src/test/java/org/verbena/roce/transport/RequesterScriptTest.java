@@ -401,17 +401,18 @@ class RequesterScriptTest {
         s.nothingLeaves();
     }
 
-    @Test
-    void aFloodDoesNotHoldUpTheTimer() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aFloodDoesNotHoldUpTheTimer(boolean delayAcks) {
         post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0)).nothingLeaves();
         inject(64 * 64, own(-1));
         s.network.advanceTo(s.network.now() + TIMEOUT);
         for (int i = 1; i < 64; i++) {
-            assertThat(s.end.transport.progress(64)).isEqualTo(64);
+            assertThat(s.end.transport.progress(64, delayAcks)).isEqualTo(64);
             s.nothingLeaves();
         }
-        s.end.transport.progress(64);
+        s.end.transport.progress(64, delayAcks);
         s.leaves(0x04, own(0)).nothingLeaves();
     }
 
