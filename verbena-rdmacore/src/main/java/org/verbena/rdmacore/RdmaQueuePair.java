@@ -2,6 +2,7 @@ package org.verbena.rdmacore;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -329,6 +330,23 @@ final class RdmaQueuePair extends QueuePair {
         return "QP 0x" + Integer.toHexString(number) + " of " + handle.context.describe();
     }
 
+    private void destroy(String verb) throws VerbsException {
+        List<VerbsException> stuck = new ArrayList<>();
+        for (Attachment a : List.copyOf(attachments)) {
+            try {
+                detach(verb, a);
+            } catch (VerbsException e) {
+                stuck.add(e); // it matters if the queue pair stays for it
+            }
+        }
+        try {
+            handle.destroy(this);
+        } catch (VerbsException e) {
+            stuck.forEach(e::addSuppressed);
+            throw e;
+        }
+    }
+
     @Override
     protected void implClose() throws VerbsException {
         String verb = "close " + describe();
@@ -336,10 +354,7 @@ final class RdmaQueuePair extends QueuePair {
         try {
             receives.gate().shut(verb);
             synchronized (control) {
-                for (Attachment a : List.copyOf(attachments)) {
-                    detach(verb, a);
-                }
-                handle.destroy(this);
+                destroy(verb);
             }
         } catch (VerbsException e) {
             sends.gate().open();
