@@ -65,7 +65,7 @@ final class Control extends Engine.Duty {
     CompletableFuture<Integer> revoke(int id) {
         CompletableFuture<Integer> announced = announcing.remove(id);
         if (announced != null) {
-            announced.complete(Errno.ENOENT); // by another thread, or after too long a wait
+            announced.complete(Errno.ENOENT); // after too long a wait
         }
         CompletableFuture<Integer> answer = new CompletableFuture<>();
         revoking.put(id, answer);

@@ -29,6 +29,9 @@ import org.verbena.verbs.VerbsException;
  * the engine's thread serves.
  */
 final class Link {
+    /** Of a copy there are the copy itself, its notice, and what asks for its completion when memory is taken back. */
+    private static final int REQUESTS = 3 * Limits.COPIES;
+
     private final ProtectionDomain pd;
     private final CompletionQueue copied;
     private final CompletionQueue noticed;
@@ -66,15 +69,15 @@ final class Link {
         try {
             maxLength = context.queryPort(1).maxMessageSize();
             pd = made(context.allocateProtectionDomain());
-            copied = made(queue(context, channel, 2 * Limits.COPIES, copyBell::ring));
+            copied = made(queue(context, channel, REQUESTS, copyBell::ring));
             noticed = made(queue(context, channel, leeway.notices(), eventBell::ring));
             said = made(queue(context, channel, Limits.CONTROL_SENDS, () -> run(whenSaid)));
             heard = made(queue(context, channel, Limits.CONTROL_RECEIVES, () -> run(whenHeard)));
             inbox = Arena.ofAuto().allocate((long) Limits.CONTROL_RECEIVES * Messages.RECEIVE_BYTES, 64);
             inboxRegion = made(pd.register(inbox, AccessFlags.LOCAL_WRITE));
             notices = made(pd.allocate(leavingNotice(Limits.COPIES), AccessFlags.LOCAL_WRITE));
-            data = made(pd.createQueuePair(QueuePairInitAttributes.builder(copied, noticed).maxSendWr(2
-                    * Limits.COPIES).maxReceiveWr(leeway.notices()).maxInlineData(Messages.CONTROL_BYTES).build()));
+            data = made(pd.createQueuePair(QueuePairInitAttributes.builder(copied, noticed).maxSendWr(
+                    REQUESTS).maxReceiveWr(leeway.notices()).maxInlineData(Messages.CONTROL_BYTES).build()));
             control = made(pd.createQueuePair(QueuePairInitAttributes.builder(said, heard).maxSendWr(
                     Limits.CONTROL_SENDS).maxReceiveWr(Limits.CONTROL_RECEIVES).maxInlineData(Messages.CONTROL_BYTES)
                     .build()));

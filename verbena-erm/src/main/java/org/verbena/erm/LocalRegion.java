@@ -33,7 +33,9 @@ public final class LocalRegion implements AutoCloseable {
     private boolean closed;
     private int changes;
 
+    /** It is found from now on; nobody else changes or closes it until {@link #announced}. */
     LocalRegion(RemoteMemory owner, int id, RegionMemory memory, int access, long tag) {
+        changing.lock();
         this.owner = owner;
         this.id = id;
         this.memory = memory;
@@ -133,6 +135,11 @@ public final class LocalRegion implements AutoCloseable {
         } finally {
             changing.unlock();
         }
+    }
+
+    /** The other end knows of it, or has no need to; called by who made it. */
+    void announced() {
+        changing.unlock();
     }
 
     void revoke() {

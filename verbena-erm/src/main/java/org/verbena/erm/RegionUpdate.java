@@ -64,28 +64,29 @@ final class RegionUpdate {
     }
 
     private void change(int access, long tag) throws VerbsException {
-        VerbsException refused = null;
         region.hold();
         try {
             awaitCopies();
             try {
                 region.change(access);
                 region.retag(tag);
-            } catch (VerbsException e) {
-                refused = e; // the other end goes on with what was
+            } catch (VerbsException | RuntimeException | Error e) {
+                goOnWithWhatWas(e);
+                throw e;
             }
             tell();
-        } catch (VerbsException e) {
-            if (refused != null) {
-                e.addSuppressed(refused);
-            }
-            throw e;
         } finally {
             region.release();
             control.sends().progress(); // what waits for the region
         }
-        if (refused != null) {
-            throw refused;
+    }
+
+    /** The other end holds its copies until it hears. */
+    private void goOnWithWhatWas(Throwable why) {
+        try {
+            tell();
+        } catch (VerbsException e) {
+            why.addSuppressed(e);
         }
     }
 

@@ -254,8 +254,12 @@ public final class RemoteMemory implements AutoCloseable {
             memory.close();
             throw new VerbsException(verb, Errno.ENOTCONN, endReason());
         }
-        if ((access & Regions.REMOTE_ACCESS) != 0) {
-            announce(verb, region);
+        try {
+            if ((access & Regions.REMOTE_ACCESS) != 0) {
+                announce(verb, region);
+            }
+        } finally {
+            region.announced();
         }
         return region;
     }
@@ -269,7 +273,6 @@ public final class RemoteMemory implements AutoCloseable {
         VerbsException failure = new VerbsException(verb, errno, switch (errno) {
             case Errno.ETIMEDOUT -> "the other end does not answer: is it stopped? (-Dverbena.erm.patience)";
             case Errno.ENOTCONN -> endReason();
-            case Errno.ENOENT -> "another thread has closed the region meanwhile";
             default -> "the other end takes note of no more regions";
         });
         try {
@@ -364,7 +367,8 @@ public final class RemoteMemory implements AutoCloseable {
     /**
      * Copies, and tells by a future: for any number of threads, also virtual ones, which park on it. Such copies are done in
      * the order in which they were started, and in no order with those of {@link #copies()}. One that finds the other end's
-     * program with too many events to take waits until it has taken some.
+     * program with too many events to take waits until it has taken some, one whose region is just being updated until that is
+     * done, and those behind it with it.
      *
      * @param from as {@link CopyQueue#copy(int, long, int, long, long, int, long, long)}
      * @param flags see {@link CopyFlags}; {@link CopyFlags#UNSIGNALED} has no meaning

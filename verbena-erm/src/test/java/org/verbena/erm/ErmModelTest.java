@@ -8,10 +8,11 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.erm.ErmModel.End;
 import org.verbena.erm.ErmModel.Step;
+import org.verbena.linux.Errno;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Two ends that copy, take events, wait, register and take back memory, and close, in an order that a seed decides, with so
+ * Two ends that copy, take events, wait, register, update and take back memory, and close, in an order that a seed decides, with so
  * little room for events that each bound is met: see {@link ErmModel} for what holds. {@link ErmEnumerationTest} has all short
  * orders of what has to do with credit.
  */
@@ -119,6 +120,45 @@ class ErmModelTest {
                     ? ""
                     : ": " + schedule.model.leeway + ", " + schedule.model.a + "; " + schedule.model.b), e);
         }
+    }
+
+    /** What asks for a completion behind them needs a place, and takes none from a copy that comes later, or its notice. */
+    @Test
+    void memoryIsTakenBackWhileAsManyCopiesAreUnderWayAsMayBe() throws Exception {
+        ErmModel model = new ErmModel(new Leeway(256, 256), choices -> 0, null);
+        CopyQueue copies = model.a.memory.copies();
+        RemoteRegion theirs = model.a.memory.remoteRegions().getFirst();
+        int flags = CopyFlags.REMOTE_COMPLETION | CopyFlags.UNSIGNALED;
+        for (int i = 1; i <= copies.depth(); i++) {
+            assertThat(copies.copy(model.a.own.id(), 0, theirs.id(), 0, Long.BYTES, flags, 0, 0)).isZero();
+            assertThat(copies.mark()).isEqualTo(i);
+        }
+        assertThat(copies.copy(model.a.own.id(), 0, theirs.id(), 0, Long.BYTES, flags, 0, 0)).isEqualTo(Errno.EAGAIN);
+        model.check();
+        while (model.a.data().canGoOn()) {
+            model.a.data().carryOut();
+        }
+        assertThat(copies.isDone(copies.depth())).isTrue();
+        while (copies.poll()) {
+            // none of them says anything
+        }
+        assertThat(copies.outstanding()).isZero();
+        model.check();
+    }
+
+    @Test
+    void anEndThatKnowsNoUpdatesIsToldOfNone() throws Exception {
+        Random random = new Random(SEED);
+        ErmModel model = new ErmModel(new Leeway(8, 8), 0, random::nextInt, null);
+        for (int i = 0; i < 5000; i++) {
+            Step step = STEPS.get(random.nextInt(STEPS.size() - 1)); // all but CLOSE, the last
+            End end = random.nextBoolean() ? model.a : model.b;
+            if (model.isPossible(step, end)) {
+                model.step(step, end);
+            }
+        }
+        model.settle();
+        model.end();
     }
 
     @Test

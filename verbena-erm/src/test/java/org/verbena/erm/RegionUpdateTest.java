@@ -207,8 +207,8 @@ class RegionUpdateTest {
             LocalRegion own = a.allocate(SIZE, LOCAL, 0);
             LocalRegion target = region(b, true, 0);
             for (int i = 0; i < 20; i++) {
-                assertThat(a.copies().copy(own.id(), 0, target.id(), 0, 64, CopyFlags.REMOTE_COMPLETION, 0, i)).isIn(0,
-                        Errno.EAGAIN);
+                assertThat(a.copies().copy(own.id(), 0, target.id(), 0, 64, CopyFlags.REMOTE_COMPLETION, 0, i))
+                        .isZero();
                 assertThat(Ends.completion(a)).isEqualTo(WcStatus.SUCCESS);
             }
             a.copyAsync(own.id(), 0, target.id(), 0, 64, CopyFlags.REMOTE_COMPLETION, 20).get(30, TimeUnit.SECONDS);
