@@ -32,10 +32,13 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * </pre>
  */
 public final class AllocationCheck {
+    /**
+     * Bytes per operation, for each microsecond that one takes, where it takes longer: JMH and threads that look now and then
+     * allocate some kilobytes a second, which are for few operations there, and for fewer on a busy machine.
+     */
     private static final double LIMIT = 0.1;
-    /** JMH's own kilobytes of an iteration are for few operations there; the smallest object has 16 bytes. */
-    private static final double SLOW_LIMIT = 2;
-    private static final double SLOW_NANOS = 10_000;
+    /** The smallest object has 16 bytes. */
+    private static final double MOST = 2;
     private static final String NORM = "gc.alloc.rate.norm";
 
     private AllocationCheck() {}
@@ -79,8 +82,8 @@ public final class AllocationCheck {
     }
 
     private static boolean isGood(RunResult r) {
-        boolean slow = r.getPrimaryResult().getScore() > SLOW_NANOS;
-        return bytes(r) <= (slow ? SLOW_LIMIT : LIMIT); // false if it was not measured
+        double micros = r.getPrimaryResult().getScore() / 1000;
+        return bytes(r) <= Math.min(LIMIT * Math.max(1, micros), MOST); // false if it was not measured
     }
 
     /**
