@@ -16,6 +16,9 @@ import org.verbena.linux.spi.SyscallNumber;
  * <p>Addresses are two words in network order; IPv4's are {@code ::ffff:a.b.c.d}, as in an InfiniBand GID.
  */
 public final class UdpReceiveBatch {
+    /** One of so many calls that fail asks why: as a rule there is nothing to receive, and to ask is another call. */
+    private static final int ASK = 64;
+
     private static final int CONTROL_BYTES = 128;
     private static final int HEADER_BYTES = UdpHeaders.MMSGHDR_BYTES + 16 + UdpHeaders.NAME_BYTES + CONTROL_BYTES;
     private static final int IOVEC = UdpHeaders.MMSGHDR_BYTES;
@@ -38,6 +41,7 @@ public final class UdpReceiveBatch {
     private final int[] hopLimit;
     private final int[] segmentBytes;
     private int used;
+    private int failures;
     private int count;
 
     /**
@@ -103,7 +107,7 @@ public final class UdpReceiveBatch {
      *
      * @param socket where from
      * @param limit how many datagrams at most; no more than the capacity in any case
-     * @return how many, 0 if there is none; or minus an errno: {@code EBADF} (closed), {@code ENOMEM}
+     * @return how many, 0 if there is none; or minus an errno: {@code EBADF} (closed), {@code ENOMEM}, of which one call in 64 tells
      */
     public int receive(UdpSocket socket, int limit) {
         int fd = socket.fd().valueOrNegative();
@@ -119,12 +123,15 @@ public final class UdpReceiveBatch {
         if (most <= 0 || fd < 0) {
             return fd < 0 ? -Errno.EBADF : 0;
         }
-        long result;
-        do {
+        long result = Native.callPlain(headers, SyscallNumber.RECVMMSG, fd, first, most, UnixMessage.MSG_DONTWAIT, 0,
+                0);
+        if (result < 0 && (++failures & ASK - 1) == 0) {
             result = Native.call(headers, SyscallNumber.RECVMMSG, fd, first, most, UnixMessage.MSG_DONTWAIT, 0, 0);
-        } while (result == -Errno.EINTR);
+        } else if (result < 0) {
+            return 0;
+        }
         if (result <= 0) {
-            return result == -Errno.EAGAIN ? 0 : (int) result;
+            return result == -Errno.EAGAIN || result == -Errno.EINTR ? 0 : (int) result;
         }
         count = (int) result;
         used = count;

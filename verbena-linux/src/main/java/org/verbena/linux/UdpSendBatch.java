@@ -206,7 +206,8 @@ public final class UdpSendBatch {
         datagrams[0] = 1;
         long result;
         do {
-            result = Native.call(memory, SyscallNumber.SENDTO, fd, memory.address() + offset(begin), lengths[begin],
+            result = Native.callRepeatable(memory, SyscallNumber.SENDTO, fd, memory.address() + offset(begin),
+                    lengths[begin],
                     FLAGS, to.name(), to.nameBytes());
         } while (result == -Errno.EINTR);
         return result >= 0 ? 1 : result;
@@ -216,7 +217,7 @@ public final class UdpSendBatch {
         int count = build();
         long result;
         do {
-            result = Native.call(headers, SyscallNumber.SENDMMSG, fd, messages, count, FLAGS, 0, 0);
+            result = Native.callRepeatable(headers, SyscallNumber.SENDMMSG, fd, messages, count, FLAGS, 0, 0);
         } while (result == -Errno.EINTR);
         return result;
     }
