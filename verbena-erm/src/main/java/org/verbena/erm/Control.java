@@ -52,13 +52,7 @@ final class Control extends Engine.Duty {
 
     /** Tells the other end of a region; the future has 0, or why the other end does not take note of it. */
     CompletableFuture<Integer> announce(LocalRegion region) {
-        CompletableFuture<Integer> answer = new CompletableFuture<>();
-        announcing.put(region.id(), answer);
-        if (!sends.send(new Messages.Message(Messages.ADD, region.id(), region.memory().address(), region.length(),
-                region.memory().rkey(), region.access() & Regions.REMOTE_ACCESS, region.tag(), 0))) {
-            answer.complete(Errno.ENOTCONN);
-        }
-        return answer;
+        return ask(announcing, region.id(), describe(Messages.ADD, region, 0));
     }
 
     /** Tells the other end that a region is about to go; the future has 0 when it uses it no more. */
@@ -67,12 +61,7 @@ final class Control extends Engine.Duty {
         if (announced != null) {
             announced.complete(Errno.ENOENT); // after too long a wait
         }
-        CompletableFuture<Integer> answer = new CompletableFuture<>();
-        revoking.put(id, answer);
-        if (!sends.send(Messages.Message.of(Messages.REVOKE, id))) {
-            answer.complete(Errno.ENOTCONN);
-        }
-        return answer;
+        return ask(revoking, id, Messages.Message.of(Messages.REVOKE, id));
     }
 
     /** Whether the other end understands {@link #hold} and {@link #update}. */
@@ -83,21 +72,25 @@ final class Control extends Engine.Duty {
     /** Tells the other end that a region is about to change; the future has 0 when it does not use it until then. */
     CompletableFuture<Integer> hold(LocalRegion region) {
         int number = region.nextChange();
-        return ask(holding, number, new Messages.Message(Messages.HOLD, region.id(), 0, 0, 0, 0, 0, number));
+        return ask(holding, numbered(region.id(), number), new Messages.Message(Messages.HOLD, region.id(), 0, 0, 0, 0,
+                0, number));
     }
 
     /** Tells the other end what a region is from now on; the future has 0 when it knows. */
     CompletableFuture<Integer> update(LocalRegion region) {
         int number = region.nextChange();
-        return ask(updating, number, new Messages.Message(Messages.UPDATE, region.id(), region.memory().address(),
-                region.length(), region.memory().rkey(), region.access() & Regions.REMOTE_ACCESS, region.tag(),
-                number));
+        return ask(updating, numbered(region.id(), number), describe(Messages.UPDATE, region, number));
     }
 
-    private CompletableFuture<Integer> ask(Map<Long, CompletableFuture<Integer>> waiting, int number,
-            Messages.Message m) {
+    /** What the other end has to know of a region. */
+    private static Messages.Message describe(int type, LocalRegion region, int number) {
+        return new Messages.Message(type, region.id(), region.memory().address(), region.length(), region.memory()
+                .rkey(), region.access() & Regions.REMOTE_ACCESS, region.tag(), number);
+    }
+
+    private <K> CompletableFuture<Integer> ask(Map<K, CompletableFuture<Integer>> waiting, K key, Messages.Message m) {
         CompletableFuture<Integer> answer = new CompletableFuture<>();
-        waiting.put(numbered(m.id(), number), answer);
+        waiting.put(key, answer);
         if (!sends.send(m)) {
             answer.complete(Errno.ENOTCONN);
         }
@@ -158,13 +151,13 @@ final class Control extends Engine.Duty {
     private boolean take(Messages.Message m) {
         return switch (m.type()) {
             case Messages.ADD -> added(m);
-            case Messages.ADDED -> answered(announcing, m.id(), m.errno());
+            case Messages.ADDED -> answered(announcing, m.id(), m.id(), m.errno());
             case Messages.REVOKE -> revoked(m.id());
-            case Messages.REVOKED -> answered(revoking, m.id(), 0);
+            case Messages.REVOKED -> answered(revoking, m.id(), m.id(), 0);
             case Messages.HOLD -> held(m.id(), m.errno());
-            case Messages.HELD -> answered(holding, m);
+            case Messages.HELD -> answered(holding, numbered(m.id(), m.errno()), m.id(), 0);
             case Messages.UPDATE -> updated(m);
-            case Messages.UPDATED -> answered(updating, m);
+            case Messages.UPDATED -> answered(updating, numbered(m.id(), m.errno()), m.id(), 0);
             case Messages.NOTICE -> events.notice(m.id(), m.access(), m.address(), m.length(), m.tag());
             default -> false;
         };
@@ -183,20 +176,12 @@ final class Control extends Engine.Duty {
     }
 
     /** One that nobody waits for was waited for too long, or is of a region that the other end has invented. */
-    private boolean answered(Map<Integer, CompletableFuture<Integer>> waiting, int id, int error) {
-        CompletableFuture<Integer> answer = waiting.remove(id);
+    private <K> boolean answered(Map<K, CompletableFuture<Integer>> waiting, K key, int id, int error) {
+        CompletableFuture<Integer> answer = waiting.remove(key);
         if (answer != null) {
             answer.complete(error);
         }
         return answer != null || regions.wasThere(id);
-    }
-
-    private boolean answered(Map<Long, CompletableFuture<Integer>> waiting, Messages.Message m) {
-        CompletableFuture<Integer> answer = waiting.remove(numbered(m.id(), m.errno()));
-        if (answer != null) {
-            answer.complete(0);
-        }
-        return answer != null || regions.wasThere(m.id());
     }
 
     private boolean held(int id, int number) {
