@@ -2,17 +2,23 @@ package org.verbena.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
 
 /** {@code verbena doctor}: what this machine can do, and what to do where it cannot. */
@@ -51,7 +57,9 @@ final class DoctorCommand implements Callable<Integer> {
             return 0;
         }
         boolean granted = Sys.class.getModule().isNativeAccessEnabled(); // before a call changes that
-        DoctorReport report = new DoctorReport(out, Terminal.OUT.colours().ansi());
+        Ansi ansi = Terminal.OUT.colours().ansi();
+        rehearse(ansi);
+        DoctorReport report = new DoctorReport(out, ansi);
         List<DoctorCheck.Line> lines = DoctorRunner.run(checks(granted), MAIN::equals, json
                 ? line -> {}
                 : report::print);
@@ -62,6 +70,21 @@ final class DoctorCommand implements Callable<Integer> {
         }
         out.flush();
         return lines.stream().allMatch(DoctorCheck.Line::isFit) ? 0 : Main.FAILURE;
+    }
+
+    /**
+     * Reports a failure to nobody, so that every class of a report is loaded: a check may use up the descriptors, and a
+     * class that cannot be loaded then is lost to the JVM for good.
+     */
+    private static void rehearse(Ansi ansi) throws IOException {
+        DoctorReport report = new DoctorReport(new PrintWriter(Writer.nullWriter()), ansi);
+        DoctorCheck fails = main("rehearsal", "nothing", () -> {
+            throw new ExecutionException(new LinuxException("rehearse", Errno.EMFILE));
+        });
+        List<DoctorCheck.Line> lines = DoctorRunner.run(List.of(fails), MAIN::equals, report::print);
+        report.summary(lines);
+        DoctorReport.json(lines);
+        ZoneId _ = ZoneId.systemDefault(); // what a provider logs meanwhile bears a time
     }
 
     private String play(String what) throws Exception {

@@ -1,6 +1,7 @@
 package org.verbena.cli;
 
 import java.util.Objects;
+import java.util.concurrent.ExecutionException;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
@@ -15,6 +16,9 @@ import org.verbena.verbs.VerbsException;
  */
 record DoctorFinding(DoctorVerdict verdict, String evidence, String remedy) {
     static final String NATIVE_ACCESS = "start java with --enable-native-access=org.verbena.linux, as ./verbena does";
+
+    private static final String MORE_FILES = "raise the limit of open files: ulimit -n 4096";
+    private static final String REPORT = "run it again with VERBENA_DEBUG=1 and report what it prints";
 
     static DoctorFinding ok(String evidence) {
         return new DoctorFinding(DoctorVerdict.OK, evidence, "");
@@ -45,6 +49,9 @@ record DoctorFinding(DoctorVerdict verdict, String evidence, String remedy) {
 
     /** What a failure says, in one line. */
     static String sentence(Throwable failure) {
+        if (failure instanceof ExecutionException && failure.getCause() != null) {
+            return sentence(failure.getCause());
+        }
         String message = Objects.requireNonNullElse(failure.getMessage(), "").strip().replaceAll("\\s*\\R\\s*", "; ");
         boolean ours = failure instanceof LinuxException || failure instanceof VerbsException
                 || failure instanceof DoctorChild.Failed;
@@ -68,9 +75,9 @@ record DoctorFinding(DoctorVerdict verdict, String evidence, String remedy) {
     }
 
     private static String remedy(Throwable failure) {
-        if (failure instanceof LinkageError) {
+        if (isLinkage(failure)) {
             return DoctorHost.hasFewFiles()
-                    ? "raise the limit of open files: ulimit -n 4096; without descriptors no class can be loaded"
+                    ? MORE_FILES + "; without descriptors no class can be loaded"
                     : "the installation is incomplete or mixed: build again (mvn verify), or use ./verbena";
         }
         return switch (errno(failure)) {
@@ -79,11 +86,18 @@ record DoctorFinding(DoctorVerdict verdict, String evidence, String remedy) {
             case Errno.ENOSYS ->
                 "the kernel, or the seccomp filter of a container, does not have this call: use a newer"
                         + " kernel, or allow the call";
-            case Errno.EMFILE, Errno.ENFILE -> "raise the limit of open files: ulimit -n 4096";
+            case Errno.EMFILE, Errno.ENFILE -> MORE_FILES;
             case Errno.EFBIG -> "raise the limit of the size of files: ulimit -f unlimited";
             case Errno.ENOMEM, Errno.ENOSPC -> "free memory, or raise the limit of the control group (memory.max) or of"
                     + " the address space (ulimit -v)";
-            default -> "run it again with VERBENA_DEBUG=1 and report what it prints";
+            default -> DoctorHost.hasFewFiles()
+                    ? MORE_FILES + "; if that does not help, " + REPORT
+                    : REPORT;
         };
+    }
+
+    /** Whether a class is missing, however often what says so is wrapped. */
+    private static boolean isLinkage(Throwable failure) {
+        return failure instanceof LinkageError || failure.getCause() != null && isLinkage(failure.getCause());
     }
 }

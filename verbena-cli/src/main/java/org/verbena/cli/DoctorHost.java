@@ -28,7 +28,10 @@ final class DoctorHost {
     private static final long SCARCE = 512L << 20;
     private static final long TOO_LITTLE = 32L << 20;
     private static final long FEW_FILES = 1024;
-    private static final String OPEN_FILES = "Max open files";
+
+    /** Read once, for to read it takes a descriptor. */
+    private static final Optional<DoctorProc.Limit> OPEN_FILES = limit("Max open files");
+
     private static final List<String> WANTED = List.of("NET_RAW", "NET_ADMIN", "BPF", "PERFMON", "SYS_ADMIN",
             "SYS_PTRACE", "IPC_LOCK");
 
@@ -147,19 +150,18 @@ final class DoctorHost {
 
     /** Whether a process may have so few descriptors that they are the likely cause of any failure. */
     static boolean hasFewFiles() {
-        return limit(OPEN_FILES).filter(l -> l.soft() < FEW_FILES).isPresent();
+        return OPEN_FILES.filter(l -> l.soft() < FEW_FILES).isPresent();
     }
 
     static DoctorFinding files() {
         int open = DoctorProc.names(SELF.resolve("fd")).size();
-        Optional<DoctorProc.Limit> limit = limit(OPEN_FILES);
-        if (limit.isEmpty()) {
+        if (OPEN_FILES.isEmpty()) {
             return DoctorFinding.limited("/proc/self/limits does not say how many", "mount /proc");
         }
-        String evidence = (open == 0 ? "unknown how many" : Integer.toString(open)) + " open of " + count(limit.get()
-                .soft()) + " (hard limit " + count(limit.get().hard())
-                + ")";
-        return limit.get().soft() < FEW_FILES
+        DoctorProc.Limit limit = OPEN_FILES.get();
+        String evidence = (open == 0 ? "unknown how many" : Integer.toString(open)) + " open of " + count(limit.soft())
+                + " (hard limit " + count(limit.hard()) + ")";
+        return hasFewFiles()
                 ? DoctorFinding.limited(evidence, "each peer takes some descriptors: ulimit -n 4096 (systemd:"
                         + " LimitNOFILE=)")
                 : DoctorFinding.ok(evidence);
