@@ -32,6 +32,7 @@ public class LaneStress {
 
         void put(long index, int length) {
             StressMemory.fill(memory + FROM, length, index + 1);
+            writer.fetch(index, length); // as the message before it may do
             writer.putInline(index, memory + FROM, length, IMMEDIATE, WcOpcode.RECV, LaneLayout.HAS_IMMEDIATE);
         }
 

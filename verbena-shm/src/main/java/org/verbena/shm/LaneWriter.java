@@ -41,6 +41,20 @@ final class LaneWriter {
         RawMemory.putLongRelease(e + LaneLayout.COMMIT, commit);
     }
 
+    /**
+     * Takes the lines of an entry that the peer has consumed away from it, by stores that mean nothing. In a ring that the first
+     * cache of a core does not hold, the store of a message would cost one more trip.
+     *
+     * @param length of the message that is expected
+     */
+    void fetch(long index, long length) {
+        long e = entry(index);
+        RawMemory.putLong(e, LaneLayout.LENGTH, 0);
+        if (length > LaneLayout.FIRST_LINE) {
+            RawMemory.putLong(e, LaneLayout.SECOND_LINE, 0);
+        }
+    }
+
     /** Says which receive of a pool an entry completes; before it is committed, and its payload is for the first line. */
     void setClaim(long index, long claim) {
         RawMemory.putLong(entry(index) + LaneLayout.CLAIM, claim);

@@ -184,22 +184,25 @@ final class SendExecutor {
      */
     boolean sendNow(Region from, long offset, long length, int flags, long wrId, long number) {
         Remote r = remote;
-        LaneWriter l = lane;
-        if (r == null || l == null || !isUsual(from, offset, length)) {
+        // while there is credit there is a lane
+        if (r == null || sent >= credit || length > inline || !isUsual(from, offset, length)) {
             return false;
         }
         Hazard.enter(hazard, ++sequence, Hazard.RECEIVES);
-        if ((RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK) & Link.IDENTITY) != r.link
-                || sent >= credit && !refreshCredit(r) || length > inline) {
+        if ((RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK) & Link.IDENTITY) != r.link) {
             Hazard.leave(hazard);
             return false;
         }
         boolean solicited = (flags & SendFlags.SOLICITED) != 0;
-        l.putInline(sent++, from.address + offset, (int) length, 0, WcOpcode.RECV, solicited
+        lane().putInline(sent++, from.address + offset, (int) length, 0, WcOpcode.RECV, solicited
                 ? LaneLayout.IS_SOLICITED
                 : 0);
         notify(r, solicited);
+        expectAnswer(length);
         counts.sent(length);
+        if (sent >= credit) {
+            refreshCredit(r); // now, while the message travels
+        }
         Hazard.leave(hazard);
         if (signalAll || (flags & SendFlags.SIGNALED) != 0) {
             completions.add(wrId, WcOpcode.SEND, WcStatus.SUCCESS, 0, length, number + 1);
@@ -263,6 +266,7 @@ final class SendExecutor {
         }
         lane().putInline(sent++, payload, (int) total, immediate, WcOpcode.RECV, flags);
         notify(r, (flags & LaneLayout.IS_SOLICITED) != 0);
+        expectAnswer(total);
         return WcStatus.SUCCESS;
     }
 
@@ -292,6 +296,7 @@ final class SendExecutor {
         }
         lane().put(sent++, total, immediate, WcOpcode.RECV, peerStatus, flags);
         notify(r, status != WcStatus.SUCCESS || (flags & LaneLayout.IS_SOLICITED) != 0);
+        expectAnswer(0);
         return status;
     }
 
@@ -347,6 +352,17 @@ final class SendExecutor {
         return count > sent;
     }
 
+    /**
+     * A message of so many bytes inside its entry was sent. If it answers one, so will the next: the entry which that takes is
+     * fetched while this one travels. Who only sends has nothing to wait for, and is held up by that.
+     */
+    private void expectAnswer(long length) {
+        if (qp.answers && sent < credit) {
+            qp.answers = false;
+            lane().fetch(sent, length);
+        }
+    }
+
     /** Tells the peer of what was just committed, if its completion queue wants to be told. */
     private void notify(Remote r, boolean solicited) {
         // no instruction on x86: the peer arms, issues a membarrier, then looks into the lane
@@ -380,6 +396,7 @@ final class SendExecutor {
         lane().put(sent++, w.total, w.immediate, WcOpcode.RECV_RDMA_WITH_IMM, WcStatus.SUCCESS,
                 LaneLayout.HAS_IMMEDIATE | (solicited ? LaneLayout.IS_SOLICITED : 0));
         notify(r, solicited);
+        expectAnswer(0);
         return WcStatus.SUCCESS;
     }
 

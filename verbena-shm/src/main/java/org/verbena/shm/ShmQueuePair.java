@@ -56,6 +56,8 @@ final class ShmQueuePair extends QueuePair implements Connected {
     private int epoch;
     /** The poller's, if both kinds complete on one queue. */
     private boolean sendFirst;
+    /** A message has come since one was sent: a hint from who polls to who posts, without care. */
+    boolean answers;
     private final AtomicBoolean unanswered = new AtomicBoolean();
     private final PeerDeparture departure = new PeerDeparture(this);
     private final WaitBudget waitBudget = new WaitBudget(Revocation.PATIENCE_NANOS);

@@ -361,6 +361,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
             Copy.small(LaneReader.payload(entry, commit), p.address, length);
             cq.set(qp, p.wrId, commit, length);
             counts.received(length);
+            qp.answers = true;
             COMPLETED.setRelease(this, k + 1);
             return true;
         }
@@ -396,6 +397,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
         cq.set(qp, receives[i].wrId, LaneLayout.commit(k, opcode, status, flags), length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
         counts.completed(cq);
+        qp.answers = true;
         COMPLETED.setRelease(this, k + 1);
         return true;
     }
