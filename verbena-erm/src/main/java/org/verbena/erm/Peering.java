@@ -279,7 +279,7 @@ final class Peering {
             return;
         }
         RemoteMemory ready = new RemoteMemory(channel, end.number(), engine, made, said, end.isClient() ? 0 : 1,
-                this::end);
+                () -> Random.RANDOM.nextInt(1, RegionId.MAX_GENERATION + 1), this::end);
         try {
             ready.begin();
         } catch (VerbsException e) {

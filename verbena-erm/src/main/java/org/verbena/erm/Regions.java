@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +23,7 @@ final class Regions {
     private final int limit;
     private final AtomicReferenceArray<@Nullable LocalRegion> local;
     private final AtomicReferenceArray<@Nullable RemoteRegion> remote;
-    private final int[] generations;
+    private final Generations generations;
     private final Deque<Integer> free = new ArrayDeque<>();
     private int used;
     private int localCount;
@@ -34,13 +35,14 @@ final class Regions {
     /**
      * @param side of this end, see {@link RegionId}
      * @param limit regions of this end, which the other one takes note of
+     * @param firsts see {@link Generations}
      */
-    Regions(int side, int limit) {
+    Regions(int side, int limit, IntSupplier firsts) {
         this.side = side;
         this.limit = limit;
         local = new AtomicReferenceArray<>(limit);
         remote = new AtomicReferenceArray<>(Limits.REGIONS);
-        generations = new int[limit];
+        generations = new Generations(limit, firsts);
     }
 
     int side() {
@@ -68,7 +70,7 @@ final class Regions {
     synchronized boolean wasThere(int id) {
         int index = RegionId.index(id);
         return RegionId.isSane(id) && RegionId.side(id) == side && index < used
-                && RegionId.generation(id) <= generations[index];
+                && generations.has(index, RegionId.generation(id));
     }
 
     /** Before memory is registered: refuses what is beyond the limits. */
@@ -100,7 +102,7 @@ final class Regions {
             return null;
         }
         int index = free.isEmpty() ? used++ : free.pop();
-        LocalRegion region = new LocalRegion(owner, RegionId.of(++generations[index], index, side), memory, access,
+        LocalRegion region = new LocalRegion(owner, RegionId.of(generations.take(index), index, side), memory, access,
                 tag);
         local.setRelease(index, region);
         return region;
@@ -112,7 +114,7 @@ final class Regions {
         if (local.getPlain(index) == region) {
             local.setRelease(index, null);
             unreserve(region.length());
-            if (generations[index] < RegionId.MAX_GENERATION) {
+            if (!generations.isUsedUp(index)) {
                 free.push(index);
             }
         }

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -72,13 +73,14 @@ public final class RemoteMemory implements AutoCloseable {
      * @param number by which the connection is shown
      * @param side of this end, see {@link RegionId}
      */
+     * @param generations see {@link Generations}
     RemoteMemory(SocketChannel channel, long number, Attendant attendant, Link link, Handshake peer, int side,
-            Consumer<String> whenEnded) {
+            IntSupplier generations, Consumer<String> whenEnded) {
         this.channel = channel;
         this.attendant = attendant;
         this.link = link;
         this.whenEnded = whenEnded;
-        regions = new Regions(side, Math.min(Limits.REGIONS, peer.regions()));
+        regions = new Regions(side, Math.min(Limits.REGIONS, peer.regions()), generations);
         copies = new CopyQueue(regions, link, peer.notices());
         events = new EventQueue(regions, link, this::tellTaken);
         control = new Control(regions, link, copies, events, peer, attendant);

@@ -233,7 +233,8 @@ final class ErmModel {
                 leeway
                         .asyncNotices(), MOST_REGIONS + 1);
         for (End end : ends) {
-            end.memory = new RemoteMemory(CHANNEL, 0, end, end.link, peer, end == a ? 0 : 1, reason -> {});
+            end.memory = new RemoteMemory(CHANNEL, 0, end, end.link, peer, end == a ? 0 : 1, () -> 1,
+                    reason -> {});
             end.memory.begin();
         }
         for (End end : ends) {

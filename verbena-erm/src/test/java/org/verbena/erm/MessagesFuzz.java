@@ -59,7 +59,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         Handshake peer = new Handshake(1, Handshake.CONTROL, Handshake.UPDATES, 1, 1, 1 + next(8), 1 + next(8), 1000);
         verbs = new ScriptedVerbs(this);
         link = new Link(verbs, verbs.createCompletionChannel(), Leeway.USUAL);
-        regions = new Regions(side, Math.min(Limits.REGIONS, peer.regions()));
+        regions = new Regions(side, Math.min(Limits.REGIONS, peer.regions()), () -> 1);
         copies = new CopyQueue(regions, link, peer.notices());
         events = new EventQueue(regions, link, () -> due = true);
         control = new Control(regions, link, copies, events, peer, Engine.get());
