@@ -101,4 +101,17 @@ final class Bell {
         }
         rung.release();
     }
+
+    /** Nobody waits any more: the end of the pipe that a selector knows is closed, too. */
+    synchronized void closePipe() {
+        close();
+        Pipe p = pipe;
+        if (p != null) {
+            try {
+                p.source().close();
+            } catch (IOException e) {
+                // as above
+            }
+        }
+    }
 }

@@ -50,6 +50,8 @@ final class Peering {
     private @Nullable Link link;
     private @Nullable Handshake peer;
     private int connected;
+    /** The link is a {@link RemoteMemory}'s, which gives it back. */
+    private boolean up;
 
     private Peering(SocketChannel channel, OtherEnd end, Engine engine) {
         this.channel = channel;
@@ -110,7 +112,7 @@ final class Peering {
         if (end.isClosed()) {
             end("the channel is closed");
             if (memory.isDone() && !memory.isCompletedExceptionally()) {
-                memory.join().free();
+                memory.join().channelClosed();
             }
         } else if (!fallback.isEmpty()) {
             end("TCP carries the connection: " + fallback);
@@ -174,8 +176,7 @@ final class Peering {
             connect(made, made.control(), Handshake.CONTROL);
         } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
             if (made != null) {
-                made.disconnect();
-                made.closeAll();
+                discard(made, RemoteMemory.FIRST_PAUSE_MILLIS);
             }
             end("the queue pairs were not connected: " + e.getMessage());
             return;
@@ -213,6 +214,7 @@ final class Peering {
             return;
         }
         boolean all;
+        boolean late;
         try {
             QueuePair qp = asked.queuePair() == Handshake.COPIES ? mine.data() : mine.control();
             mine.connected(request.accept(qp, parameters(Handshake.ours(asked.queuePair(), own, asked.connected()))));
@@ -220,6 +222,7 @@ final class Peering {
                 peer = asked;
                 connected |= 1 << asked.queuePair();
                 all = connected == 3;
+                late = ended;
             }
         } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
             refuse(request);
@@ -228,6 +231,8 @@ final class Peering {
         }
         if (all) {
             up(mine);
+        } else if (late) { // the link was given back before it knew of the connection
+            discard(mine, RemoteMemory.FIRST_PAUSE_MILLIS);
         }
     }
 
@@ -267,15 +272,13 @@ final class Peering {
 
     private void up(Link made) {
         Handshake said;
-        boolean late;
         synchronized (this) {
             link = made;
             said = peer;
-            late = ended;
+            up = !ended && peer != null;
         }
-        if (late || said == null) {
-            made.disconnect();
-            made.closeAll();
+        if (said == null || !isUp()) {
+            discard(made, RemoteMemory.FIRST_PAUSE_MILLIS);
             return;
         }
         RemoteMemory ready = new RemoteMemory(channel, end.number(), engine, made, said, end.isClient() ? 0 : 1,
@@ -286,23 +289,35 @@ final class Peering {
             made.fail(String.valueOf(e.getMessage()));
         }
         synchronized (this) {
-            late = ended;
-            if (!late) {
+            if (!ended) {
                 why = "";
             }
         }
         memory.complete(ready);
-        if (late) {
-            made.fail(why());
-        }
         if (end.isClosed()) {
-            ready.free();
+            ready.channelClosed();
+        }
+    }
+
+    private synchronized boolean isUp() {
+        return up;
+    }
+
+    /** Gives back a link that is no remote memory's; what a process that is stopped holds up is tried again. */
+    private static void discard(Link link, long pauseMillis) {
+        link.disconnect();
+        VerbsException refused = link.closeAll();
+        if (refused != null) {
+            Engine.debug("not given back yet: " + refused.getMessage());
+            CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS, Engine.CLOSERS).execute(
+                    () -> discard(link, Math.min(2 * pauseMillis, RemoteMemory.LAST_PAUSE_MILLIS)));
         }
     }
 
     /** There is none from now on. Any thread. */
     private void end(String reason) {
         Link there;
+        boolean used;
         synchronized (this) {
             if (ended) {
                 return;
@@ -310,17 +325,13 @@ final class Peering {
             ended = true;
             why = reason;
             there = link;
+            used = up;
         }
         OtherEnd.expectNoMore(own);
-        if (memory.isDone() && there != null) {
+        if (there != null && used) {
             there.fail(reason);
         } else if (there != null) {
-            Engine.CLOSERS.execute(() -> {
-                if (!memory.isDone()) {
-                    there.disconnect();
-                    there.closeAll();
-                }
-            });
+            Engine.CLOSERS.execute(() -> discard(there, RemoteMemory.FIRST_PAUSE_MILLIS));
         }
         memory.completeExceptionally(new IllegalStateException(reason));
     }

@@ -48,8 +48,9 @@ public final class RemoteMemory implements AutoCloseable {
     /** For {@link #arm} and {@link #await}: the other end has done something. */
     public static final int EVENTS = 1 << 1;
 
-    private static final long FIRST_PAUSE_MILLIS = 100;
-    private static final long LAST_PAUSE_MILLIS = 5_000;
+    /** How long after it was refused something is given back again: the first time, and at most. */
+    static final long FIRST_PAUSE_MILLIS = 100;
+    static final long LAST_PAUSE_MILLIS = 5_000;
     private static final int ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
 
     private final SocketChannel channel;
@@ -419,7 +420,7 @@ public final class RemoteMemory implements AutoCloseable {
     /**
      * A channel that is ready to be read when there is a completion, or an event, after it was {@linkplain #arm armed}: for the
      * selector that has the socket's channel, be it Verbena's or the JDK's. It is a pipe's, never to be read from; it stays
-     * ready when the remote memory has ended. The same at each call; not to be closed by the program before the channel.
+     * ready when the remote memory has ended, and is closed with the socket's channel, not by the program. The same at each call.
      *
      * @param what {@link #COMPLETIONS} or {@link #EVENTS}
      * @throws IOException if the process has no descriptors for it
@@ -455,12 +456,19 @@ public final class RemoteMemory implements AutoCloseable {
         attendant.submit(() -> attendant.close(() -> release(FIRST_PAUSE_MILLIS)));
     }
 
-    /** Has all regions given back: the program has closed the channel. Any thread; it does not block. */
+    /** Has all regions given back: the program has closed this, or the channel. Any thread; it does not block. */
     void free() {
         free = true;
         if (ended.isDone()) {
             attendant.submit(() -> attendant.close(() -> release(FIRST_PAUSE_MILLIS)));
         }
+    }
+
+    /** Nor does it wait for anything at this end any more. Any thread; it does not block. */
+    void channelClosed() {
+        free();
+        link.copyBell().closePipe();
+        link.eventBell().closePipe();
     }
 
     /**

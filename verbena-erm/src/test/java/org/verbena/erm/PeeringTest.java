@@ -1,0 +1,118 @@
+package org.verbena.erm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.verbena.sockets.spi.OtherEnd;
+import org.verbena.verbs.CompletionChannel;
+import org.verbena.verbs.ConnectionParameters;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.VerbsException;
+
+/** How the ends find each other when one of them does half of it. */
+class PeeringTest {
+    private static final long NUMBER = 77;
+
+    private static void until(BooleanSupplier is) throws InterruptedException {
+        long end = System.nanoTime() + Ends.LONG.toNanos();
+        while (!is.getAsBoolean()) {
+            assertThat(System.nanoTime() - end).isNegative();
+            Thread.sleep(1);
+        }
+    }
+
+    /** Memory that the provider has made for this process; each link has some. */
+    private static long memories() {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return all.filter(fd -> {
+                try {
+                    return Files.readSymbolicLink(fd).toString().startsWith("/memfd:verbena");
+                } catch (IOException gone) {
+                    return false;
+                }
+            }).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The end that was accepted has made both queue pairs when the request for the first comes; none comes for the second. */
+    @ParameterizedTest
+    @ValueSource(ints = {Handshake.COPIES, Handshake.CONTROL})
+    void halfALinkIsGivenBack(int which) throws Exception {
+        Ends.open().close(); // what there is of a process
+        SocketChannel[] pair = Ends.channels();
+        try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
+            OtherEnd other = Objects.requireNonNull(OtherEnd.of(a));
+            RemoteMemory.of(b);
+            until(other::isAgreed);
+            other.say(NUMBER);
+            until(() -> other.isSaid() && other.heard() != 0);
+            Context context = Objects.requireNonNull(other.context());
+            long before = memories();
+            try (CompletionChannel channel = context.createCompletionChannel()) {
+                Link half = new Link(context, channel, Leeway.USUAL);
+                long own = memories();
+                Handshake asked = Handshake.ours(which, other.heard(), NUMBER);
+                half.connected(context.connectionManager().connect(which == Handshake.COPIES
+                        ? half.data()
+                        : half
+                                .control(), Objects.requireNonNull(other.listener()), ConnectionParameters.builder()
+                                        .privateData(asked.bytes()).build()));
+                assertThat(memories()).as("the other end has a link, too").isGreaterThan(own);
+                assertThat(RemoteMemory.whyNot(b)).isEqualTo("the ends are about to connect their queue pairs");
+                assertThat(RemoteMemory.of(b)).isEmpty();
+                b.close();
+                half.disconnect();
+                until(() -> half.closeAll() == null);
+            }
+            until(() -> memories() <= before);
+            assertThat(RemoteMemory.whyNot(b)).isEqualTo("the channel is closed");
+        }
+    }
+
+    /** Who does not know what this end has said does not come from the other end of the connection. */
+    @Test
+    void aRequestOfAnotherNumberIsRejected() throws Exception {
+        SocketChannel[] pair = Ends.channels();
+        try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
+            OtherEnd other = Objects.requireNonNull(OtherEnd.of(a));
+            RemoteMemory.of(b);
+            until(other::isAgreed);
+            other.say(NUMBER);
+            until(() -> other.isSaid() && other.heard() != 0);
+            Context context = Objects.requireNonNull(other.context());
+            for (Handshake wrong : new Handshake[] {Handshake.ours(0, other.heard() + 1, NUMBER), Handshake.ours(0,
+                    other
+                            .heard(), NUMBER + 1), Handshake.ours(0, NUMBER, other.heard()), Handshake.ours(0, 0, 0)}) {
+                try (CompletionChannel channel = context.createCompletionChannel()) {
+                    Link half = new Link(context, channel, Leeway.USUAL);
+                    long before = memories();
+                    assertThatThrownBy(() -> context.connectionManager().connect(half.data(), Objects.requireNonNull(
+                            other
+                                    .listener()), ConnectionParameters.builder().timeout(Duration.ofSeconds(2))
+                                            .privateData(wrong
+                                                    .bytes()).build())).as("%s", wrong).isInstanceOf(
+                                                            VerbsException.class);
+                    assertThat(memories()).as("nothing was made for it").isEqualTo(before);
+                    until(() -> half.closeAll() == null);
+                }
+            }
+            assertThat(RemoteMemory.of(b)).isEmpty();
+        }
+    }
+}
