@@ -21,6 +21,9 @@ interface Attendant {
     /** Has something done that waits for this end's copies, for as long as they take. */
     void await(Runnable task);
 
+    /** Has the program told of something, which may run what it likes then: nothing else may wait for that. */
+    void tell(Runnable told);
+
     /** Waits; for who looks again then. */
     void pause(long nanos);
 

@@ -42,7 +42,7 @@ final class Control extends Engine.Duty {
         this.attendant = attendant;
         peerAsyncNotices = peer.asyncNotices();
         peerKnowsUpdates = peer.knowsUpdates();
-        sends = new ControlSends(regions, link, peerAsyncNotices);
+        sends = new ControlSends(regions, link, peerAsyncNotices, attendant);
         heard = link.heard();
     }
 

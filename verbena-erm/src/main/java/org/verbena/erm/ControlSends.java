@@ -33,6 +33,7 @@ final class ControlSends {
 
     private final Regions regions;
     private final Link link;
+    private final Attendant attendant;
     private final int side;
     private final SendQueue queue;
     private final CompletionQueue completed;
@@ -56,14 +57,15 @@ final class ControlSends {
     private int taken;
     private int asyncTaken;
     private boolean ended;
-    private long started;
+    private long copiesStarted;
     private long written;
     private long read;
     private long failed;
 
-    ControlSends(Regions regions, Link link, int peerNotices) {
+    ControlSends(Regions regions, Link link, int peerNotices, Attendant attendant) {
         this.regions = regions;
         this.link = link;
+        this.attendant = attendant;
         side = regions.side();
         queue = link.control().sendQueue();
         completed = link.said();
@@ -132,6 +134,11 @@ final class ControlSends {
     private static VerbsException failure(Copy copy, int error, String why) {
         return new VerbsException("copy " + copy.length() + " bytes from region " + copy.from() + " to region " + copy
                 .to(), error, why.isEmpty() ? explain(error) : why);
+    }
+
+    /** What depends on the copy is not run by the thread that finds out, which is the engine's as a rule. */
+    private void fail(Copy copy, int error, String why) {
+        attendant.tell(() -> copy.done().completeExceptionally(failure(copy, error, why)));
     }
 
     private static String explain(int error) {
@@ -237,22 +244,31 @@ final class ControlSends {
             }
             if (error != 0) {
                 copies.remove();
-                then.add(() -> copy.done().completeExceptionally(failure(copy, error, "")));
+                then.add(() -> fail(copy, error, ""));
                 continue;
             }
             if (!posted(post(copy, tell))) {
                 return any;
             }
             copies.remove();
+            count(copy);
             if (tell) {
                 under[(int) (posted++ % SLOTS)] = null;
                 credit--;
             }
             under[(int) (posted++ % SLOTS)] = copy;
-            started++;
             any = true;
         }
         return any;
+    }
+
+    private void count(Copy started) {
+        copiesStarted++;
+        if (RegionId.side(started.from()) == side) {
+            written += started.length();
+        } else {
+            read += started.length();
+        }
     }
 
     /** Each request is signalled: those of a copy that ends with the first have the second's completion behind it. */
@@ -269,10 +285,8 @@ final class ControlSends {
         SendQueue open = queue.start();
         if (write) {
             open.write(posted, how, remote.rkey(), remote.address() + remoteAt);
-            written += c.length();
         } else {
             open.read(posted, how, remote.rkey(), remote.address() + remoteAt);
-            read += c.length();
         }
         open.sge(local.memory(), localAt, c.length());
         if (tell) {
@@ -301,8 +315,7 @@ final class ControlSends {
                     then.add(() -> copy.done().completeAsync(() -> null));
                 } else {
                     failed++;
-                    then.add(() -> copy.done().completeExceptionally(failure(copy, Errno.EIO, WcStatus.toString(
-                            status))));
+                    then.add(() -> fail(copy, Errno.EIO, WcStatus.toString(status)));
                 }
             }
         }
@@ -362,14 +375,14 @@ final class ControlSends {
         } finally {
             lock.unlock();
         }
-        left.forEach(copy -> copy.done().completeExceptionally(failure(copy, Errno.ENOTCONN, reason)));
+        left.forEach(copy -> fail(copy, Errno.ENOTCONN, reason));
     }
 
     /** Copies, bytes written, bytes read, and copies that have failed. */
     long[] figures() {
         lock.lock();
         try {
-            return new long[] {started, written, read, failed};
+            return new long[] {copiesStarted, written, read, failed};
         } finally {
             lock.unlock();
         }

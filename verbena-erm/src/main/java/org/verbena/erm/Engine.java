@@ -5,9 +5,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -41,6 +43,8 @@ final class Engine implements Attendant {
     /** Who closes may wait for a process that is stopped. */
     static final ThreadPoolExecutor CLOSERS = pool("verbena-erm-close");
 
+    /** The common pool. */
+    private static final Executor TELLERS = new CompletableFuture<Void>().defaultExecutor();
     private static final int POOL_THREADS = 4;
     private static final long WAKE = -1;
 
@@ -148,6 +152,11 @@ final class Engine implements Attendant {
     @Override
     public void await(Runnable task) {
         Thread.ofVirtual().name("verbena-erm-await").start(task);
+    }
+
+    @Override
+    public void tell(Runnable told) {
+        TELLERS.execute(told);
     }
 
     @Override

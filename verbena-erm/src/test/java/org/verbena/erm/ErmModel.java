@@ -175,6 +175,11 @@ final class ErmModel {
         }
 
         @Override
+        public void tell(Runnable told) {
+            told.run();
+        }
+
+        @Override
         public void pause(long nanos) {
             goOnMeanwhile(name + " waits for its copies");
         }

@@ -1,10 +1,12 @@
 package org.verbena.erm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.concurrent.CompletableFuture;
@@ -84,6 +86,54 @@ class SelectingTest {
             assertThat(a.copies().poll()).isTrue();
             assertThat(a.copies().context()).isEqualTo(5);
         }
+    }
+
+    /** What it was made of is given back with the channel, by whichever end that was closed. */
+    @Test
+    void readinessGoesWithTheChannel() throws Exception {
+        try (Ends ends = Ends.open(); Selector selector = ends.b().provider().openSelector()) {
+            SelectableChannel events = ends.memoryB().readiness(RemoteMemory.EVENTS);
+            SelectableChannel completions = ends.memoryB().readiness(RemoteMemory.COMPLETIONS);
+            SelectionKey key = events.register(selector, SelectionKey.OP_READ);
+            ends.memoryB().arm(RemoteMemory.EVENTS);
+            ends.a().close();
+            assertThat(selector.select(30_000)).isOne();
+            assertThat(key.isReadable()).as("it stays ready").isTrue();
+            assertThat(events.isOpen() && completions.isOpen()).isTrue();
+            ends.b().close();
+            long end = System.nanoTime() + Ends.LONG.toNanos();
+            while (events.isOpen() || completions.isOpen()) {
+                assertThat(System.nanoTime() - end).isNegative();
+                Thread.sleep(1);
+            }
+            assertThat(selector.selectNow()).isZero();
+            assertThat(selector.keys()).isEmpty();
+            assertThatThrownBy(() -> ends.memoryB().readiness(3)).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    /** What the program does then may wait for anything, the engine's thread included. */
+    @Test
+    void whatDependsOnACopyThatFailsIsNotRunByTheEngine() throws Exception {
+        try (Ends ends = Ends.open()) {
+            RemoteMemory a = ends.memoryA();
+            LocalRegion source = a.allocate(64, WRITE, 0);
+            LocalRegion target = ends.memoryB().allocate(64, WRITE | AccessFlags.REMOTE_READ, 0);
+            assertThat(ends.memoryB().control().hold(target).get(30, TimeUnit.SECONDS)).isZero();
+            CompletableFuture<String> refused = where(a.copyAsync(source.id(), 0, target.id(), 0, 8, 0, 0));
+            target.change(AccessFlags.REMOTE_READ);
+            assertThat(ends.memoryB().control().update(target).get(30, TimeUnit.SECONDS)).isZero();
+            assertThat(refused.get(30, TimeUnit.SECONDS)).contains("EACCES").doesNotContain("verbena-erm");
+            assertThat(ends.memoryB().control().hold(target).get(30, TimeUnit.SECONDS)).isZero();
+            CompletableFuture<String> ended = where(a.copyAsync(source.id(), 0, target.id(), 0, 8, 0, 0));
+            ends.b().close();
+            assertThat(ended.get(30, TimeUnit.SECONDS)).contains("ENOTCONN").doesNotContain("verbena-erm");
+        }
+    }
+
+    private static CompletableFuture<String> where(CompletableFuture<Void> copy) {
+        assertThat(copy).isNotDone();
+        return copy.handle((done, why) -> Thread.currentThread().getName() + ": " + why);
     }
 
     @Test
