@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.CompletionQueue;
@@ -14,6 +15,9 @@ import org.verbena.verbs.WcStatus;
  * the other end says is taken by the engine's thread.
  */
 final class Control extends Engine.Duty {
+    /** One for each region that is taken back, and one that is held before: it asks for no other one until it has that. */
+    static final int MOST_ANSWERS_DUE = 2 * Limits.REGIONS;
+
     private final Regions regions;
     private final Link link;
     private final CopyQueue copies;
@@ -30,6 +34,8 @@ final class Control extends Engine.Duty {
     private final Map<Long, CompletableFuture<Integer>> updating = new ConcurrentHashMap<>();
     /** Regions of the other end that it is to change, and that copies of this end have not left yet. */
     private final Set<Integer> leaving = ConcurrentHashMap.newKeySet();
+    /** Answers to REVOKE and HOLD that wait for copies. */
+    private final AtomicInteger answersDue = new AtomicInteger();
     private final boolean peerKnowsUpdates;
     private int asyncTakenByPeer;
 
@@ -188,13 +194,10 @@ final class Control extends Engine.Duty {
         if (!regions.holdRemote(id) || !leaving.add(id)) {
             return false;
         }
-        attendant.await(() -> {
-            if (awaitCopies(Long.MAX_VALUE)) {
-                leaving.remove(id);
-                sends.send(new Messages.Message(Messages.HELD, id, 0, 0, 0, 0, 0, number));
-            }
+        return answerBehindCopies(() -> {
+            leaving.remove(id);
+            sends.send(new Messages.Message(Messages.HELD, id, 0, 0, 0, 0, 0, number));
         });
-        return true;
     }
 
     private boolean updated(Messages.Message m) {
@@ -215,9 +218,18 @@ final class Control extends Engine.Duty {
             return sends.send(Messages.Message.of(Messages.REVOKED, id)) || link.failure() == null;
         }
         events.changed(RegionId.index(id));
+        return answerBehindCopies(() -> sends.send(Messages.Message.of(Messages.REVOKED, id)));
+    }
+
+    /** When all copies of this end that have been started have been done. False if there are more answers to be given than regions. */
+    private boolean answerBehindCopies(Runnable answer) {
+        if (answersDue.incrementAndGet() > MOST_ANSWERS_DUE) {
+            return false;
+        }
         attendant.await(() -> {
             if (awaitCopies(Long.MAX_VALUE)) {
-                sends.send(Messages.Message.of(Messages.REVOKED, id));
+                answersDue.decrementAndGet(); // before the other end hears of it, and may ask for another one
+                answer.run();
             }
         });
         return true;

@@ -2,6 +2,8 @@ package org.verbena.erm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Random;
 
 import org.junit.jupiter.api.Test;
@@ -9,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.verbena.erm.ErmModel.End;
 import org.verbena.erm.ErmModel.Step;
 import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -144,6 +148,52 @@ class ErmModelTest {
         }
         assertThat(copies.outstanding()).isZero();
         model.check();
+    }
+
+    /** An end that lets no copy be done, and takes memory back again and again meanwhile without its having been answered. */
+    @Test
+    void noMoreAnswersAreOwedThanThereMayBeRegions() throws Exception {
+        ErmModel model = new ErmModel(new Leeway(8, 8), choices -> 0, null);
+        End victim = model.a;
+        Link hostile = model.b.link;
+        RemoteRegion theirs = victim.memory.remoteRegions().getFirst();
+        assertThat(victim.memory.copies().copy(victim.own.id(), 0, theirs.id(), 0, Long.BYTES, 0, 0)).isZero();
+        int asked = 0;
+        for (; victim.memory.isOpen() && asked <= 2 * Control.MOST_ANSWERS_DUE; asked++) {
+            int id = RegionId.of(2 + asked, 100, 1);
+            say(model, new Messages.Message(Messages.ADD, id, theirs.address(), 8, theirs.rkey(),
+                    AccessFlags.REMOTE_WRITE, 0, 0));
+            say(model, Messages.Message.of(Messages.REVOKE, id));
+            assertThat(hostile.failure()).isNull();
+        }
+        assertThat(victim.memory.endReason()).startsWith("the other end breaks the protocol: Message[type=3");
+        assertThat(asked).isEqualTo(Control.MOST_ANSWERS_DUE + 1);
+        assertThat(victim.tasks.size()).as("what waits").isLessThanOrEqualTo(Control.MOST_ANSWERS_DUE + 1);
+    }
+
+    /** By the queue pair itself, and takes the answer. */
+    private static void say(ErmModel model, Messages.Message m) {
+        Link from = model.b.link;
+        MemorySegment bytes = Arena.ofAuto().allocate(Messages.CONTROL_BYTES, Long.BYTES);
+        Messages.put(bytes, 0, m);
+        assertThat(from.control().sendQueue().start().send(0, SendFlags.SIGNALED).inline(bytes, 0,
+                Messages.CONTROL_BYTES).complete()).isZero();
+        model.b.control().carryOut();
+        while (from.said().startPoll() == 0) {
+            from.said().endPoll();
+        }
+        while (model.a.port.channel.events() > 0) {
+            model.a.serve();
+        }
+        while (model.a.control().canGoOn()) {
+            model.a.control().carryOut();
+        }
+        while (from.heard().startPoll() == 0) {
+            long slot = from.heard().wrId();
+            from.heard().endPoll();
+            from.control().receiveQueue().post(slot, from.inboxRegion(), slot * Messages.RECEIVE_BYTES,
+                    Messages.RECEIVE_BYTES);
+        }
     }
 
     @Test
