@@ -66,4 +66,36 @@ class SmcErmTest {
             assertThat(receiver.recvmsg()).isNull();
         }
     }
+
+    @Test
+    void commandsHaveTheNamesOfTheProposal() {
+        assertThat(new SmcErm.RegMr(MemorySegment.NULL, 0).type()).isEqualTo(SmcErm.SMC_ERM_CMD_REG_MR);
+        assertThat(new SmcErm.DeregMr(1).type()).isEqualTo(SmcErm.SMC_ERM_CMD_DEREG_MR);
+        assertThat(new SmcErm.Copy(0, 1, 1, 0, 2, 0).type()).isEqualTo(SmcErm.SMC_ERM_CMD_COPY);
+        assertThat(new SmcErm.Completion(SmcErm.CLOSED, 0, MemorySegment.NULL, 0, 0).type()).isEqualTo(
+                SmcErm.SMC_ERM_CMD_COMPL);
+    }
+
+    /** While there is always an event the own copies are told of all the same. */
+    @Test
+    void copiesAreDoneThoughEventsDoNotCease() throws Exception {
+        try (Ends ends = Ends.open()) {
+            SmcErm here = SmcErm.of(ends.a(), Ends.LONG).orElseThrow();
+            int all = SmcErm.SMC_ACCESS_LOCAL_WRITE | SmcErm.SMC_ACCESS_REMOTE_WRITE;
+            int mine = here.setsockopt(new SmcErm.RegMr(Arena.ofAuto().allocate(8), all));
+            LocalRegion theirs = ends.memoryB().allocate(8, all, 0);
+            Ends.event(ends.memoryB(), EventType.REGION_ADDED);
+            for (int i = 0; i < 4; i++) {
+                assertThat(here.sendmsg(new SmcErm.Copy(0, 8, mine, 0, theirs.id(), 0))).isZero();
+            }
+            int done = 0;
+            for (int i = 0; i < 16; i++) {
+                assertThat(ends.memoryB().copies().copy(theirs.id(), 0, mine, 0, 8, CopyFlags.REMOTE_COMPLETION, 0))
+                        .isZero();
+                Ends.completion(ends.memoryB());
+                done += next(here).event() == SmcErm.COPY_DONE ? 1 : 0;
+            }
+            assertThat(done).isEqualTo(4);
+        }
+    }
 }

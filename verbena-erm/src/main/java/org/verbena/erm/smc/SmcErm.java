@@ -31,8 +31,14 @@ import org.verbena.verbs.WcStatus;
  * at a time, and not to be mixed with the {@link RemoteMemory#copies()} and {@link RemoteMemory#events()} of the same socket.
  */
 public final class SmcErm {
-    /** {@link Completion#event()}: the other end has copied into memory of this end, or out of it. */
+    /** {@link RegMr#type()}; as of all commands, the slides show the name and no number. */
+    public static final int SMC_ERM_CMD_REG_MR = 1;
+    /** {@link DeregMr#type()}. */
+    public static final int SMC_ERM_CMD_DEREG_MR = 2;
+    /** {@link Copy#type()}; as {@link Completion#event()}: the other end has copied into memory of this end, or out of it. */
     public static final int SMC_ERM_CMD_COPY = 3;
+    /** {@link Completion#type()}. */
+    public static final int SMC_ERM_CMD_COMPL = 4;
     /**
      * {@link Completion#event()}: a copy of this end is done. The proposal shows no such event; without one nobody would know
      * when a buffer may be used again.
@@ -63,14 +69,24 @@ public final class SmcErm {
      * @param addr the memory, with its length
      * @param accessFlags {@code SMC_ACCESS_…}
      */
-    public record RegMr(MemorySegment addr, int accessFlags) {}
+    public record RegMr(MemorySegment addr, int accessFlags) {
+        /** {@link #SMC_ERM_CMD_REG_MR}. */
+        public int type() {
+            return SMC_ERM_CMD_REG_MR;
+        }
+    }
 
     /**
      * {@code struct smc_erm_cmd_dereg_mr}.
      *
      * @param memid what {@link #setsockopt(RegMr)} has returned
      */
-    public record DeregMr(int memid) {}
+    public record DeregMr(int memid) {
+        /** {@link #SMC_ERM_CMD_DEREG_MR}. */
+        public int type() {
+            return SMC_ERM_CMD_DEREG_MR;
+        }
+    }
 
     /**
      * {@code struct smc_erm_cmd_copy}.
@@ -82,7 +98,12 @@ public final class SmcErm {
      * @param dstIdx id of the memory to copy to: the other's, or this end's
      * @param dstOffset bytes
      */
-    public record Copy(int flags, long len, int srcIdx, long srcOffset, int dstIdx, long dstOffset) {}
+    public record Copy(int flags, long len, int srcIdx, long srcOffset, int dstIdx, long dstOffset) {
+        /** {@link #SMC_ERM_CMD_COPY}. */
+        public int type() {
+            return SMC_ERM_CMD_COPY;
+        }
+    }
 
     /**
      * {@code struct smc_rmem_compl_event}.
@@ -93,7 +114,12 @@ public final class SmcErm {
      * @param len bytes, of a copy; the size of memory that has come or changed
      * @param status 0, or what a copy of this end failed with, an errno
      */
-    public record Completion(int event, int memid, MemorySegment addr, long len, int status) {}
+    public record Completion(int event, int memid, MemorySegment addr, long len, int status) {
+        /** {@link #SMC_ERM_CMD_COMPL}: of the control message that has it. */
+        public int type() {
+            return SMC_ERM_CMD_COMPL;
+        }
+    }
 
     private final RemoteMemory memory;
     private final CopyQueue copies;
@@ -103,6 +129,8 @@ public final class SmcErm {
     private final long[] offsets;
     private final long[] lengths;
     private long sent;
+    /** Which kind {@link #recvmsg} looks for first. */
+    private boolean copiesFirst;
 
     private SmcErm(RemoteMemory memory) {
         this.memory = memory;
@@ -174,28 +202,39 @@ public final class SmcErm {
     }
 
     /**
-     * {@code recvmsg} for {@code SMC_ERM_CMD_COMPL}; it does not wait, {@link RemoteMemory#await} does.
+     * {@code recvmsg} for {@code SMC_ERM_CMD_COMPL}; it does not wait, {@link RemoteMemory#await} does. Neither what the other
+     * end does nor copies of this end keep the others waiting, however many there are.
      *
      * @return the next completion; null if there is none
      */
     public @Nullable Completion recvmsg() {
-        if (events.poll()) {
-            return switch (events.type()) {
-                case EventType.COPIED, EventType.COPIED_FROM -> new Completion(SMC_ERM_CMD_COPY, events.region(), at(
-                        events.region(), events.offset(), events.length()), events.length(), 0);
-                case EventType.REGION_ADDED -> of(MR_ADDED, events.region(), events.length());
-                case EventType.REGION_REMOVED -> of(MR_REMOVED, events.region(), 0);
-                case EventType.REGION_UPDATED -> of(MR_UPDATED, events.region(), events.length());
-                case EventType.CLOSED -> of(CLOSED, 0, 0);
-                default -> of(events.type(), events.region(), events.length());
-            };
+        copiesFirst = !copiesFirst;
+        Completion next = copiesFirst ? done() : event();
+        return next != null ? next : copiesFirst ? event() : done();
+    }
+
+    private @Nullable Completion event() {
+        if (!events.poll()) {
+            return null;
         }
-        if (copies.poll()) {
-            int slot = (int) (copies.context() % ids.length);
-            return new Completion(COPY_DONE, ids[slot], at(ids[slot], offsets[slot], lengths[slot]), lengths[slot],
-                    copies.status() == WcStatus.SUCCESS ? 0 : Errno.EIO);
+        return switch (events.type()) {
+            case EventType.COPIED, EventType.COPIED_FROM -> new Completion(SMC_ERM_CMD_COPY, events.region(), at(
+                    events.region(), events.offset(), events.length()), events.length(), 0);
+            case EventType.REGION_ADDED -> of(MR_ADDED, events.region(), events.length());
+            case EventType.REGION_REMOVED -> of(MR_REMOVED, events.region(), 0);
+            case EventType.REGION_UPDATED -> of(MR_UPDATED, events.region(), events.length());
+            case EventType.CLOSED -> of(CLOSED, 0, 0);
+            default -> of(events.type(), events.region(), events.length());
+        };
+    }
+
+    private @Nullable Completion done() {
+        if (!copies.poll()) {
+            return null;
         }
-        return null;
+        int slot = (int) (copies.context() % ids.length);
+        return new Completion(COPY_DONE, ids[slot], at(ids[slot], offsets[slot], lengths[slot]), lengths[slot],
+                copies.status() == WcStatus.SUCCESS ? 0 : Errno.EIO);
     }
 
     private static Completion of(int event, int memid, long len) {
