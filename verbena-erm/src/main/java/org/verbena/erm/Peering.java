@@ -351,7 +351,7 @@ final class Peering {
     @Nullable
     RemoteMemory await(Duration timeout) throws InterruptedException {
         try {
-            memory.get(Math.max(0, timeout.toNanos()), TimeUnit.NANOSECONDS);
+            memory.get(Math.max(0, TimeUnit.NANOSECONDS.convert(timeout)), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             return now();
         }

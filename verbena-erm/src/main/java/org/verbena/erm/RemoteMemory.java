@@ -73,8 +73,8 @@ public final class RemoteMemory implements AutoCloseable {
     /**
      * @param number by which the connection is shown
      * @param side of this end, see {@link RegionId}
-     */
      * @param generations see {@link Generations}
+     */
     RemoteMemory(SocketChannel channel, long number, Attendant attendant, Link link, Handshake peer, int side,
             IntSupplier generations, Consumer<String> whenEnded) {
         this.channel = channel;
@@ -410,7 +410,7 @@ public final class RemoteMemory implements AutoCloseable {
      * @throws InterruptedException if the thread is interrupted
      */
     public boolean await(int what, Duration timeout) throws InterruptedException {
-        return arm(what) || bell(what).await(Math.max(0, timeout.toNanos()));
+        return arm(what) || bell(what).await(Math.max(0, TimeUnit.NANOSECONDS.convert(timeout)));
     }
 
     private Bell bell(int what) {

@@ -169,13 +169,99 @@ class BadInputTest {
         }
         assertThat(copy(source.id(), 0, source.id(), 0, 1, 0)).isEqualTo(Errno.ENOENT);
         assertThat(copy(writable.id(), 0, readable.id(), 0, 1, 0)).isEqualTo(Errno.ENOENT);
+    }
+
+    /** Though there is one in that place here, too: ids do not begin alike. */
+    @Test
+    void idsOfAnotherConnectionAreRefused() throws Exception {
         try (Ends other = Ends.open();
-                LocalRegion theirs = other.memoryB().allocate(64, WRITE, 0);
-                LocalRegion second = other.memoryB().allocate(64, WRITE, 0);
-                LocalRegion third = other.memoryB().allocate(64, WRITE, 0)) {
-            assertThat(copy(source.id(), 0, third.id(), 0, 1, 0)).as("id of another connection").isEqualTo(
-                    Errno.ENOENT);
+                LocalRegion own = other.memoryA().allocate(64, WRITE, 0);
+                LocalRegion theirs = other.memoryB().allocate(64, WRITE, 0)) {
+            assertThat(RegionId.index(theirs.id())).isEqualTo(RegionId.index(writable.id()));
+            assertThat(copy(source.id(), 0, theirs.id(), 0, 1, 0)).isEqualTo(Errno.ENOENT);
+            assertThat(copy(own.id(), 0, writable.id(), 0, 1, 0)).isEqualTo(Errno.ENOENT);
+            assertThat(copy(readable.id(), 0, own.id(), 0, 1, 0)).isEqualTo(Errno.ENOENT);
+            refused(Errno.ENOENT, "no such region", () -> b.update(theirs.id(), WRITE, 0));
+            assertThat(a.remoteRegion(theirs.id())).isNull();
         }
+    }
+
+    @Test
+    void moreRegionsThanMayBeAreRefused() throws Exception {
+        MemorySegment memory = Arena.ofAuto().allocate(64);
+        List<LocalRegion> all = new ArrayList<>();
+        try (Ends fresh = Ends.open()) {
+            RemoteMemory full = fresh.memoryB();
+            for (int i = 0; i < Limits.REGIONS; i++) {
+                all.add(full.register(memory, i % 64 == 0 ? WRITE : LOCAL));
+            }
+            refused(Errno.ENOSPC, Limits.REGIONS + " regions, and that is the limit", () -> full.register(memory,
+                    LOCAL));
+            refused(Errno.ENOSPC, "verbena.erm.regions", () -> full.allocate(64, WRITE, 0));
+            assertThat(full.statistics().localRegions()).isEqualTo(Limits.REGIONS);
+            all.get(1).close();
+            try (LocalRegion another = full.register(memory, WRITE)) {
+                assertThat(another.id()).isNotEqualTo(all.get(1).id());
+                assertThat(fresh.memoryA().remoteRegion(another.id())).isNotNull();
+            }
+            assertThat(fresh.memoryA().isOpen()).isTrue();
+        }
+    }
+
+    @Test
+    void moreBytesThanMayBeAreRefused() throws Exception {
+        long before = a.statistics().localBytes();
+        for (long bytes : new long[] {Limits.BYTES - before + 1, Limits.BYTES, Long.MAX_VALUE}) {
+            refused(Errno.ENOSPC, "beyond the " + before + " that are registered", () -> a.allocate(bytes, LOCAL, 0));
+        }
+        assertThat(a.statistics().localBytes()).isEqualTo(before);
+        assertThat(a.statistics().localRegions()).isEqualTo(a.localRegions().size());
+    }
+
+    @Test
+    void nothingGoesOnAChannelThatIsClosed() throws Exception {
+        try (Ends gone = Ends.open()) {
+            LocalRegion from = gone.memoryA().allocate(64, WRITE, 0);
+            LocalRegion to = gone.memoryB().allocate(64, WRITE, 0);
+            gone.a().close();
+            for (RemoteMemory end : new RemoteMemory[] {gone.memoryA(), gone.memoryB()}) {
+                while (end.isOpen()) {
+                    end.await(RemoteMemory.EVENTS, Duration.ofMillis(10));
+                    end.events().poll();
+                }
+                LocalRegion mine = end == gone.memoryA() ? from : to;
+                LocalRegion theirs = end == gone.memoryA() ? to : from;
+                assertThat(end.endReason()).isNotEmpty();
+                int error = end.copies().copy(mine.id(), 0, theirs.id(), 0, 8, 0, 0);
+                while (error == Errno.EAGAIN) { // it is just ending
+                    error = end.copies().copy(mine.id(), 0, theirs.id(), 0, 8, 0, 0);
+                }
+                assertThat(error).isIn(Errno.ENOTCONN, Errno.ENOENT);
+                assertThat(end.copies().start().add(mine.id(), 0, theirs.id(), 0, 8, 0, 0, 0).commit()).isIn(
+                        Errno.ENOTCONN, Errno.ENOENT);
+                assertThatThrownBy(() -> end.copyAsync(mine.id(), 0, theirs.id(), 0, 8, 0, 0).get()).cause()
+                        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isIn(Errno.ENOTCONN,
+                                Errno.ENOENT));
+                refused(Errno.ENOTCONN, "", () -> end.allocate(64, WRITE, 0));
+                refused(Errno.ENOTCONN, "", () -> end.register(Arena.ofAuto().allocate(64), WRITE));
+                assertThatThrownBy(() -> mine.update(WRITE, 1)).isInstanceOfSatisfying(VerbsException.class,
+                        e -> assertThat(e.errno()).isIn(Errno.ENOTCONN, Errno.ENOENT));
+                mine.close();
+            }
+            assertThat(RemoteMemory.of(gone.a())).isEmpty();
+            assertThat(RemoteMemory.whyNot(gone.a())).isEqualTo("the channel is closed");
+        }
+    }
+
+    @Test
+    void waitingForEverIsNoMistake() throws Exception {
+        Duration ever = java.time.temporal.ChronoUnit.FOREVER.getDuration();
+        assertThat(RemoteMemory.of(a.channel(), ever)).contains(a);
+        CopyQueue copies = a.copies();
+        assertThat(copies.copy(source.id(), 0, writable.id(), 0, 1, 0, 0)).isZero();
+        assertThat(a.await(RemoteMemory.COMPLETIONS, ever)).isTrue();
+        assertThat(copies.poll()).isTrue();
+        assertThat(a.await(RemoteMemory.COMPLETIONS, Duration.ofSeconds(Long.MIN_VALUE))).isFalse();
     }
 
     @Test

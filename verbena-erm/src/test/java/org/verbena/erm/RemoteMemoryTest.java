@@ -10,12 +10,17 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
@@ -121,6 +126,66 @@ class RemoteMemoryTest {
                     .hasMessageContaining("ENOTCONN");
             target.close();
             assertThat(ends.memoryA().copies().copy(1, 0, 2, 0, 1, 0, 0)).isEqualTo(Errno.ENOTCONN);
+        }
+    }
+
+    /** What is brought from the other end is what a copy with a fence behind it takes there. */
+    @Test
+    void aFenceWaitsForCopiesFromTheOtherEnd() throws Exception {
+        try (Ends ends = Ends.open()) {
+            RemoteMemory a = ends.memoryA();
+            LocalRegion origin = ends.memoryB().allocate(8, WRITABLE, 0);
+            LocalRegion target = ends.memoryB().allocate(8, WRITABLE, 0);
+            LocalRegion between = a.allocate(8, AccessFlags.LOCAL_WRITE, 0);
+            int behind = CopyFlags.FENCE | CopyFlags.REMOTE_COMPLETION;
+            for (long i = 1; i <= 300; i++) {
+                origin.segment().set(ValueLayout.JAVA_LONG, 0, i);
+                switch ((int) (i % 3)) {
+                    case 0 -> {
+                        assertThat(a.copies().copy(origin.id(), 0, between.id(), 0, 8, CopyFlags.UNSIGNALED, 0))
+                                .isZero();
+                        assertThat(a.copies().copy(between.id(), 0, target.id(), 0, 8, behind, i, i)).isZero();
+                    }
+                    case 1 -> assertThat(a.copies().start().add(origin.id(), 0, between.id(), 0, 8,
+                            CopyFlags.UNSIGNALED, 0, 0).add(between.id(), 0, target.id(), 0, 8, behind, i, i).commit())
+                            .isZero();
+                    default -> {
+                        CompletableFuture<Void> there = a.copyAsync(origin.id(), 0, between.id(), 0, 8, 0, 0);
+                        a.copyAsync(between.id(), 0, target.id(), 0, 8, behind, i).get(30, TimeUnit.SECONDS);
+                        assertThat(there).succeedsWithin(Ends.LONG);
+                    }
+                }
+                Ends.event(ends.memoryB(), EventType.COPIED);
+                assertThat(ends.memoryB().events().userData()).isEqualTo(i);
+                assertThat(target.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(i);
+                if (i % 3 != 2) {
+                    assertThat(Ends.completion(a)).isEqualTo(WcStatus.SUCCESS);
+                    assertThat(a.copies().context()).isEqualTo(i);
+                }
+            }
+        }
+    }
+
+    /** Each connection has a protection domain of its own, which counts even for who knows the key and asks for no leave. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void theKeyOfAnotherConnectionOpensNothing(boolean allocated) throws Exception {
+        try (Ends ends = Ends.open(); Ends others = Ends.open()) {
+            RemoteMemory a = ends.memoryA();
+            LocalRegion own = a.allocate(64, AccessFlags.LOCAL_WRITE, 0);
+            LocalRegion theirs = allocated
+                    ? others.memoryB().allocate(64, WRITABLE, 0)
+                    : others.memoryB().register(Arena.ofAuto().allocate(64), WRITABLE);
+            own.segment().fill((byte) 9);
+            RemoteRegion known = others.memoryA().remoteRegion(theirs.id());
+            assertThat(a.link().data().sendQueue().postWrite(1, SendFlags.SIGNALED, own.memory(), 0, 64, known.rkey(),
+                    known.address())).isZero();
+            assertThat(Ends.completion(a)).isEqualTo(WcStatus.REM_ACCESS_ERR);
+            assertThat(theirs.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+            assertThat(others.memoryA().isOpen()).isTrue();
+            assertThat(others.memoryA().copies().copy(others.memoryA().allocate(64, 0, 0).id(), 0, theirs.id(), 0, 64,
+                    0, 0)).isZero();
+            assertThat(Ends.completion(others.memoryA())).isEqualTo(WcStatus.SUCCESS);
         }
     }
 
