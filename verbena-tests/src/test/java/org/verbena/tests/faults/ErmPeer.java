@@ -39,6 +39,7 @@ final class ErmPeer {
 
     private final Map<Integer, LocalRegion> regions = new HashMap<>();
     private final List<SocketChannel> more = new ArrayList<>();
+    private final ErmChurn churn = new ErmChurn();
     private @Nullable ServerSocketChannel server;
     private @Nullable SocketChannel channel;
     private @Nullable RemoteMemory memory;
@@ -87,9 +88,50 @@ final class ErmPeer {
             case "flooded" -> flooded();
             case "deregister" -> deregister(Integer.parseInt(w[1]));
             case "close" -> close();
+            case "writes" -> "WRITTEN " + new ErmOrder(memory()).writeBytes(channel(), mine(w[1]), Integer.parseInt(
+                    w[2]),
+                    Integer.parseInt(w[3]));
+            case "reads" -> "READ " + new ErmOrder(memory()).readBytes(channel(), mine(w[1]), Integer.parseInt(w[2]));
+            case "fence" -> "FENCED " + new ErmOrder(memory()).fence(mine(w[1]), Integer.parseInt(w[2]), Integer
+                    .parseInt(
+                            w[3]));
+            case "clear" -> {
+                mine(w[1]).segment().fill((byte) 0);
+                yield "CLEARED";
+            }
+            case "polls" -> "POLLED " + new ErmOrder(memory()).lastBytes(mine(w[1]), Integer.parseInt(w[2]), w[3]
+                    .equals(
+                            "first"));
+            case "churn" -> churn(w[1], Integer.parseInt(w[2]));
+            case "answer" -> answer();
+            case "ended" -> churn.ended();
+            case "updates" -> "UPDATES " + churn.updates();
             case "why" -> "WHY " + RemoteMemory.whyNot(channel());
             default -> throw new IllegalArgumentException(w[0]);
         };
+    }
+
+    private LocalRegion mine(String id) {
+        return Objects.requireNonNull(regions.get(Integer.parseInt(id)));
+    }
+
+    private String churn(String host, int port) {
+        for (int i = 0; i < 2; i++) {
+            Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    churn.connect(host, port);
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+        }
+        return "CHURNING";
+    }
+
+    private String answer() {
+        ServerSocketChannel from = Objects.requireNonNull(server);
+        Thread.ofPlatform().daemon().start(() -> churn.accept(from));
+        return "ANSWERING";
     }
 
     private RemoteMemory memory() {

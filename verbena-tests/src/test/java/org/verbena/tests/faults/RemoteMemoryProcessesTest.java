@@ -54,6 +54,33 @@ class RemoteMemoryProcessesTest {
         }
     }
 
+    /** Bytes of the channel behind copies, what a fence holds back, and whole copies behind their last byte. */
+    private static void orderIsKept(ErmEnds ends, String how, boolean lastByteIsLast) throws Exception {
+        Child client = ends.client();
+        Child server = ends.server();
+        int here = ErmEnds.region(client, server, how, 2 * MEBIBYTE, 1);
+        int there = ErmEnds.region(server, client, how, 2 * MEBIBYTE, 2);
+        server.tell("reads " + there + " 300");
+        assertThat(client.tell("writes " + here + " " + there + " 300").await("WRITTEN")).isEqualTo("ok");
+        assertThat(server.await("READ")).isEqualTo("ok");
+        assertThat(client.tell("fence " + here + " " + there + " 300").await("FENCED")).isEqualTo("ok");
+        if (lastByteIsLast) {
+            client.tell("clear " + here).await("CLEARED");
+            server.tell("clear " + there).await("CLEARED");
+            server.tell("polls " + there + " " + here + " second");
+            assertThat(client.tell("polls " + here + " " + there + " first").await("POLLED")).isEqualTo("ok");
+            assertThat(server.await("POLLED")).isEqualTo("ok");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"allocate", "register"})
+    void orderIsKept(String how) throws Exception {
+        try (ErmEnds ends = ErmEnds.open()) {
+            orderIsKept(ends, how, how.equals("allocate"));
+        }
+    }
+
     @Test
     void channelsOfAnUnchangedProgramHaveIt() throws Exception {
         String[] options = {"-javaagent:" + AgentJar.in(dir) + "=quiet", "-D" + ErmPeer.UNCHANGED + "=true"};
@@ -76,6 +103,7 @@ class RemoteMemoryProcessesTest {
                         assertThat(client.await("CONNECTED")).isEqualTo("ok");
                         assertThat(server.await("ACCEPTED")).isEqualTo("ok");
                         copiesGoBothWays(new ErmEnds(client, server), "allocate");
+                        orderIsKept(new ErmEnds(client, server), "allocate", false);
                         memoryBecomesReadOnlyUnderLoad(new ErmEnds(client, server), "allocate", 2);
                         memoryBecomesReadOnlyUnderLoad(new ErmEnds(client, server), "register", 2);
                         int more = ErmEnds.region(server, client, "register", MEBIBYTE, 5);
@@ -191,6 +219,35 @@ class RemoteMemoryProcessesTest {
                     }
                     survivor.tell("deregister " + ofSurvivor).await("GONE");
                     survivor.tell("close").await("CLOSED");
+                }
+                if (round == 0) {
+                    before = settled(survivor);
+                }
+            }
+            nothingMore(survivor, before);
+            survivor.end();
+        }
+    }
+
+    /** Connected, asked, agreed, registered, copied, updated, taken back, closed: whichever it was at. */
+    @Test
+    void whoIsKilledAtWhicheverStepLeavesNothing() throws Exception {
+        Random random = new Random(Long.getLong("verbena.faults.seed", System.nanoTime()));
+        try (Child survivor = ErmEnds.process().start()) {
+            int port = survivor.tell("listen 127.0.0.1").awaitInt("PORT");
+            survivor.tell("answer").await("ANSWERING");
+            Map<String, Integer> before = Map.of();
+            for (int round = 0; round <= 2 * ROUNDS; round++) {
+                try (Child victim = ErmEnds.process().start()) {
+                    victim.tell("churn 127.0.0.1 " + port).await("CHURNING");
+                    if (round == 0) {
+                        Wait.until(Child.LIMIT, () -> survivor.tell("updates").awaitInt("UPDATES") > 20,
+                                () -> "nothing is done that could be cut off");
+                    } else {
+                        Thread.sleep(random.nextInt(800));
+                    }
+                    victim.kill();
+                    assertThat(survivor.tell("ended").await("ENDED")).matches("ok, [0-9]+");
                 }
                 if (round == 0) {
                     before = settled(survivor);
