@@ -57,8 +57,12 @@ struct mr *ibv_reg_mr(struct pd *pd, void *addr, size_t length, int access) {
     CALL6(ibv_reg_mr, pd, addr, length, access, 0, 0);
     return mock_mr(pd, addr, length);
 }
+/* The region and the window that were bound last. */
+static struct mr *bound;
+static struct mw *bound_to;
 int ibv_dereg_mr(struct mr *mr) {
     CALL1(ibv_dereg_mr, mr);
+    if (mr == bound) return EINVAL; /* as rxe has it */
     mock_mrs[mr->lkey & 0xff] = NULL;
     return mock_destroy(mr);
 }
@@ -199,10 +203,16 @@ static struct mw *alloc_mw(struct pd *pd, int type) {
     *mw = (struct mw) {pd->context, pd, 0x4200, 1, type};
     return mw;
 }
-static int dealloc_mw(struct mw *mw) { CALL1(dealloc_mw, mw); return mock_destroy(mw); }
+static int dealloc_mw(struct mw *mw) {
+    CALL1(dealloc_mw, mw);
+    if (mw == bound_to) bound = NULL;
+    return mock_destroy(mw);
+}
 static int bind_mw(struct qp *qp, struct mw *mw, struct mw_bind *b) {
     CALL6(bind_mw, qp, mw, b->wr_id, b->info.mr, b->info.length, b->info.access);
     mw->rkey++;
+    bound = b->info.length ? b->info.mr : NULL;
+    bound_to = mw;
     mock_complete((struct own_cq *) qp->send_cq, (struct wc) {.wr_id = b->wr_id, .opcode = 5, .qp_num = qp->qp_num});
     return 0;
 }

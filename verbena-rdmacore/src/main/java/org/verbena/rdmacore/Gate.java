@@ -9,12 +9,13 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * Keeps a native object from being destroyed while the data path is in one of its verbs. The one thread that uses the
- * queue stores {@code busy}, then reads {@code shut}, then calls. Who destroys stores {@code shut}, issues
- * {@code membarrier}, then reads {@code busy}: either the caller has seen that the gate is shut, or the destroyer sees the
- * caller. So the data path needs no fence, only the order of the instructions.
+ * queue makes {@code passages} odd, then reads {@code shut}, then calls, then makes it even. Who destroys stores {@code shut},
+ * issues {@code membarrier}, then reads {@code passages}: either the caller has seen that the gate is shut, or the destroyer
+ * sees the caller, who is out as soon as the number is another, even if he is in again. So the data path needs no fence, only
+ * the order of the instructions.
  */
 final class Gate {
-    private static final VarHandle BUSY;
+    private static final VarHandle PASSAGES;
     private static final VarHandle SHUT;
     /** Longer than any verb of the data path takes; then it is a cursor that was left open. */
     private static final long PATIENCE_NANOS = 1_000_000_000;
@@ -22,32 +23,34 @@ final class Gate {
     static {
         try {
             MethodHandles.Lookup l = MethodHandles.lookup();
-            BUSY = l.findVarHandle(Gate.class, "busy", int.class).withInvokeExactBehavior();
+            PASSAGES = l.findVarHandle(Gate.class, "passages", int.class).withInvokeExactBehavior();
             SHUT = l.findVarHandle(Gate.class, "shut", int.class).withInvokeExactBehavior();
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    @SuppressWarnings("unused") // BUSY
-    private int busy;
+    /** How often somebody went in or came out: odd while somebody is inside. */
+    @SuppressWarnings("unused") // PASSAGES
+    private int passages;
     @SuppressWarnings("unused") // SHUT
     private int shut;
 
     /** Goes in; false if the object is being destroyed. */
     boolean enter() {
-        BUSY.setOpaque(this, 1);
+        PASSAGES.setOpaque(this, (int) PASSAGES.getOpaque(this) + 1 | 1);
         // no instruction on x86, but the compiler may not move the read that follows above the store
         VarHandle.releaseFence();
         if ((int) SHUT.getOpaque(this) != 0) {
-            BUSY.setRelease(this, 0);
+            leave();
             return false;
         }
         return true;
     }
 
+    /** Comes out. Whatever two threads do that use the queue at once, which is forbidden, the number is even then. */
     void leave() {
-        BUSY.setRelease(this, 0);
+        PASSAGES.setRelease(this, ((int) PASSAGES.getOpaque(this) | 1) + 1);
     }
 
     /** Whether nobody can go in any more. */
@@ -77,12 +80,13 @@ final class Gate {
 
     /** Waits until whoever was inside when the caller's last membarrier was issued has come out; false if that takes too long. */
     boolean isEmptySoon() {
+        int seen = (int) PASSAGES.getAcquire(this);
         long start = System.nanoTime();
-        while ((int) BUSY.getAcquire(this) != 0) {
+        while ((seen & 1) != 0 && (int) PASSAGES.getAcquire(this) == seen) {
             if (System.nanoTime() - start > PATIENCE_NANOS) {
                 return false;
             }
-            Thread.onSpinWait();
+            Thread.yield(); // to the one inside, where there is one processor for both
         }
         return true;
     }

@@ -108,10 +108,23 @@ final class RdmaMemoryRegion extends MemoryRegion {
         return "MR 0x" + Integer.toHexString(lkey) + " of " + handle.context.describe();
     }
 
+    /** What the driver calls invalid in a region that it knows is that a window is bound to it: rxe does. */
+    private static VerbsException boundOrNot(String verb, VerbsException e) {
+        VerbsException busy = new VerbsException(verb, Errno.EBUSY,
+                "the driver says EINVAL, as it does while a memory window is bound to it: unbind, invalidate or close the window first");
+        busy.initCause(e);
+        return busy;
+    }
+
     @Override
     protected synchronized void implClose() throws VerbsException {
-        handle.context.awaitPosts("close " + describe()); // the binding of a window may name it
-        handle.destroy(this);
+        String verb = "close " + describe();
+        handle.context.awaitPosts(verb); // the binding of a window may name it
+        try {
+            handle.destroy(this);
+        } catch (VerbsException e) {
+            throw e.errno() == Errno.EINVAL ? boundOrNot(verb, e) : e;
+        }
         handle.context.release(handle.address);
         Mapping m = own;
         if (m != null) {

@@ -145,6 +145,13 @@ final class FullProgram {
         assertThat(one.rkey()).isEqualTo(before + 1);
         assertThat(List.of(Mock.argument("bind_mw", 2), Mock.argument("bind_mw", 4), Mock.argument("bind_mw", 5)))
                 .containsExactly(5L, 100L, (long) AccessFlags.REMOTE_READ);
+        refused(Errno.EBUSY, r::close);
+        assertThat(qp.bindMemoryWindow(one, 6, SendFlags.SIGNALED, null, 0, 0, 0)).isZero();
+        MemoryRegion s = pd.allocate(4096, AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
+        assertThat(qp.bindMemoryWindow(one, 7, SendFlags.SIGNALED, s, s.address(), 100, AccessFlags.REMOTE_READ))
+                .isZero();
+        one.close();
+        s.close();
         MemoryWindow two = pd.allocateMemoryWindow(MemoryWindow.TYPE_2);
         int key = MemoryWindow.incrementRkey(two.rkey());
         assertThat(qp.sendQueue().start().bindMemoryWindow(6, SendFlags.SIGNALED, two, key, r, r.address(), 64, 4)
@@ -153,7 +160,8 @@ final class FullProgram {
         two.close();
         assertThat(qp.sendQueue().start().bindMemoryWindow(6, 0, two, key, r, r.address(), 64, 4).complete())
                 .isEqualTo(Errno.EINVAL);
-        assertThat(cq.poll(WorkCompletion.array(4))).isEqualTo(2);
+        assertThat(cq.poll(WorkCompletion.array(8))).isEqualTo(4);
+        r.close();
     }
 
     private static void deviceMemory(Context c) throws Exception {
