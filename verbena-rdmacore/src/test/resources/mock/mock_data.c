@@ -273,7 +273,7 @@ static void set_sges(struct own_qp *qp, size_t n, struct sge *sge) {
 }
 static int complete(struct own_qp *qp) {
     CALL3(wr_complete, qp, qp->batched, 0);
-    if ((unsigned) qp->batched > qp->max_send_wr) return ENOMEM; /* and nothing of it is posted */
+    if ((unsigned) qp->batched > qp->max_send_wr) return ENOSPC; /* as rxe has it; and nothing of it is posted */
     for (int i = 0; i < qp->batched; i++) run(qp, &qp->batch[i], qp->batch[i].sg_list, qp->batch[i].opcode);
     return 0;
 }

@@ -66,7 +66,8 @@ final class ExtendedSendQueue extends RdmaSendQueue {
         for (int i = 0; i < n; i++) {
             build(slots.base + i * slots.stride);
         }
-        return Math.abs((int) Downcall.quick(complete, qp));
+        int result = Math.abs((int) Downcall.quick(complete, qp));
+        return result == Errno.ENOSPC ? Errno.ENOMEM : result; // as rxe's library calls a full queue here, and only here
     }
 
     private void build(long wr) {

@@ -2,6 +2,7 @@ package org.verbena.rdmacore;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Membarrier;
@@ -19,6 +20,7 @@ final class Gate {
     private static final VarHandle SHUT;
     /** Longer than any verb of the data path takes; then it is a cursor that was left open. */
     private static final long PATIENCE_NANOS = 1_000_000_000;
+    private static final long PAUSE_NANOS = 10_000;
 
     static {
         try {
@@ -38,7 +40,7 @@ final class Gate {
 
     /** Goes in; false if the object is being destroyed. */
     boolean enter() {
-        PASSAGES.setOpaque(this, (int) PASSAGES.getOpaque(this) + 1 | 1);
+        PASSAGES.setOpaque(this, ((int) PASSAGES.getOpaque(this) + 1) | 1);
         // no instruction on x86, but the compiler may not move the read that follows above the store
         VarHandle.releaseFence();
         if ((int) SHUT.getOpaque(this) != 0) {
@@ -86,7 +88,7 @@ final class Gate {
             if (System.nanoTime() - start > PATIENCE_NANOS) {
                 return false;
             }
-            Thread.yield(); // to the one inside, where there is one processor for both
+            LockSupport.parkNanos(PAUSE_NANOS); // leaves the processor to the one inside, if there is just one
         }
         return true;
     }

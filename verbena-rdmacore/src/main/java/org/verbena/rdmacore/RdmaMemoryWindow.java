@@ -1,5 +1,7 @@
 package org.verbena.rdmacore;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.ProtectionDomain;
@@ -9,6 +11,7 @@ import org.verbena.verbs.VerbsException;
 final class RdmaMemoryWindow extends MemoryWindow {
     private final Handle handle;
     private volatile int rkey;
+    private volatile @Nullable RdmaMemoryRegion region;
 
     RdmaMemoryWindow(ProtectionDomain pd, Handle handle, int type) throws VerbsException {
         super(pd, type);
@@ -24,6 +27,16 @@ final class RdmaMemoryWindow extends MemoryWindow {
     /** The driver has given a window of type 1 another key. */
     void readKey() {
         rkey = RawMemory.getInt(handle.address + Layout.MW_RKEY);
+    }
+
+    /** The region that a window of type 1 was bound to last; null if it never was. */
+    @Nullable
+    RdmaMemoryRegion region() {
+        return region;
+    }
+
+    void boundTo(RdmaMemoryRegion r) {
+        region = r;
     }
 
     /** The application has given a window of type 2 another key. */

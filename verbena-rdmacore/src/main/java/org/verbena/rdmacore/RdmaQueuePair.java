@@ -303,7 +303,11 @@ final class RdmaQueuePair extends QueuePair {
         String verb = "detach " + describe() + " from " + group;
         synchronized (control) {
             checkOpen(verb);
-            detach(verb, new Attachment(group, lid));
+            Attachment a = new Attachment(group, lid);
+            if (!attachments.contains(a)) {
+                throw new VerbsException(verb, Errno.EINVAL, "it is not attached");
+            }
+            detach(verb, a);
         }
     }
 

@@ -444,11 +444,16 @@ abstract class RdmaSendQueue extends SendQueue {
         }
         try {
             open = false; // the request is made where the first one of a batch lies
-            boolean refused = !accepts || window.isClosed() || region != null && region.isClosed();
-            int result = refused
-                    ? Errno.EINVAL
-                    : bind(bindMw, window, wrId, flags, region == null ? 0 : region.nativeAddress(), address, length,
-                            access);
+            // rxe's library reads a region's key when it unbinds, too: there it is the one that the window was bound to
+            RdmaMemoryRegion named = region == null ? window.region() : region;
+            int result = Errno.EINVAL;
+            if (accepts && !window.isClosed() && named != null && (region == null || !region.isClosed())) {
+                result = bind(bindMw, window, wrId, flags, named.isClosed() ? 0 : named.nativeAddress(), address,
+                        length, access);
+            }
+            if (result == 0 && region != null) {
+                window.boundTo(region);
+            }
             gate.leave();
             return result;
         } finally {

@@ -140,13 +140,16 @@ final class FullProgram {
         QueuePair qp = Ends.ready(pd, cq, QueuePairInitAttributes.builder(cq, cq).build());
         MemoryWindow one = pd.allocateMemoryWindow(MemoryWindow.TYPE_1);
         int before = one.rkey();
+        assertThat(qp.bindMemoryWindow(one, 4, 0, null, 0, 0, 0)).as("what never was bound").isEqualTo(Errno.EINVAL);
         assertThat(qp.bindMemoryWindow(one, 5, SendFlags.SIGNALED, r, r.address(), 100, AccessFlags.REMOTE_READ))
                 .isZero();
         assertThat(one.rkey()).isEqualTo(before + 1);
         assertThat(List.of(Mock.argument("bind_mw", 2), Mock.argument("bind_mw", 4), Mock.argument("bind_mw", 5)))
                 .containsExactly(5L, 100L, (long) AccessFlags.REMOTE_READ);
         refused(Errno.EBUSY, r::close);
+        long region = Mock.argument("bind_mw", 3);
         assertThat(qp.bindMemoryWindow(one, 6, SendFlags.SIGNALED, null, 0, 0, 0)).isZero();
+        assertThat(Mock.argument("bind_mw", 3)).as("the region, for drivers that want one").isEqualTo(region);
         MemoryRegion s = pd.allocate(4096, AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
         assertThat(qp.bindMemoryWindow(one, 7, SendFlags.SIGNALED, s, s.address(), 100, AccessFlags.REMOTE_READ))
                 .isZero();

@@ -1,5 +1,6 @@
 package org.verbena.tests.conformance;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
@@ -31,6 +32,11 @@ public interface ConformanceFixture {
         return true;
     }
 
+    /** How often a test tries what depends on the moment that wants to try it so often: less where everything is slow. */
+    default int rounds(int wanted) {
+        return wanted;
+    }
+
     /** The largest transfer that is tried. */
     default long largestTransfer() {
         return 1L << 30;
@@ -44,6 +50,11 @@ public interface ConformanceFixture {
     /** A multicast group that its ports reach; another one for another number, of which the lower 24 bits count. */
     default Gid group(long number) {
         return new Gid(0xff12L << 48, number);
+    }
+
+    /** Has what is sent to a group reach this machine until that is closed, where a member alone does not see to it. */
+    default AutoCloseable reaching(Gid group) throws IOException {
+        return () -> {};
     }
 
     /** Whether requests are started while one before them waits for a receive of the peer. */
@@ -64,6 +75,14 @@ public interface ConformanceFixture {
     /** Operations of a type of queue pair that no table of chance draws, for their end depends on the moment. */
     default int notDrawn(int queuePairType) {
         return 0;
+    }
+
+    /**
+     * Whether a queue pair without send operations of its own looks at atomics when they are posted: less than 8 bytes for the
+     * result, and an address that is no multiple of 8, are EINVAL then and no failure. More than 8 bytes are taken by all.
+     */
+    default boolean looksAtPostedAtomics() {
+        return false;
     }
 
     /** Whether the flag {@code INLINE} has buffers copied that were named one by one; if not, it is EINVAL. */
@@ -136,9 +155,27 @@ public interface ConformanceFixture {
         return true;
     }
 
-    /** The status of a request that sends, and of a receive, whose local key is none, or that of memory of another domain. */
+    /** The status of a request that sends, and whose local key is none, or that of memory of another domain. */
     default int wrongLocalKey() {
         return WcStatus.LOC_PROT_ERR;
+    }
+
+    /** The status of a receive into memory that it may not write: of no such key, without the right, or outside the region. */
+    default int wrongReceive() {
+        return WcStatus.LOC_PROT_ERR;
+    }
+
+    /** The status of a receive, or of the request that sent to it, where the message is longer than the receive. */
+    default int receiveTooShort(boolean receive) {
+        return receive ? WcStatus.LOC_LEN_ERR : WcStatus.REM_INV_REQ_ERR;
+    }
+
+    /**
+     * Whether own buffers are looked at as a whole before anything moves; if not, what lies before the first wrong byte
+     * has moved by then, and an atomic is done though its result has no place.
+     */
+    default boolean looksFirst() {
+        return true;
     }
 
     /** Whether the device or its driver may answer EOPNOTSUPP to what the API has, and says so by no feature. */

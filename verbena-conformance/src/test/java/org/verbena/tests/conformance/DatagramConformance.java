@@ -243,7 +243,7 @@ abstract class DatagramConformance extends Conformance {
         Pair p = ready();
         assertPosted(p.far.postReceives(Op.receive(5).onKey(0x7fffff01, 0, 1000)));
         sent(p, Op.send(1).on(0, 8));
-        assertStatus(fixture.wrongLocalKey(), 5, p.far.awaitReceive());
+        assertStatus(fixture.wrongReceive(), 5, p.far.awaitReceive());
         p.far.awaitState(QueuePairState.ERR);
     }
 

@@ -1,5 +1,6 @@
 package org.verbena.tests.conformance;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -311,6 +312,12 @@ final class End implements AutoCloseable {
     /** Posts datagrams to all members of a group. */
     int postToGroup(String group, Op... ops) throws VerbsException {
         return postTo(qp, handle(group), QueuePair.MULTICAST, options.qkey, ops);
+    }
+
+    /** Makes a queue pair of type UD a member of a group. */
+    void attach(QueuePair q, Gid group) throws IOException {
+        keep(fixture.reaching(group));
+        q.attachMulticast(group, 0);
     }
 
     int reads() {

@@ -198,7 +198,7 @@ abstract class ForeignObjectsConformance extends Conformance {
             if (answer == 0) {
                 assertPosted(own.post(Op.send(1).on(0, 48)));
                 Completion c = own.awaitReceive();
-                assertThat(c.statusName()).isEqualTo(WcStatus.toString(fixture.wrongLocalKey()));
+                assertThat(c.statusName()).isEqualTo(WcStatus.toString(fixture.wrongReceive()));
             } else {
                 assertRefused(Errno.EINVAL, answer);
             }

@@ -55,15 +55,16 @@ abstract class LargeTransferConformance extends Conformance {
     @ParameterizedTest
     @EnumSource(EndOptions.Memory.class)
     void someMebibytesOfEitherMemory(EndOptions.Memory memory) throws Exception {
-        long n = 64 * MIB;
+        long n = Math.min(64 * MIB, fixture.largestTransfer());
         Pair p = connected(EndOptions.defaults().memory(memory).bytes(n), EndOptions.defaults().memory(memory).bytes(
                 n));
-        for (long size : new long[] {16 * MIB + 1, 33 * MIB + 7, n - 5}) {
-            if (size <= p.near.context.queryPort(1).maxMessageSize()) {
+        long most = Math.min(n, p.near.context.queryPort(1).maxMessageSize());
+        for (long size : new long[] {16 * MIB + 1, 33 * MIB + 7, most - 5}) {
+            if (size <= most - 5) {
                 everyOperation(p, 5, size);
             }
         }
-        everyOperation(p, 0, n);
+        everyOperation(p, 0, most);
     }
 
     private static void everyOperation(Pair p, long at, long size) throws Exception {

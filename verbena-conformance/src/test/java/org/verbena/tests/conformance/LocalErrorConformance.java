@@ -25,6 +25,8 @@ import org.verbena.verbs.WcStatus;
 /** Errors that lie with the own side of a request: wrong keys, ranges and rights, and receives that do not fit. */
 abstract class LocalErrorConformance extends Conformance {
     private static final long SIZE = 8192;
+    /** The most that a packet carries. */
+    private static final long PACKET = 4096;
 
     LocalErrorConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
@@ -45,16 +47,30 @@ abstract class LocalErrorConformance extends Conformance {
 
     /** The request fails with a local protection error, the next is flushed, and no byte has moved anywhere. */
     private static void assertLocalProtection(Pair p, Op bad) throws Exception {
-        assertPosted(p.near.post(bad, Op.write(1002, p.farAddress, 0).on(0, 8)));
-        assertFailedLocally(p, bad);
+        assertFails(p, bad, WcStatus.LOC_PROT_ERR);
     }
 
-    private static void assertFailedLocally(Pair p, Op bad) throws Exception {
-        assertStatus(WcStatus.LOC_PROT_ERR, bad.wrId(), p.near.awaitSend());
-        assertStatus(WcStatus.WR_FLUSH_ERR, 1002, p.near.awaitSend());
-        p.near.awaitState(QueuePairState.ERR);
+    private static void assertFails(Pair p, Op bad, int status) throws Exception {
+        assertPosted(p.near.post(bad, Op.write(1002, p.farAddress, 0).on(0, 8)));
+        assertFailed(p, bad, status);
         assertUntouched(p.near);
         assertUntouched(p.far);
+    }
+
+    private static void assertFailed(Pair p, Op bad, int status) throws Exception {
+        assertStatus(status, bad.wrId(), p.near.awaitSend());
+        assertStatus(WcStatus.WR_FLUSH_ERR, 1002, p.near.awaitSend());
+        p.near.awaitState(QueuePairState.ERR);
+    }
+
+    /** The same for a request that is wrong behind its beginning, or at its end: where nobody looks first, a part of it is done. */
+    private void assertFailsBehindItsBeginning(Pair p, Op bad) throws Exception {
+        if (fixture.looksFirst()) {
+            assertLocalProtection(p, bad);
+        } else {
+            assertPosted(p.near.post(bad, Op.write(1002, p.farAddress, 0).on(0, 8)));
+            assertFailed(p, bad, WcStatus.LOC_PROT_ERR);
+        }
     }
 
     /** Makes a request that must fail, and what it needs at the peer. */
@@ -62,17 +78,29 @@ abstract class LocalErrorConformance extends Conformance {
         Op of(Pair p) throws Exception;
     }
 
-    /** The same with the request in a batch with another, and alone. */
-    private void assertLocalProtection(Memory memory, Request bad) throws Exception {
-        Pair batch = pair(memory);
-        assertLocalProtection(batch, bad.of(batch));
-        Pair alone = pair(memory);
-        Op op = bad.of(alone);
-        alone.near.posting = End.Posting.ALONE;
-        assertPosted(alone.near.post(op));
-        // posted while the queue pair fails or after it has failed, so it is flushed either way
-        assertPosted(alone.near.post(Op.write(1002, alone.farAddress, 0).on(0, 8)));
-        assertFailedLocally(alone, op);
+    /** The same with the request in a batch with another, and alone, that takes a range which may begin well. */
+    private void assertLocalProtection(Memory memory, long offset, long length, Request bad) throws Exception {
+        boolean nothingMoves = fixture.looksFirst() || offset < 0 || offset + Math.min(length, PACKET) > SIZE;
+        for (boolean batch : new boolean[] {true, false}) {
+            Pair p = pair(memory);
+            Op op = bad.of(p);
+            Op next = Op.write(1002, p.farAddress, 0).on(0, 8);
+            if (batch) {
+                assertPosted(p.near.post(op, next));
+            } else {
+                p.near.posting = End.Posting.ALONE;
+                assertPosted(p.near.post(op));
+                // posted while the queue pair fails or after it has failed, so it is flushed either way
+                assertPosted(p.near.post(next));
+            }
+            // what is too long here is too long there
+            boolean thePeerSaysSo = !nothingMoves && op.kind() == Op.Kind.WRITE;
+            assertFailed(p, op, thePeerSaysSo ? WcStatus.REM_ACCESS_ERR : WcStatus.LOC_PROT_ERR);
+            assertUntouched(p.near);
+            if (nothingMoves || thePeerSaysSo) {
+                assertUntouched(p.far);
+            }
+        }
     }
 
     static Stream<Arguments> ranges() {
@@ -86,7 +114,7 @@ abstract class LocalErrorConformance extends Conformance {
     @ParameterizedTest
     @MethodSource("ranges")
     void aSendFromOutsideTheRegion(Memory memory, long offset, long length) throws Exception {
-        assertLocalProtection(memory, p -> {
+        assertLocalProtection(memory, offset, length, p -> {
             assertPosted(p.far.postReceives(Op.receive(1).on(0, SIZE)));
             return Op.send(1001).on(offset, length);
         });
@@ -95,7 +123,7 @@ abstract class LocalErrorConformance extends Conformance {
     @ParameterizedTest
     @MethodSource("ranges")
     void aWriteFromOutsideTheRegion(Memory memory, long offset, long length) throws Exception {
-        assertLocalProtection(memory, p -> Op.write(1001, p.farAddress, 0).on(offset, length));
+        assertLocalProtection(memory, offset, length, p -> Op.write(1001, p.farAddress, 0).on(offset, length));
     }
 
     /** Those that lie inside the peer's region, so that only the own side is wrong. */
@@ -106,7 +134,7 @@ abstract class LocalErrorConformance extends Conformance {
     @ParameterizedTest
     @MethodSource("readRanges")
     void aReadToOutsideTheRegion(Memory memory, long offset, long length) throws Exception {
-        assertLocalProtection(memory, p -> Op.read(1001, p.farAddress, 0).on(offset, length));
+        assertLocalProtection(memory, offset, length, p -> Op.read(1001, p.farAddress, 0).on(offset, length));
     }
 
     /** Address and length at the very ends of 64 bits, so that sums overflow. */
@@ -140,19 +168,21 @@ abstract class LocalErrorConformance extends Conformance {
     void anAtomicsResultOutsideTheRegion() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         needs(p.near.context, org.verbena.verbs.Feature.ATOMICS);
-        assertLocalProtection(p, Op.fetchAndAdd(1001, p.farAddress, 0, 1).on(SIZE - 4, 8));
+        assertFailsBehindItsBeginning(p, Op.fetchAndAdd(1001, p.farAddress, 0, 1).on(SIZE - 4, 8));
     }
 
     @Test
     void anUnknownKey() throws Exception {
         for (int key : new int[] {0, -1, 0x12345678}) {
             Pair p = pair(Memory.ALLOCATED);
-            assertLocalProtection(p, Op.write(1001, p.farAddress, 0).onKey(key, p.near.region.address(), 8));
+            assertFails(p, Op.write(1001, p.farAddress, 0).onKey(key, p.near.region.address(), 8), fixture
+                    .wrongLocalKey());
         }
         for (int bit = 0; bit < 32; bit++) {
             Pair p = pair(Memory.ALLOCATED);
             int key = p.near.region.lkey() ^ 1 << bit;
-            assertLocalProtection(p, Op.write(1001, p.farAddress, 0).onKey(key, p.near.region.address(), 8));
+            assertFails(p, Op.write(1001, p.farAddress, 0).onKey(key, p.near.region.address(), 8), fixture
+                    .wrongLocalKey());
         }
     }
 
@@ -161,7 +191,7 @@ abstract class LocalErrorConformance extends Conformance {
         Pair p = pair(Memory.ALLOCATED);
         assertLocalProtection(p, Op.write(1001, p.farAddress, 0).on(0, 100).on(SIZE, 1));
         p = pair(Memory.ALLOCATED);
-        assertLocalProtection(p, Op.read(1001, p.farAddress, 0).on(0, 100).on(SIZE, 1));
+        assertFailsBehindItsBeginning(p, Op.read(1001, p.farAddress, 0).on(0, 100).on(SIZE, 1));
         p = pair(Memory.ALLOCATED);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, SIZE)));
         assertLocalProtection(p, Op.send(1001).on(0, 20).on(SIZE, 1));
@@ -184,7 +214,7 @@ abstract class LocalErrorConformance extends Conformance {
         needs(p.near.context, org.verbena.verbs.Feature.ATOMICS);
         p.near.remember();
         p.far.remember();
-        assertLocalProtection(p, Op.fetchAndAdd(1001, p.farAddress, 0, 1).on(0, 8));
+        assertFailsBehindItsBeginning(p, Op.fetchAndAdd(1001, p.farAddress, 0, 1).on(0, 8));
     }
 
     @Test
@@ -202,7 +232,7 @@ abstract class LocalErrorConformance extends Conformance {
         MemoryRegion r = p.near.pd.allocate(4096, AccessFlags.ALL);
         Op op = Op.write(1001, p.farAddress, 0).onKey(r.lkey(), r.address(), 8);
         r.close();
-        assertLocalProtection(p, op);
+        assertFails(p, op, fixture.wrongLocalKey());
     }
 
     @Test
@@ -220,7 +250,7 @@ abstract class LocalErrorConformance extends Conformance {
         Pair p = pair(Memory.ALLOCATED);
         var pd = p.near.context.allocateProtectionDomain();
         try (MemoryRegion r = pd.allocate(4096, AccessFlags.ALL)) {
-            assertLocalProtection(p, Op.write(1001, p.farAddress, 0).onKey(r.lkey(), r.address(), 8));
+            assertFails(p, Op.write(1001, p.farAddress, 0).onKey(r.lkey(), r.address(), 8), fixture.wrongLocalKey());
         }
         pd.close();
     }
@@ -232,9 +262,9 @@ abstract class LocalErrorConformance extends Conformance {
             Pair p = pair(memory);
             assertPosted(p.far.postReceives(Op.receive(1).on(0, length - 1), Op.receive(2).on(0, SIZE)));
             assertPosted(p.near.post(Op.send(3).on(0, length), Op.send(4).on(0, 8)));
-            assertStatus(WcStatus.REM_INV_REQ_ERR, 3, p.near.awaitSend());
+            assertStatus(fixture.receiveTooShort(false), 3, p.near.awaitSend());
             assertStatus(WcStatus.WR_FLUSH_ERR, 4, p.near.awaitSend());
-            assertStatus(WcStatus.LOC_LEN_ERR, 1, p.far.awaitReceive());
+            assertStatus(fixture.receiveTooShort(true), 1, p.far.awaitReceive());
             assertReceivesFlushed(p.far, 2);
             p.near.awaitState(QueuePairState.ERR);
             p.far.awaitResponder(QueuePairState.ERR);
@@ -284,8 +314,8 @@ abstract class LocalErrorConformance extends Conformance {
         org.junit.jupiter.api.Assumptions.assumeTrue(p.near.device.maxInlineData() >= 8, "no inline data");
         assertPosted(p.far.postReceives(Op.receive(1)));
         assertPosted(p.near.post(Op.send(3).inlineFrom(0, 8)));
-        assertStatus(WcStatus.REM_INV_REQ_ERR, 3, p.near.awaitSend());
-        assertStatus(WcStatus.LOC_LEN_ERR, 1, p.far.awaitReceive());
+        assertStatus(fixture.receiveTooShort(false), 3, p.near.awaitSend());
+        assertStatus(fixture.receiveTooShort(true), 1, p.far.awaitReceive());
         assertUntouched(p.far);
     }
 
@@ -293,7 +323,7 @@ abstract class LocalErrorConformance extends Conformance {
     private void assertBadReceive(Pair p, Op receive, int length) throws Exception {
         assertPosted(p.far.postReceives(receive, Op.receive(78).on(0, SIZE)));
         assertPosted(p.near.post(Op.send(79).on(0, length), Op.send(80).on(0, 8)));
-        assertStatus(WcStatus.LOC_PROT_ERR, receive.wrId(), p.far.awaitReceive());
+        assertStatus(fixture.wrongReceive(), receive.wrId(), p.far.awaitReceive());
         assertReceivesFlushed(p.far, 78);
         assertStatus(WcStatus.REM_OP_ERR, 79, p.near.awaitSend());
         assertStatus(WcStatus.WR_FLUSH_ERR, 80, p.near.awaitSend());
@@ -341,7 +371,7 @@ abstract class LocalErrorConformance extends Conformance {
             return result;
         }));
         assertPosted(p.near.post(Op.send(79).on(0, length)));
-        assertStatus(WcStatus.LOC_PROT_ERR, 77, p.far.awaitReceive());
+        assertStatus(fixture.wrongReceive(), 77, p.far.awaitReceive());
         Completion sent = p.near.awaitSend(); // a short message may have left before the receiver looks at its buffer
         assertThat(sent.statusName()).isIn(length == 8 ? List.of("REM_OP_ERR", "SUCCESS") : List.of("REM_OP_ERR"));
         assertUntouched(p.far);
@@ -357,7 +387,7 @@ abstract class LocalErrorConformance extends Conformance {
             return end.postReceives(Op.receive(77).onKey(r.lkey(), r.address(), 4096));
         }));
         assertPosted(p.near.post(Op.send(79).on(0, length)));
-        assertStatus(WcStatus.LOC_PROT_ERR, 77, p.far.awaitReceive());
+        assertStatus(fixture.wrongReceive(), 77, p.far.awaitReceive());
         assertStatus(WcStatus.REM_OP_ERR, 79, p.near.awaitSend());
         assertUntouched(p.far);
     }

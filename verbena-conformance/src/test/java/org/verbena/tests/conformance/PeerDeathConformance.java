@@ -40,7 +40,7 @@ abstract class PeerDeathConformance extends Conformance {
     }
 
     private Pair connectedTo(PeerProcess p) throws Exception {
-        return connectedTo(p, EndOptions.defaults().retry(14, 7), EndOptions.defaults());
+        return connectedTo(p, EndOptions.defaults().retry(14, 6), EndOptions.defaults());
     }
 
     /** A killed peer is noticed when it is spoken to, however the queue pairs were connected. */

@@ -157,6 +157,8 @@ abstract class PostTableConformance extends Conformance {
         final QueuePair qp;
         final QueuePairInitAttributes init;
         final boolean allowed;
+        /** Made with send operations of its own. */
+        final boolean extended;
         private int fillers;
 
         Trial(Random r, Map<Integer, End> ends, End foreign) throws Exception {
@@ -190,13 +192,13 @@ abstract class PostTableConformance extends Conformance {
                 boolean there = other.feature() == null || end.context.supports(other.feature());
                 mask |= there && has(other) && r.nextBoolean() ? other.bit : 0;
             }
-            boolean some = r.nextInt(4) == 0;
+            extended = r.nextInt(4) == 0;
             QueuePairInitAttributes.Builder b = QueuePairInitAttributes.builder(end.sendCq, end.receiveCq).type(type)
                     .maxSendWr(1 + r.nextInt(4)).maxReceiveWr(8).maxReceiveSge(1).maxInlineData(r.nextInt(80))
                     .maxSendSge(state == QueuePairState.SQE ? 2 : r.nextInt(5)).sqSigAll(r.nextInt(4) == 0);
-            qp = end.pd.createQueuePair((some ? b.sendOperations(mask) : b).build());
+            qp = end.pd.createQueuePair((extended ? b.sendOperations(mask) : b).build());
             init = qp.initAttributes();
-            allowed = (has(row) || fails()) && (!some || (mask & row.bit) != 0);
+            allowed = (has(row) || fails()) && (!extended || (mask & row.bit) != 0);
         }
 
         private boolean fails() {
@@ -286,6 +288,8 @@ abstract class PostTableConformance extends Conformance {
                 case BOTH, BOTH_REVERSED, NEGATIVE, OUTSIDE -> true;
             });
             refuse(wrong, Errno.EINVAL, row == Row.BIND_WINDOW && binding != Binding.GOOD);
+            boolean atomic = row == Row.COMPARE_AND_SWAP || row == Row.FETCH_AND_ADD;
+            refuse(wrong, Errno.EINVAL, atomic && total() < 8 && !extended && end.fixture.looksAtPostedAtomics());
             boolean local = row == Row.BIND_WINDOW || row == Row.LOCAL_INVALIDATE;
             boolean goesNowhere = local && type == QueuePairType.XRC_SEND && destination == Destination.NOT_SAID;
             refuse(wrong, Errno.EINVAL, destination != needed() && !goesNowhere);
@@ -309,7 +313,8 @@ abstract class PostTableConformance extends Conformance {
         /** Whether the request succeeds once it is posted in RTS. */
         boolean succeeds() {
             return !fails() && switch (row) {
-                case COMPARE_AND_SWAP, FETCH_AND_ADD -> total() == 8;
+                case COMPARE_AND_SWAP, FETCH_AND_ADD -> total() == 8 || total() > 8 && end.fixture
+                        .looksAtPostedAtomics();
                 case LOCAL_INVALIDATE -> false; // there is no such key
                 case SEND_INVALIDATE -> type == QueuePairType.UC; // whose sender is told nothing
                 default -> true;

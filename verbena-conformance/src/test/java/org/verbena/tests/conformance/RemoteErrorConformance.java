@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.linux.Errno;
 import org.verbena.tests.conformance.EndOptions.Memory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEventType;
@@ -233,9 +234,10 @@ abstract class RemoteErrorConformance extends Conformance {
     /** Regions come and go while the peer writes: each write lands in a live region or is refused. */
     @Test
     void deregistrationWhileThePeerWrites() throws Exception {
-        for (int round = 0; round < 20; round++) {
+        int rounds = fixture.rounds(20);
+        for (int round = 0; round < rounds; round++) {
             Pair p = connected(EndOptions.defaults().bytes(1 << 20), EndOptions.defaults().bytes(1 << 20));
-            long wait = round * 100_000L;
+            long wait = round * 2_000_000L / rounds;
             p.far.start(end -> {
                 long until = System.nanoTime() + wait;
                 Await.until("its moment", () -> System.nanoTime() - until > 0, end::describe);
@@ -270,7 +272,13 @@ abstract class RemoteErrorConformance extends Conformance {
     void aMisalignedAtomicIsAnInvalidRequest(long offset) throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         needs(p.near.context, Feature.ATOMICS);
-        assertRefusedThere(p, WcStatus.REM_INV_REQ_ERR, Op.fetchAndAdd(1001, p.farAddress, offset, 1).on(0, 8));
+        Op add = Op.fetchAndAdd(1001, p.farAddress, offset, 1).on(0, 8);
+        if (fixture.looksAtPostedAtomics()) {
+            assertRefused(Errno.EINVAL, p.near.post(add));
+            assertRefused(Errno.EINVAL, p.near.post(Op.compareAndSwap(1001, p.farAddress, offset, 0, 1).on(0, 8)));
+            return;
+        }
+        assertRefusedThere(p, WcStatus.REM_INV_REQ_ERR, add);
         p = pair(Memory.ALLOCATED);
         assertRefusedThere(p, WcStatus.REM_INV_REQ_ERR, Op.compareAndSwap(1001, p.farAddress, offset, 0, 1).on(0, 8));
     }

@@ -1,6 +1,12 @@
 package org.verbena.tests.conformance;
 
+import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.StandardProtocolFamily;
+import java.nio.channels.DatagramChannel;
+import java.util.Arrays;
 import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
@@ -11,6 +17,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceCapabilityFlags;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.Verbs;
@@ -68,10 +75,55 @@ class RxeConformance extends VerbsConformance {
             return false;
         }
 
+        /** On an emulated processor all takes ten times as long, and more. */
+        @Override
+        public int rounds(int wanted) {
+            return (wanted + 9) / 10;
+        }
+
+        @Override
+        public long largestTransfer() {
+            return 1L << 25;
+        }
+
+        /** The kernel lets in only what is sent to a group that a socket has joined, whichever the device has. */
+        @Override
+        public AutoCloseable reaching(Gid group) throws IOException {
+            byte[] bytes = group.bytes();
+            boolean ipv4 = group.high() == 0;
+            DatagramChannel c = DatagramChannel.open(ipv4 ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6);
+            try {
+                c.join(InetAddress.getByAddress(ipv4 ? Arrays.copyOfRange(bytes, 12, 16) : bytes), NetworkInterface
+                        .getByName("eth0"));
+                return c;
+            } catch (IOException | RuntimeException e) {
+                c.close();
+                throw e;
+            }
+        }
+
         /** An unknown key is taken for a fault of the queue pair, what lies outside of a region is not. */
         @Override
         public int wrongLocalKey() {
             return WcStatus.LOC_QP_OP_ERR;
+        }
+
+        /** All of it is a fault of the queue pair, too. */
+        @Override
+        public int wrongReceive() {
+            return WcStatus.LOC_QP_OP_ERR;
+        }
+
+        /** The same, of which the sender is told that its peer could not do it. */
+        @Override
+        public int receiveTooShort(boolean receive) {
+            return receive ? WcStatus.LOC_QP_OP_ERR : WcStatus.REM_OP_ERR;
+        }
+
+        /** Packet by packet, and results when they come. */
+        @Override
+        public boolean looksFirst() {
+            return false;
         }
 
         /** Its driver makes no queue pair of type UC with it. */
@@ -92,6 +144,12 @@ class RxeConformance extends VerbsConformance {
         @Override
         public int notDrawn(int queuePairType) {
             return queuePairType == QueuePairType.RC ? SendOperations.SEND_INVALIDATE : 0;
+        }
+
+        /** Its library does, and the kernel copies 8 bytes, however many there are. */
+        @Override
+        public boolean looksAtPostedAtomics() {
+            return true;
         }
 
         /** Of {@code rdmacore}, not of the driver, which would read what nobody has checked. */

@@ -407,9 +407,11 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         int sender = p.connect(second).queuePairNumber();
         postReceives(p.near, 0, 4);
         List<Completion> sent = send(p.far, p.farAddress.queuePairNumber(), SLOT + 1);
-        assertThat(sent.getFirst().statusName()).isEqualTo(isReliable() ? "REM_INV_REQ_ERR" : "SUCCESS");
+        assertThat(sent.getFirst().statusName()).isEqualTo(isReliable()
+                ? WcStatus.toString(fixture.receiveTooShort(false))
+                : "SUCCESS");
         Completion c = p.near.awaitReceive();
-        assertThat(c.statusName()).isEqualTo("LOC_LEN_ERR");
+        assertThat(c.statusName()).isEqualTo(WcStatus.toString(fixture.receiveTooShort(true)));
         p.near.awaitState(QueuePairState.ERR);
         if (isReliable()) {
             p.far.awaitState(QueuePairState.ERR);

@@ -103,7 +103,7 @@ abstract class UnreliableFaultConformance extends Conformance {
         Far other = readyFar(EndOptions.datagrams());
         String group = MulticastConformance.newGroup(fixture);
         for (Far f : List.of(p.far, other)) {
-            f.act(end -> end.qp.attachMulticast(Gid.parse(group), 0));
+            f.act(end -> end.attach(end.qp, Gid.parse(group)));
         }
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
         assertPosted(other.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(0, 100)));
