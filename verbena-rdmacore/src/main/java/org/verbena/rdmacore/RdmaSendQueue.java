@@ -447,9 +447,8 @@ abstract class RdmaSendQueue extends SendQueue {
             // rxe's library reads a region's key when it unbinds, too: there it is the one that the window was bound to
             RdmaMemoryRegion named = region == null ? window.region() : region;
             int result = Errno.EINVAL;
-            if (accepts && !window.isClosed() && named != null && (region == null || !region.isClosed())) {
-                result = bind(bindMw, window, wrId, flags, named.isClosed() ? 0 : named.nativeAddress(), address,
-                        length, access);
+            if (accepts && !window.isClosed() && named != null && !named.isClosed()) {
+                result = bind(bindMw, window, wrId, flags, named.nativeAddress(), address, length, access);
             }
             if (result == 0 && region != null) {
                 window.boundTo(region);
