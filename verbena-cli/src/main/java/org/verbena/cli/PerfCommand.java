@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -123,7 +124,9 @@ final class PerfCommand implements Callable<Integer> {
             return listen(out, listen);
         }
         PerfOptions options = options();
-        requireCpus(options);
+        if (connect == null || isHere(address(connect, "--connect"))) {
+            requireCpus(options);
+        }
         if (counters) {
             return compareCounting(options, out);
         }
@@ -308,6 +311,11 @@ final class PerfCommand implements Callable<Integer> {
         if (value < min || value > max) {
             throw usage(option + " " + value + ": must be " + min + " to " + max);
         }
+    }
+
+    /** Whether the other process is one of this host. */
+    private static boolean isHere(InetSocketAddress listener) throws IOException {
+        return !listener.isUnresolved() && NetworkInterface.getByInetAddress(listener.getAddress()) != null;
     }
 
     private static void requireCpus(PerfOptions options) throws PerfException {

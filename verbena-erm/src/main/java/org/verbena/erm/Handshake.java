@@ -59,10 +59,10 @@ record Handshake(int version, int queuePair, int features, long accepted, long c
                 .putInt(regions).putInt(0).array();
     }
 
-    /** What was said; null if it makes no sense. */
+    /** What was said, perhaps with zeros behind it, as it comes through a kernel; null if it makes no sense. */
     static @Nullable Handshake of(byte[] said) {
         ByteBuffer b = ByteBuffer.wrap(said);
-        if (said.length != BYTES || b.getInt(0) != OtherEnd.MAGIC) {
+        if (said.length < BYTES || b.getInt(0) != OtherEnd.MAGIC) {
             return null;
         }
         Handshake h = new Handshake(b.get(4) & 0xff, b.get(5), b.getShort(6) & 0xffff, b.getLong(8), b.getLong(16), b

@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -220,6 +221,7 @@ class HostileMessagesTest {
         Random random = new Random(SEED);
         Handshake good = Handshake.ours(Handshake.CONTROL, 5, 6);
         assertThat(Handshake.of(good.bytes())).isEqualTo(good);
+        assertThat(Handshake.of(Arrays.copyOf(good.bytes(), 196))).as("as it comes through a kernel").isEqualTo(good);
         for (int i = 0; i < 10_000; i++) {
             byte[] bytes = good.bytes();
             for (int n = random.nextInt(1, 4); n > 0; n--) {

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.ConnectionRejectedException;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
@@ -236,6 +237,22 @@ final class CmIdentifier {
 
     synchronized @Nullable InetSocketAddress remote() {
         return destroyed ? null : SocketAddressBytes.at(address + CmLayout.ID_DST_ADDR);
+    }
+
+    /** The GID of this end's path; null if it has none. */
+    synchronized @Nullable Gid localGid() {
+        return destroyed ? null : gid(address + CmLayout.ID_SGID);
+    }
+
+    /** The GID that the path leads to; null if there is none. */
+    synchronized @Nullable Gid remoteGid() {
+        return destroyed ? null : gid(address + CmLayout.ID_DGID);
+    }
+
+    private static @Nullable Gid gid(long at) {
+        Gid gid = new Gid(Long.reverseBytes(RawMemory.getLong(at)), Long.reverseBytes(RawMemory.getLong(at
+                + Long.BYTES)));
+        return gid.high() == 0 && gid.low() == 0 ? null : gid;
     }
 
     // ---- its end

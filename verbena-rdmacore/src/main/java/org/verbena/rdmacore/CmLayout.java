@@ -10,6 +10,8 @@ final class CmLayout {
     static final int ID_CONTEXT = 16;
     static final int ID_SRC_ADDR = 32;
     static final int ID_DST_ADDR = 160;
+    static final int ID_SGID = 288;
+    static final int ID_DGID = 304;
 
     // struct rdma_cm_event
     static final int EVENT_ID = 0;

@@ -2,10 +2,13 @@ package org.verbena.rdmacore;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.ConnectionRequest;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 
@@ -15,6 +18,8 @@ final class RdmaConnectionRequest extends ConnectionRequest {
     private final CmIdentifier id;
     private final byte[] privateData;
     private final String peer;
+    private final @Nullable Gid remoteGid;
+    private final @Nullable Gid localGid;
     private final AtomicBoolean answered = new AtomicBoolean();
 
     RdmaConnectionRequest(RdmaConnectionManager manager, CmIdentifier id, byte... privateData) {
@@ -22,6 +27,8 @@ final class RdmaConnectionRequest extends ConnectionRequest {
         this.id = id;
         this.privateData = privateData.clone();
         peer = String.valueOf(id.remote());
+        remoteGid = id.remoteGid();
+        localGid = id.localGid();
     }
 
     @Override
@@ -32,6 +39,16 @@ final class RdmaConnectionRequest extends ConnectionRequest {
     @Override
     public String peer() {
         return peer;
+    }
+
+    @Override
+    public @Nullable Gid remoteGid() {
+        return remoteGid;
+    }
+
+    @Override
+    public @Nullable Gid localGid() {
+        return localGid;
     }
 
     @Override

@@ -22,7 +22,8 @@ class CmLayoutTest {
         "sockaddr_in", "sin_"}, {"SOCKADDR_", "sockaddr_in", "sin_"}, {"CHANNEL_", "rdma_event_channel", ""}, {
             "ID_", "rdma_cm_id", ""}, {"EVENT_", "rdma_cm_event", ""}, {"CONN_", "rdma_conn_param", ""}};
     private static final Map<String, String> MEMBERS = Map.of("ID_SRC_ADDR", "route.addr.src_addr", "ID_DST_ADDR",
-            "route.addr.dst_addr", "EVENT_CONN", "param.conn");
+            "route.addr.dst_addr", "ID_SGID", "route.addr.addr.ibaddr.sgid", "ID_DGID", "route.addr.addr.ibaddr.dgid",
+            "EVENT_CONN", "param.conn");
 
     private static String expression(String constant) {
         for (String[] s : STRUCTS) {

@@ -2,17 +2,22 @@ package org.verbena.sockets.rules;
 
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * The devices that rules may name: RoCEv2 over a network interface. They are looked for with what the JDK knows of interfaces:
- * rules are checked before the program begins, and may be the agent's first and last use of Verbena in it.
+ * The devices that rules may name: RoCEv2 over a network interface, and the kernel's RDMA devices. They are looked for with what the
+ * JDK knows of interfaces and files: rules are checked before the program begins, and may be the agent's first and last use of
+ * Verbena in it.
  */
 public final class RuleDevices {
     private static final String PREFIX = "roce_";
+    private static final Path RDMA = Path.of("/sys/class/infiniband");
 
     private RuleDevices() {}
 
@@ -30,12 +35,14 @@ public final class RuleDevices {
 
     /** Why a device of this machine cannot be used, as a sentence without its end; null if it can. */
     public static @Nullable String problem(String device) {
-        if (!device.startsWith(PREFIX)) {
-            return "device '" + device
-                    + "' is not one that reaches other hosts: those are called roce_ and the name of a"
-                    + " network interface";
-        }
         try {
+            if (!device.startsWith(PREFIX)) {
+                return Files.exists(RDMA.resolve(device))
+                        ? null
+                        : "device '" + device
+                                + "' is not one that reaches other hosts: those are called roce_ and the name of a"
+                                + " network interface, or as an RDMA device of the kernel; there are " + names();
+            }
             NetworkInterface found = NetworkInterface.getByName(device.substring(PREFIX.length()));
             if (found == null) {
                 return "there is no device '" + device + "', for there is no such network interface; there are "
@@ -50,8 +57,11 @@ public final class RuleDevices {
     }
 
     private static String names() throws SocketException {
-        String all = NetworkInterface.networkInterfaces().map(NetworkInterface::getName).filter(n -> !n.equals("lo"))
-                .map(n -> PREFIX + n).collect(Collectors.joining(", "));
+        Stream<String> own = NetworkInterface.networkInterfaces().map(NetworkInterface::getName).filter(n -> !n.equals(
+                "lo")).map(n -> PREFIX + n);
+        String[] kernels = RDMA.toFile().list();
+        String all = Stream.concat(own, kernels == null ? Stream.of() : Stream.of(kernels).sorted())
+                .collect(Collectors.joining(", "));
         return all.isEmpty() ? "none" : all;
     }
 }

@@ -91,10 +91,10 @@ final class RemoteGreeting {
                 .putLong(m.idLow()).putInt(m.clientAddress()).putInt(m.serverAddress()).array();
     }
 
-    /** Null if it is none. */
+    /** Null if it is none. Messages of InfiniBand have no length of private data: what comes through a kernel ends with zeros. */
     static @Nullable Meeting meeting(byte[] said) {
         ByteBuffer b = ByteBuffer.wrap(said);
-        if (said.length != PRIVATE_BYTES || b.getInt(0) != MAGIC) {
+        if (said.length < PRIVATE_BYTES || b.getInt(0) != MAGIC) {
             return null;
         }
         return new Meeting(b.get(4) & 0xff, b.getShort(6) & PORT_MASK, b.getShort(8) & PORT_MASK,
@@ -109,7 +109,7 @@ final class RemoteGreeting {
     /** Why a session was refused; 0 if it was not by Verbena. */
     static int why(byte[] refusal) {
         ByteBuffer b = ByteBuffer.wrap(refusal);
-        return refusal.length == REFUSAL_BYTES && b.getInt(0) == MAGIC ? b.get(5) & 0xff : 0;
+        return refusal.length >= REFUSAL_BYTES && b.getInt(0) == MAGIC ? b.get(5) & 0xff : 0;
     }
 
     /** What is counted at the end that hears it. */

@@ -201,7 +201,8 @@ final class Lab {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         String tests = System.getProperty("java.class.path");
         Map<String, String> variables = Map.of("java", java, "tests", tests, "verbena", java
-                + " --enable-native-access=ALL-UNNAMED -cp " + tests + " org.verbena.cli.Main");
+                + " --enable-native-access=ALL-UNNAMED --add-exports java.base/sun.nio.ch=ALL-UNNAMED"
+                + " --add-exports java.base/sun.net=ALL-UNNAMED -cp " + tests + " org.verbena.cli.Main");
         String format = "%-33s %-22s %-22s %-7s %6s  %s%n";
         System.out.printf(format, "row", "server", "client", "verdict", "time", "packets of RoCEv2");
         for (Row row : rows) {

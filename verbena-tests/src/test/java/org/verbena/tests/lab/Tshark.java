@@ -18,6 +18,8 @@ final class Tshark {
     private static final int SHOWN = 10;
     /** It takes any payload for RPC over RDMA, and calls those of less than four bytes malformed. */
     private static final String GUESS = "rpcordma";
+    /** It takes payloads that begin with some numbers for Ethernet's, and calls them malformed if they make no sense as such. */
+    private static final String NO_ETHERNET = "infiniband.identify_payload:FALSE";
 
     private Tshark() {}
 
@@ -43,8 +45,8 @@ final class Tshark {
 
     static Opinion on(Path capture) throws IOException, InterruptedException {
         Process p = new ProcessBuilder(PROGRAM.toString(), "-n", "-r", capture.toString(), "--disable-protocol", GUESS,
-                "-Y",
-                "infiniband", "-T", "fields", "-e", "frame.number", "-e", "_ws.malformed").redirectError(
+                "-o", NO_ETHERNET, "-Y", "infiniband", "-T", "fields", "-e", "frame.number", "-e", "_ws.malformed")
+                .redirectError(
                         ProcessBuilder.Redirect.DISCARD)
                 .start();
         long packets = 0;
