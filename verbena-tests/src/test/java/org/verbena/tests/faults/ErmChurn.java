@@ -170,7 +170,7 @@ final class ErmChurn {
                     case EventType.REGION_ADDED, EventType.REGION_UPDATED -> {
                         int theirs = memory.events().region();
                         memory.copies().copy(mine.id(), 0, theirs, 0, BYTES, CopyFlags.REMOTE_COMPLETION, 0);
-                        memory.copyAsync(theirs, 0, mine.id(), 0, BYTES, 0, 0);
+                        var _ = memory.copyAsync(theirs, 0, mine.id(), 0, BYTES, 0, 0);
                         boolean updated = memory.events().type() == EventType.REGION_UPDATED;
                         updates.addAndGet(updated ? 1 : 0);
                         another.update(updated ? ALL : READ, 2);
