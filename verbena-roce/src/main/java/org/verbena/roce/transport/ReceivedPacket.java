@@ -34,6 +34,11 @@ public final class ReceivedPacket {
         return sourceHigh == 0 && sourceLow >>> 32 == 0xffff;
     }
 
+    /** True if it was sent to a multicast group, as {@link org.verbena.verbs.Gid#isMulticast}. */
+    public boolean isToGroup() {
+        return destinationHigh >>> 56 == 0xff || destinationHigh == 0 && destinationLow >>> 28 == 0xffff_eL;
+    }
+
     /** Whether its transport acknowledges and repeats: RC or XRC; {@link #length} is at least a base transport header's. */
     public boolean isReliable() {
         int transport = Bth.opcode(address) & Opcode.TRANSPORT;

@@ -276,6 +276,8 @@ public final class Transport {
             drop(bad);
         } else if (p.destination == QueuePair.MULTICAST) {
             multicast(p);
+        } else if (raw.isToGroup()) {
+            drop(Drop.QUEUE_PAIR); // members are reached by that number only
         } else {
             TransportQueuePair q = queuePairs.get(p.destination);
             if (q == null || !q.state.receives()) {
