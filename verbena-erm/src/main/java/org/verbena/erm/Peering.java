@@ -176,7 +176,7 @@ final class Peering {
             connect(made, made.control(), Handshake.CONTROL);
         } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
             if (made != null) {
-                discard(made, RemoteMemory.FIRST_PAUSE_MILLIS);
+                discard(made);
             }
             end("the queue pairs were not connected: " + e.getMessage());
             return;
@@ -232,7 +232,7 @@ final class Peering {
         if (all) {
             up(mine);
         } else if (late) { // the link was given back before it knew of the connection
-            discard(mine, RemoteMemory.FIRST_PAUSE_MILLIS);
+            discard(mine);
         }
     }
 
@@ -272,13 +272,15 @@ final class Peering {
 
     private void up(Link made) {
         Handshake said;
+        boolean used;
         synchronized (this) {
             link = made;
             said = peer;
-            up = !ended && peer != null;
+            used = !ended && said != null;
+            up = used;
         }
-        if (said == null || !isUp()) {
-            discard(made, RemoteMemory.FIRST_PAUSE_MILLIS);
+        if (said == null || !used) {
+            discard(made);
             return;
         }
         RemoteMemory ready = new RemoteMemory(channel, end.number(), engine, made, said, end.isClient() ? 0 : 1,
@@ -299,11 +301,11 @@ final class Peering {
         }
     }
 
-    private synchronized boolean isUp() {
-        return up;
+    /** Gives back a link that is no remote memory's; what a process that is stopped holds up is tried again. */
+    private static void discard(Link link) {
+        discard(link, RemoteMemory.FIRST_PAUSE_MILLIS);
     }
 
-    /** Gives back a link that is no remote memory's; what a process that is stopped holds up is tried again. */
     private static void discard(Link link, long pauseMillis) {
         link.disconnect();
         VerbsException refused = link.closeAll();
@@ -331,7 +333,7 @@ final class Peering {
         if (there != null && used) {
             there.fail(reason);
         } else if (there != null) {
-            Engine.CLOSERS.execute(() -> discard(there, RemoteMemory.FIRST_PAUSE_MILLIS));
+            Engine.CLOSERS.execute(() -> discard(there));
         }
         memory.completeExceptionally(new IllegalStateException(reason));
     }

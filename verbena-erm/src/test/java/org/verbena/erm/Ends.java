@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
@@ -32,6 +33,17 @@ record Ends(SocketChannel a, SocketChannel b, RemoteMemory memoryA, RemoteMemory
         RemoteMemory a = RemoteMemory.of(pair[0], LONG).orElseThrow(() -> new IOException(RemoteMemory.whyNot(
                 pair[0])));
         return new Ends(pair[0], pair[1], a, b);
+    }
+
+    /** Waits for what nobody tells of. */
+    static void until(BooleanSupplier is) throws InterruptedException {
+        long end = System.nanoTime() + LONG.toNanos();
+        while (!is.getAsBoolean()) {
+            if (System.nanoTime() - end > 0) {
+                throw new AssertionError("it did not come about");
+            }
+            Thread.sleep(1);
+        }
     }
 
     /** Waits for the next event of an end; it has to be of that type. */

@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -27,12 +26,14 @@ import org.verbena.verbs.VerbsException;
 class PeeringTest {
     private static final long NUMBER = 77;
 
-    private static void until(BooleanSupplier is) throws InterruptedException {
-        long end = System.nanoTime() + Ends.LONG.toNanos();
-        while (!is.getAsBoolean()) {
-            assertThat(System.nanoTime() - end).isNegative();
-            Thread.sleep(1);
-        }
+    /** One end, by hand: the other one asks for remote memory, both have agreed, and each has heard the other's number. */
+    private static OtherEnd introduced(SocketChannel byHand, SocketChannel asks) throws InterruptedException {
+        OtherEnd other = Objects.requireNonNull(OtherEnd.of(byHand));
+        RemoteMemory.of(asks);
+        Ends.until(other::isAgreed);
+        other.say(NUMBER);
+        Ends.until(() -> other.isSaid() && other.heard() != 0);
+        return other;
     }
 
     /** Memory that the provider has made for this process; each link has some. */
@@ -57,11 +58,7 @@ class PeeringTest {
         Ends.open().close(); // what there is of a process
         SocketChannel[] pair = Ends.channels();
         try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
-            OtherEnd other = Objects.requireNonNull(OtherEnd.of(a));
-            RemoteMemory.of(b);
-            until(other::isAgreed);
-            other.say(NUMBER);
-            until(() -> other.isSaid() && other.heard() != 0);
+            OtherEnd other = introduced(a, b);
             Context context = Objects.requireNonNull(other.context());
             long before = memories();
             try (CompletionChannel channel = context.createCompletionChannel()) {
@@ -78,9 +75,9 @@ class PeeringTest {
                 assertThat(RemoteMemory.of(b)).isEmpty();
                 b.close();
                 half.disconnect();
-                until(() -> half.closeAll() == null);
+                Ends.until(() -> half.closeAll() == null);
             }
-            until(() -> memories() <= before);
+            Ends.until(() -> memories() <= before);
             assertThat(RemoteMemory.whyNot(b)).isEqualTo("the channel is closed");
         }
     }
@@ -90,11 +87,7 @@ class PeeringTest {
     void aRequestOfAnotherNumberIsRejected() throws Exception {
         SocketChannel[] pair = Ends.channels();
         try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
-            OtherEnd other = Objects.requireNonNull(OtherEnd.of(a));
-            RemoteMemory.of(b);
-            until(other::isAgreed);
-            other.say(NUMBER);
-            until(() -> other.isSaid() && other.heard() != 0);
+            OtherEnd other = introduced(a, b);
             Context context = Objects.requireNonNull(other.context());
             for (Handshake wrong : new Handshake[] {Handshake.ours(0, other.heard() + 1, NUMBER), Handshake.ours(0,
                     other
@@ -109,7 +102,7 @@ class PeeringTest {
                                                     .bytes()).build())).as("%s", wrong).isInstanceOf(
                                                             VerbsException.class);
                     assertThat(memories()).as("nothing was made for it").isEqualTo(before);
-                    until(() -> half.closeAll() == null);
+                    Ends.until(() -> half.closeAll() == null);
                 }
             }
             assertThat(RemoteMemory.of(b)).isEmpty();
