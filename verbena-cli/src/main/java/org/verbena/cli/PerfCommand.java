@@ -124,19 +124,20 @@ final class PerfCommand implements Callable<Integer> {
             return listen(out, listen);
         }
         PerfOptions options = options();
-        if (connect == null || isHere(address(connect, "--connect"))) {
+        InetSocketAddress listener = connect == null ? null : address(connect, "--connect");
+        if (listener == null || isHere(listener)) {
             requireCpus(options);
         }
         if (counters) {
             return compareCounting(options, out);
         }
-        if (worker && connect != null) {
-            return PerfWorker.measure(options, address(connect, "--connect"), out);
+        if (worker && listener != null) {
+            return PerfWorker.measure(options, listener, out);
         }
         PerfProgress progress = new PerfProgress(spec.commandLine().getErr());
         List<PerfResult> results;
         try {
-            results = connect == null ? runs(options, progress) : connect(options, connect, progress);
+            results = listener == null ? runs(options, progress) : connect(options, listener, progress);
         } finally {
             progress.done();
         }
@@ -173,9 +174,10 @@ final class PerfCommand implements Callable<Integer> {
         return byJob.values().stream().map(PerfResult::median).toList();
     }
 
-    private List<PerfResult> connect(PerfOptions options, String where, PerfProgress progress) throws IOException {
+    private List<PerfResult> connect(PerfOptions options, InetSocketAddress listener, PerfProgress progress)
+            throws IOException {
         try (PerfDevices devices = new PerfDevices();
-                PerfClient client = new PerfClient(options, devices, address(where, "--connect"))) {
+                PerfClient client = new PerfClient(options, devices, listener)) {
             return client.run(progress);
         }
     }
