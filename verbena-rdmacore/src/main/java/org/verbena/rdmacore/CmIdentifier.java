@@ -252,7 +252,7 @@ final class CmIdentifier {
     private static @Nullable Gid gid(long at) {
         Gid gid = new Gid(Long.reverseBytes(RawMemory.getLong(at)), Long.reverseBytes(RawMemory.getLong(at
                 + Long.BYTES)));
-        return gid.high() == 0 && gid.low() == 0 ? null : gid;
+        return gid.equals(PathBytes.NONE) ? null : gid;
     }
 
     // ---- its end

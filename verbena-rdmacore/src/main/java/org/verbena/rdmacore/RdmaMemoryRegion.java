@@ -109,7 +109,7 @@ final class RdmaMemoryRegion extends MemoryRegion {
     }
 
     /** What the driver calls invalid in a region that it knows is that a window is bound to it: rxe does. */
-    private static VerbsException boundOrNot(String verb, VerbsException e) {
+    private static VerbsException bound(String verb, VerbsException e) {
         VerbsException busy = new VerbsException(verb, Errno.EBUSY,
                 "the driver says EINVAL, as it does while a memory window is bound to it: unbind, invalidate or close the window first");
         busy.initCause(e);
@@ -123,7 +123,7 @@ final class RdmaMemoryRegion extends MemoryRegion {
         try {
             handle.destroy(this);
         } catch (VerbsException e) {
-            throw e.errno() == Errno.EINVAL ? boundOrNot(verb, e) : e;
+            throw e.errno() == Errno.EINVAL ? bound(verb, e) : e;
         }
         handle.context.release(handle.address);
         Mapping m = own;
