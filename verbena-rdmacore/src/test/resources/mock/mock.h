@@ -40,6 +40,8 @@ struct extended {
 struct pd { struct context *context; uint32_t handle; };
 struct mr { struct context *context; struct pd *pd; void *addr; size_t length; uint32_t handle, lkey, rkey; };
 struct mw { struct context *context; struct pd *pd; uint32_t rkey, handle; int type; };
+/* With the key that the device knows, which the application writes into rkey as well, as for rxe. */
+struct own_mw { struct mw mw; uint32_t key; };
 struct bind_info { struct mr *mr; uint64_t addr, length; unsigned access; };
 struct mw_bind { uint64_t wr_id; unsigned send_flags; struct bind_info info; };
 struct channel { struct context *context; int fd, refcnt; };

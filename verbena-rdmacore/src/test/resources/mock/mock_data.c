@@ -9,7 +9,7 @@
 enum { WRITE, WRITE_IMM, SEND, SEND_IMM, READ, CMP_SWP, FETCH_ADD, LOCAL_INV, BIND_MW, SEND_INV, TSO, FLUSH = 14,
        ATOMIC_WRITE };
 enum { SIGNALED = 2, SOLICITED = 4 };
-enum { LOC_PROT_ERR = 4, REM_ACCESS_ERR = 10, RNR_RETRY_EXC_ERR = 13 };
+enum { LOC_PROT_ERR = 4, MW_BIND_ERR = 6, REM_ACCESS_ERR = 10, RNR_RETRY_EXC_ERR = 13 };
 enum { RECV = 128, RECV_RDMA_WITH_IMM = 129, GRH = 1, WITH_IMM = 2, WITH_INV = 8 };
 
 struct own_qp *mock_qps[64];
@@ -188,6 +188,12 @@ static int execute(struct own_qp *qp, struct send_wr *wr, struct sge *sge, int o
             return 0;
         case SEND: case SEND_IMM: case SEND_INV:
             return deliver(qp, wr, sge, operation, length);
+        case BIND_MW: {
+            struct own_mw *own = (struct own_mw *) wr->more.bind.mw;
+            if (own->mw.rkey != own->key) return MW_BIND_ERR;
+            own->key = wr->more.bind.rkey;
+            return 0;
+        }
         default:
             return 0;
     }
@@ -243,7 +249,9 @@ static void wr_cas(struct own_qp *qp, uint32_t k, uint64_t r, uint64_t c, uint64
 static void wr_faa(struct own_qp *qp, uint32_t k, uint64_t r, uint64_t a) { wr_atomic(qp, FETCH_ADD, k, r, a, 0); }
 static void wr_bind(struct own_qp *qp, struct mw *mw, uint32_t rkey, struct bind_info *info) {
     CALL6(wr_bind_mw, mw, rkey, info->mr, info->addr, info->length, info->access);
-    build(qp, BIND_MW);
+    struct send_wr *wr = build(qp, BIND_MW);
+    wr->more.bind.mw = mw;
+    wr->more.bind.rkey = rkey;
 }
 static void wr_inv(struct own_qp *qp, uint32_t rkey) { CALL1(wr_local_inv, rkey); build(qp, LOCAL_INV); }
 static void wr_read(struct own_qp *qp, uint32_t k, uint64_t r) { remote(qp, READ, k, r); }

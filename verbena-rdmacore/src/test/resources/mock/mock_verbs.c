@@ -199,9 +199,9 @@ int ibv_detach_mcast(struct qp *qp, unsigned char *group, uint16_t lid) {
 
 static struct mw *alloc_mw(struct pd *pd, int type) {
     CALL3(alloc_mw, pd, type, 0);
-    struct mw *mw = mock_make(sizeof *mw);
-    *mw = (struct mw) {pd->context, pd, 0x4200, 1, type};
-    return mw;
+    struct own_mw *own = mock_make(sizeof *own);
+    *own = (struct own_mw) {{pd->context, pd, 0x4200, 1, type}, 0x4200};
+    return &own->mw;
 }
 static int dealloc_mw(struct mw *mw) {
     CALL1(dealloc_mw, mw);
@@ -210,7 +210,7 @@ static int dealloc_mw(struct mw *mw) {
 }
 static int bind_mw(struct qp *qp, struct mw *mw, struct mw_bind *b) {
     CALL6(bind_mw, qp, mw, b->wr_id, b->info.mr, b->info.length, b->info.access);
-    mw->rkey++;
+    ((struct own_mw *) mw)->key = ++mw->rkey;
     bound = b->info.length ? b->info.mr : NULL;
     bound_to = mw;
     mock_complete((struct own_cq *) qp->send_cq, (struct wc) {.wr_id = b->wr_id, .opcode = 5, .qp_num = qp->qp_num});

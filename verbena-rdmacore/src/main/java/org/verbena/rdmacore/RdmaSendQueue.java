@@ -400,10 +400,10 @@ abstract class RdmaSendQueue extends SendQueue {
         }
         try {
             int result = !accepts || names && !areNamedOpen(n) ? Errno.EINVAL : n == 0 ? 0 : post(n);
-            gate.leave();
             if (names) {
                 forget(n, result);
             }
+            gate.leave();
             return result;
         } finally {
             Reference.reachabilityFence(this); // the memory is this object's
@@ -421,7 +421,7 @@ abstract class RdmaSendQueue extends SendQueue {
         return true;
     }
 
-    /** Windows that were bound have got their keys. */
+    /** Windows that were bound have got their keys; nobody closes them yet. */
     private void forget(int n, int result) {
         for (int i = 0; i < n; i++) {
             if (result == 0 && named[i] instanceof RdmaMemoryWindow w) {

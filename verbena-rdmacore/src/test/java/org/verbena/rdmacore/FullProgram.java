@@ -137,7 +137,7 @@ final class FullProgram {
         ProtectionDomain pd = c.allocateProtectionDomain();
         MemoryRegion r = pd.allocate(4096, AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
         CompletionQueue cq = c.createCompletionQueue(10);
-        QueuePair qp = Ends.ready(pd, cq, QueuePairInitAttributes.builder(cq, cq).build());
+        QueuePair qp = Ends.ready(pd, cq, QueuePairInitAttributes.builder(cq, cq).maxSendWr(2).build());
         MemoryWindow one = pd.allocateMemoryWindow(MemoryWindow.TYPE_1);
         int before = one.rkey();
         assertThat(qp.bindMemoryWindow(one, 4, 0, null, 0, 0, 0)).as("what never was bound").isEqualTo(Errno.EINVAL);
@@ -160,11 +160,29 @@ final class FullProgram {
         assertThat(qp.sendQueue().start().bindMemoryWindow(6, SendFlags.SIGNALED, two, key, r, r.address(), 64, 4)
                 .complete()).isZero();
         assertThat(two.rkey()).isEqualTo(key);
+        assertThat(cq.poll(WorkCompletion.array(8))).isEqualTo(4);
+        bindAgain(qp, cq, two, r);
+        int operations = SendOperations.SEND | SendOperations.LOCAL_INVALIDATE | SendOperations.BIND_WINDOW;
+        bindAgain(Ends.ready(pd, cq, QueuePairInitAttributes.builder(cq, cq).maxSendWr(2).sendOperations(operations)
+                .build()), cq, two, r);
+        key = two.rkey();
         two.close();
         assertThat(qp.sendQueue().start().bindMemoryWindow(6, 0, two, key, r, r.address(), 64, 4).complete())
                 .isEqualTo(Errno.EINVAL);
-        assertThat(cq.poll(WorkCompletion.array(8))).isEqualTo(4);
         r.close();
+    }
+
+    /** Whose library names the window by the key that the application has written into it. */
+    private static void bindAgain(QueuePair qp, CompletionQueue cq, MemoryWindow w, MemoryRegion r) {
+        for (int i = 0; i < 2; i++) {
+            int key = MemoryWindow.incrementRkey(w.rkey());
+            assertThat(qp.sendQueue().start().localInvalidate(7, 0, w.rkey()).bindMemoryWindow(8, SendFlags.SIGNALED, w,
+                    key, r, r.address(), 64, AccessFlags.REMOTE_READ).complete()).isZero();
+            assertThat(w.rkey()).isEqualTo(key);
+            WorkCompletion[] wc = WorkCompletion.array(8);
+            assertThat(cq.poll(wc)).isEqualTo(1);
+            assertThat(WcStatus.toString(wc[0].status())).isEqualTo("SUCCESS");
+        }
     }
 
     private static void deviceMemory(Context c) throws Exception {
