@@ -145,7 +145,7 @@ final class Lab {
         if (options.containsKey("--at")) {
             String command = String.join(" ", words);
             return List.of(new Row("command", 4, null, List.of(), new Row.Command(options.get("--at"), command),
-                    Map.of(), Map.of(), limit, "any"));
+                    Map.of(), List.of(), limit, "any"));
         }
         List<Path> files = new ArrayList<>();
         if (options.containsKey("--rows")) {

@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  * @param server started first; may be absent
  * @param ready when the server can be asked; empty for at once
  * @param netem what {@code tc netem} does to what a virtual machine sends, by the machine's name
- * @param expected what has to be found in the output, by the role
+ * @param expected what has to be found in the output, all of it
  * @param wire what has to be found in the capture: {@code roce}, {@code any}
  */
 record Row(String name, int family, @Nullable Command server, List<String> ready, Command client,
-        Map<String, String> netem, Map<String, Pattern> expected, Duration limit, String wire) {
+        Map<String, String> netem, List<Expectation> expected, Duration limit, String wire) {
     static final String SERVER = "server";
     static final String CLIENT = "client";
     private static final Set<String> PLACES = Set.of("host", "a", "b");
@@ -34,6 +34,9 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
 
     /** A command and the place where it runs. */
     record Command(String place, String text) {}
+
+    /** What has to be found in the output of a command, by its role: {@code server} or {@code client}. */
+    record Expectation(String role, Pattern text) {}
 
     /** Of a place in the lab: addresses that are for documents, RFC 5737 and RFC 3849. */
     static String address(int family, int number) {
@@ -100,11 +103,11 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
         if (!values.containsKey(CLIENT)) {
             throw new IllegalArgumentException("[" + name + "] has no client");
         }
-        Map<String, Pattern> expected = new LinkedHashMap<>();
+        List<Expectation> expected = new ArrayList<>();
         for (String e : values.getOrDefault("expect", List.of())) {
             String[] words = two(e, Set.of(SERVER, CLIENT));
             try {
-                expected.put(words[0], Pattern.compile(words[1]));
+                expected.add(new Expectation(words[0], Pattern.compile(words[1])));
             } catch (PatternSyntaxException x) {
                 throw new IllegalArgumentException("expect " + e + ": " + x.getDescription(), x);
             }
@@ -130,7 +133,7 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
             rows.add(new Row(name, Integer.parseInt(family), values.containsKey(SERVER)
                     ? command(one(values, SERVER,
                             ""))
-                    : null, ready, command(one(values, CLIENT, "")), Map.copyOf(netem), Map.copyOf(expected),
+                    : null, ready, command(one(values, CLIENT, "")), Map.copyOf(netem), List.copyOf(expected),
                     limit, wire));
         }
     }

@@ -151,10 +151,10 @@ final class RowRun {
         if (served != null && served.code() != 0) {
             return "server: " + served.end() + last(served);
         }
-        for (Map.Entry<String, Pattern> e : row.expected().entrySet()) {
-            Outcome o = e.getKey().equals(Row.CLIENT) || served == null ? client : served;
-            if (!e.getValue().matcher(o.output()).find()) {
-                return e.getKey() + ": printed nothing like " + e.getValue();
+        for (Row.Expectation e : row.expected()) {
+            Outcome o = e.role().equals(Row.CLIENT) || served == null ? client : served;
+            if (!e.text().matcher(o.output()).find()) {
+                return e.role() + ": printed nothing like " + e.text();
             }
         }
         return "";

@@ -44,6 +44,8 @@ class RowTest {
                 client host ask {a}
                 netem a loss 1% delay 2ms
                 expect client all is well
+                expect client so it ends
+                expect server served
                 limit 7
                 """);
         assertThat(rows).extracting(Row::title).containsExactly("one/4", "one/6");
@@ -51,7 +53,8 @@ class RowTest {
         assertThat(row.server()).isEqualTo(new Row.Command("a", "serve {a}"));
         assertThat(row.client()).isEqualTo(new Row.Command("host", "ask {a}"));
         assertThat(row.netem()).containsEntry("a", "loss 1% delay 2ms");
-        assertThat(row.expected().get("client").matcher("all is well").matches()).isTrue();
+        assertThat(row.expected()).extracting(e -> e.role() + ": " + e.text()).containsExactly("client: all is well",
+                "client: so it ends", "server: served");
         assertThat(row.ready()).containsExactly("tcp", "18515");
         assertThat(row.limit()).hasSeconds(7);
         assertThat(row.places()).containsExactly("a", "host");
