@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
 
 /**
@@ -128,6 +129,21 @@ public interface ConformanceFixture {
     /** Flags of completions of connected queue pairs that are set and say nothing, of receives or of what sends. */
     default int strayFlags(boolean receive) {
         return 0;
+    }
+
+    /** The flag by which a completion says that its message took a key away. */
+    default int invalidated() {
+        return WcFlags.WITH_INV;
+    }
+
+    /** Whether a window of type 1 with addresses that count from zero is EINVAL when it is bound; if not, that fails later. */
+    default boolean looksAtBindings() {
+        return false;
+    }
+
+    /** Whether a queue pair is closed at once though a window of type 2 is bound by it, which is worth nothing then. */
+    default boolean closesWhatBindsWindows() {
+        return true;
     }
 
     /** Whether a queue pair that fails says why. */

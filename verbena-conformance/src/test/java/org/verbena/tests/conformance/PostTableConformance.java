@@ -160,6 +160,7 @@ abstract class PostTableConformance extends Conformance {
         /** Made with send operations of its own. */
         final boolean extended;
         private int fillers;
+        private @Nullable MemoryWindow window;
 
         Trial(Random r, Map<Integer, End> ends, End foreign) throws Exception {
             random = r;
@@ -389,6 +390,7 @@ abstract class PostTableConformance extends Conformance {
             End regions = binding == Binding.FOREIGN_REGION ? foreign : end;
             MemoryWindow w = windows.keep(windows.pd.allocateMemoryWindow(
                     binding == Binding.WINDOW_OF_TYPE_1 ? MemoryWindow.TYPE_1 : MemoryWindow.TYPE_2));
+            window = w;
             if (binding == Binding.CLOSED_WINDOW) {
                 w.close();
             }
@@ -452,6 +454,9 @@ abstract class PostTableConformance extends Conformance {
                 qp.modify(QueuePairAttributes.to(QueuePairState.RESET).build());
             }
             assertThat(End.poll(end.sendCq, 1)).isEmpty();
+            if (window != null && !end.fixture.closesWhatBindsWindows()) {
+                window.close();
+            }
             qp.close();
             while (!End.poll(end.receiveCq, 64).isEmpty()) {
                 // what came in

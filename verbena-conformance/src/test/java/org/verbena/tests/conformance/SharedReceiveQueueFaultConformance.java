@@ -142,7 +142,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
             stopped.signal("CONT");
         }
         serve(end, 2000);
-        assertThat(Objects.requireNonNull(end.srq).query().maxWr()).isEqualTo(CAPACITY);
+        assertThat(Objects.requireNonNull(end.srq).query().maxWr()).isEqualTo(fixture.queueSize(CAPACITY));
         waiting.to(QueuePairState.ERR);
         going.to(QueuePairState.ERR);
     }
