@@ -44,6 +44,7 @@ final class ErmPeer {
     private @Nullable SocketChannel channel;
     private @Nullable RemoteMemory memory;
     private @Nullable CompletableFuture<String> flood;
+    private @Nullable ErmSpin spin;
 
     public static void main(String[] none) throws Exception {
         Peer.begin();
@@ -106,6 +107,9 @@ final class ErmPeer {
             case "answer" -> answer();
             case "ended" -> churn.ended();
             case "updates" -> "UPDATES " + churn.updates();
+            case "spin" -> spin(Integer.parseInt(w[1]), Integer.parseInt(w[2]), w[3].equals("sleeps"), w[4].equals(
+                    "first"));
+            case "rounds" -> "ROUNDS " + Objects.requireNonNull(spin).rounds();
             case "why" -> "WHY " + RemoteMemory.whyNot(channel());
             default -> throw new IllegalArgumentException(w[0]);
         };
@@ -126,6 +130,14 @@ final class ErmPeer {
             });
         }
         return "CHURNING";
+    }
+
+    private String spin(int from, int to, boolean sleeps, boolean begins) throws IOException {
+        SystemCalls.allow();
+        ErmSpin made = new ErmSpin(memory(), from, to, sleeps);
+        spin = made;
+        made.start(begins);
+        return "SPINNING";
     }
 
     private String answer() {

@@ -1,0 +1,73 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Copies, and polls of completions and events, make no system call between memory that Verbena has allocated; strace watches
+ * one end of two that copy to and fro. That it would see calls is shown by those who make some: by a copy to memory that was
+ * registered, which the kernel does, and by a thread that sleeps.
+ */
+@Timeout(300)
+class ErmSystemCallsTest {
+    private static final Duration WATCHED = Duration.ofSeconds(1);
+    private static final Duration COMPILED = Duration.ofSeconds(90);
+    private static final long TO_COMPILE = 20_000;
+    private static final long FEWEST_ROUNDS = 2000;
+    private static final long FEW = 50;
+
+    @TempDir Path folder;
+    private long rounds;
+
+    /** The calls of the client's thread, in {@link #rounds} rounds. */
+    private SystemCalls calls(String serversMemory, String how, long warmUp, long fewest) throws Exception {
+        String[] compiled = {"-XX:TieredStopAtLevel=4"};
+        try (ErmEnds ends = ErmEnds.open(ErmEnds.process().option(compiled), ErmEnds.process().option(compiled))) {
+            Child client = ends.client();
+            Child server = ends.server();
+            int here = ErmEnds.region(client, server, "allocate", 4096, 1);
+            int there = ErmEnds.region(server, client, serversMemory, 4096, 2);
+            server.tell("spin " + there + " " + here + " spins second").await("SPINNING");
+            client.tell("spin " + here + " " + there + " " + how + " first").await("SPINNING");
+            Wait.until(COMPILED, () -> rounds(client) > warmUp, () -> "they do not get going");
+            long[] seen = new long[2];
+            SystemCalls calls = SystemCalls.of(client, "spinner", folder, () -> {
+                seen[0] = rounds(client);
+                Wait.during(WATCHED);
+                Wait.until(Child.LIMIT, () -> (seen[1] = rounds(client)) - seen[0] > fewest, () -> seen[1] - seen[0]
+                        + " rounds while strace looked");
+            });
+            rounds = seen[1] - seen[0];
+            return calls;
+        }
+    }
+
+    private static long rounds(Child child) throws Exception {
+        return Long.parseLong(child.tell("rounds").await("ROUNDS"));
+    }
+
+    @Test
+    void copiesAndPollsMakeNone() throws Exception {
+        calls("allocate", "spins", TO_COMPILE, FEWEST_ROUNDS).assertNoneButTheJvms(rounds + " copies and " + 100
+                * rounds
+                + " polls and more");
+    }
+
+    @Test
+    void aCopyToRegisteredMemoryIsOneOfTheKernels() throws Exception {
+        SystemCalls calls = calls("register", "spins", FEW, FEW);
+        assertThat(calls.count("process_vm_writev")).as("%d rounds: %s", rounds, calls).isGreaterThanOrEqualTo(rounds);
+    }
+
+    @Test
+    void whoSleepsMakesSome() throws Exception {
+        SystemCalls calls = calls("allocate", "sleeps", FEW, FEW);
+        assertThat(calls.count("futex")).as("%d rounds: %s", rounds, calls).isPositive();
+    }
+}

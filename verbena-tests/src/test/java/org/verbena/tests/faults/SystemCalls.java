@@ -1,0 +1,125 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Assumptions;
+
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Prctl;
+
+/** The system calls of one thread of a {@link Child} while something is done, counted by strace. */
+final class SystemCalls {
+    private static final Duration ATTACHED = Duration.ofSeconds(60);
+    /** What a thread of a JVM may do for the JVM: stop for it, and come back from it. */
+    private static final List<String> JVM = List.of("futex", "rt_sigreturn", "sched_yield");
+    private static final int MOST_FOR_JVM = 200;
+
+    private final Map<String, Long> byName;
+
+    private SystemCalls(Map<String, Long> byName) {
+        this.byName = byName;
+    }
+
+    /** What is done meanwhile. */
+    @FunctionalInterface
+    interface Work {
+        void run() throws Exception;
+    }
+
+    /** For the child: lets strace watch it, which is not an ancestor. */
+    static void allow() throws LinuxException {
+        if (Prctl.yamaScope() == 1) {
+            Prctl.setPtracer(Prctl.PTRACER_ANY);
+        }
+    }
+
+    /**
+     * Those of a thread while {@code work} runs; the test is skipped, aloud, where there is no strace.
+     *
+     * @param folder for files of strace's, which may be there from an earlier time
+     */
+    static SystemCalls of(Child child, String thread, Path folder, Work work) throws Exception {
+        String strace = strace();
+        Path log = folder.resolve("calls");
+        Path said = folder.resolve("said");
+        String number = thread(child.pid(), thread);
+        Path status = Path.of("/proc/" + child.pid() + "/task/" + number + "/status");
+        Process tracer = new ProcessBuilder(strace, "-qq", "-o", log.toString(), "-p", number).redirectErrorStream(true)
+                .redirectOutput(said.toFile()).start();
+        try {
+            Wait.until(ATTACHED, () -> !Files.readString(status).contains("TracerPid:\t0"),
+                    () -> "strace does not attach: " + text(said));
+            work.run();
+        } finally {
+            tracer.destroy();
+            tracer.waitFor(ATTACHED.toSeconds(), TimeUnit.SECONDS);
+        }
+        return new SystemCalls(read(log));
+    }
+
+    private static String strace() {
+        List<Path> found = Stream.of("/usr/bin/strace", "/bin/strace", "/usr/local/bin/strace").map(Path::of)
+                .filter(Files::isExecutable).toList();
+        if (found.isEmpty()) {
+            System.out.println("SKIPPED: strace is not installed (Debian: apt-get install strace)");
+            Assumptions.abort("no strace");
+        }
+        return found.getFirst().toString();
+    }
+
+    /** The kernel's number of a thread. */
+    private static String thread(long pid, String name) throws IOException {
+        try (Stream<Path> tasks = Files.list(Path.of("/proc/" + pid + "/task"))) {
+            for (Path t : tasks.toList()) {
+                if (Files.readString(t.resolve("comm")).trim().equals(name)) {
+                    return t.getFileName().toString();
+                }
+            }
+        }
+        throw new AssertionError("no thread " + name);
+    }
+
+    /** By name; lines that do not begin with one are signals. */
+    private static Map<String, Long> read(Path log) throws IOException {
+        try (Stream<String> lines = Files.lines(log)) {
+            return lines.filter(l -> l.matches("[a-z_0-9]+\\(.*")).map(l -> l.substring(0, l.indexOf('('))).collect(
+                    Collectors.groupingBy(Function.identity(), Collectors.counting()));
+        }
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** How often that one was called. */
+    long count(String name) {
+        return byName.getOrDefault(name, 0L);
+    }
+
+    /** Nothing was called but, a few times, what the JVM has its threads call. */
+    void assertNoneButTheJvms(String during) {
+        assertThat(byName.keySet()).as("system calls in %s: %s", during, byName).isSubsetOf(JVM);
+        assertThat(byName.values().stream().mapToLong(n -> n).sum()).as("%s", byName).isLessThan(MOST_FOR_JVM);
+    }
+
+    @Override
+    public String toString() {
+        return byName.toString();
+    }
+}
