@@ -29,7 +29,8 @@ import picocli.CommandLine.Spec;
                 + "two processes that it starts itself.",
         footer = {"",
             "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, write-imm-lat, send-lat, read-lat, "
-                    + "atomic-lat, erm-lat, write-bw, send-bw, read-bw, erm-bw, udp-lat-spin, tcp-lat-spin, "
+                    + "atomic-lat, erm-lat, erm-reg, erm-dereg, write-bw, send-bw, read-bw, erm-bw, "
+                    + "udp-lat-spin, tcp-lat-spin, "
                     + "tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-selectnow, "
                     + "nio-lat-select, nio-lat-block, nio-lat-sleep, nio-bw, nio-transfer, nio-transfer-from, nio-connect. All of them if none is named, udp-lat-spin with a device roce_… only.",
             "",

@@ -99,6 +99,11 @@ final class PerfErm implements AutoCloseable {
                 throw new PerfException(memory.device() + " carries the connection, not " + device
                         + ": between processes of one host that is so, say --device=" + memory.device());
             }
+            if (job.test().isErmRegistration()) {
+                return initiator
+                        ? new PerfErmRegistration(job, peer, channel, memory)
+                        : new PerfErmRegistration.Target(peer, channel, memory);
+            }
             PerfErm end = new PerfErm(job, peer, channel, memory);
             if (job.test() == PerfTest.ERM_LAT) {
                 return new PerfErmLatency(end, initiator);

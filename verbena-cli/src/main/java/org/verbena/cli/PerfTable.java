@@ -58,7 +58,7 @@ final class PerfTable {
     }
 
     private boolean hasErm() {
-        return results.stream().anyMatch(r -> r.test().isErm());
+        return results.stream().anyMatch(r -> r.test().isErmCopy());
     }
 
     private void note(String text) {
@@ -167,7 +167,7 @@ final class PerfTable {
     }
 
     private String limit(PerfResult r) {
-        if (r.test().isLimit()) {
+        if (r.test().isLimit() || r.test().isErmRegistration()) {
             return "";
         }
         if (r.test().isBandwidth()) {
@@ -185,7 +185,7 @@ final class PerfTable {
                     && o.connections() == r.connections() && o.ends() == PerfEnds.PLAIN).findFirst(), !r.test()
                             .isBandwidth());
         }
-        if (!r.test().takesDevice()) {
+        if (!r.test().takesDevice() || r.test().isErmRegistration()) {
             return "";
         }
         return r.test().isBandwidth()
@@ -194,20 +194,20 @@ final class PerfTable {
     }
 
     private String udp(PerfResult r) {
-        return r.test().takesDevice() && !r.test().isBandwidth()
+        return r.test().takesDevice() && !r.test().isBandwidth() && !r.test().isErmRegistration()
                 ? ratio(r, find(PerfTest.UDP_LAT_SPIN, r.size()), false)
                 : "";
     }
 
     private String write(PerfResult r) {
-        return r.test().isErm()
+        return r.test().isErmCopy()
                 ? ratio(r, find(r.test().isBandwidth() ? PerfTest.WRITE_BW : PerfTest.WRITE_IMM_LAT, r.size()), false)
                 : "";
     }
 
     private String stream(PerfResult r) {
         PerfTest by = r.test().isBandwidth() ? PerfTest.NIO_BW : PerfTest.NIO_LAT_SPIN;
-        return r.test().isErm()
+        return r.test().isErmCopy()
                 ? ratio(r, results.stream().filter(o -> o.test() == by && o.size() == r.size() && o.connections() == 1
                         && o.ends() == PerfEnds.VERBENA).findFirst(), !r.test().isBandwidth())
                 : "";

@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 /** What {@code verbena perf} can measure, in the order of the table. */
 enum PerfTest {
     LIMIT_CACHELINE(8), LIMIT_TWOLINE(64), LIMIT_MEMCPY(0),
-    WRITE_LAT(0), WRITE_IMM_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8), ERM_LAT(0),
+    WRITE_LAT(0), WRITE_IMM_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8), ERM_LAT(0), ERM_REG(0), ERM_DEREG(0),
     WRITE_BW(0), SEND_BW(0), READ_BW(0), ERM_BW(0),
     UDP_LAT_SPIN(0), TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0),
     NIO_LAT_SPIN(0), NIO_LAT_SELECTNOW(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_LAT_SLEEP(0),
@@ -56,7 +56,17 @@ enum PerfTest {
 
     /** Remote memory of a connected channel. */
     boolean isErm() {
+        return isErmCopy() || isErmRegistration();
+    }
+
+    /** Copies of remote memory, which are compared with writes and streams. */
+    boolean isErmCopy() {
         return this == ERM_LAT || this == ERM_BW;
+    }
+
+    /** Memory that is registered and taken back. */
+    boolean isErmRegistration() {
+        return this == ERM_REG || this == ERM_DEREG;
     }
 
     /** Channels: each of these runs once for each of its {@link #ends}. */
@@ -109,7 +119,7 @@ enum PerfTest {
 
     /** Whether something is counted in it: of channels by rings only. */
     boolean isCounted() {
-        return isVerbs() || isErm() || isNio();
+        return isVerbs() || isErmCopy() || isNio();
     }
 
     boolean isBandwidth() {
@@ -119,7 +129,8 @@ enum PerfTest {
 
     /** Both sides spin at the same time, which needs two processors. */
     boolean spins(boolean events) {
-        return !(this == LIMIT_MEMCPY || this == TCP_LAT_BLOCK || this == TCP_BW || isNio() && this != NIO_LAT_SPIN
+        return !(this == LIMIT_MEMCPY || isErmRegistration() || this == TCP_LAT_BLOCK || this == TCP_BW
+                || isNio() && this != NIO_LAT_SPIN
                 && this != NIO_LAT_SELECTNOW
                 || (events && takesEvents()));
     }
@@ -150,7 +161,7 @@ enum PerfTest {
     }
 
     boolean takesVerify() {
-        return isVerbs() || isErm();
+        return isVerbs() || isErmCopy();
     }
 
     @Override

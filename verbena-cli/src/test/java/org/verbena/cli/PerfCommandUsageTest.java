@@ -53,6 +53,8 @@ class PerfCommandUsageTest {
         "erm-lat --events                    | erm-lat does not take --events",
         "erm-lat --consume                   | erm-lat does not take --consume",
         "erm-lat --inline=8                  | erm-lat does not take --inline",
+        "erm-reg --verify                    | erm-reg does not take --verify",
+        "erm-dereg --counters                | --counters is for tests of verbs, remote memory and channels",
         "erm-bw --qps=2                      | erm-bw does not take --qps",
         "erm-bw --connections=2              | erm-bw does not take --connections",
         "-d roce_eth0 write-bw erm-bw         | a process has roce_eth0 once, for verbs or for streams",
@@ -141,8 +143,8 @@ class PerfCommandUsageTest {
                 latency(PerfTest.TCP_LAT_SPIN, 4096, 6600), bandwidth(PerfTest.WRITE_BW, 20e9), bandwidth(
                         PerfTest.LIMIT_MEMCPY, 24e9), channel(PerfEnds.VERBENA, 1, 9e9), channel(PerfEnds.PLAIN, 1,
                                 3e9),
-                bandwidth(PerfTest.TCP_BW, 2e9));
-        assertThat(table(all)).contains("vs write", "vs stream")
+                bandwidth(PerfTest.TCP_BW, 2e9), remote(PerfTest.ERM_REG, List.of(330.0, 1.0, 1.0, 1.0, 1.0, 2.0), 0));
+        assertThat(table(all)).contains("vs write", "vs stream").containsPattern("erm-reg +4096 .* 0\\.002 +0 *\n")
                 .containsPattern("erm-lat +4096 .* 20\\.0x +1\\.10x *\n")
                 .containsPattern("erm-bw +4096 .* 0\\.75x +9\\.00x +0\\.90x +2\\.00x *\n")
                 .containsPattern("write-bw +4096 .* 0\\.83x +10\\.0x *\n");

@@ -39,7 +39,8 @@ import org.verbena.tests.faults.Wait;
 class PerfCommandTest {
     private static final String[] QUICK = {"--duration=5ms", "--warm-up=2ms"};
     private static final List<String> LATENCIES = List.of("limit-cacheline", "limit-twoline", "write-lat",
-            "write-imm-lat", "send-lat", "read-lat", "atomic-lat", "erm-lat", "tcp-lat-spin", "tcp-lat-block",
+            "write-imm-lat", "send-lat", "read-lat", "atomic-lat", "erm-lat", "erm-reg", "erm-dereg",
+            "tcp-lat-spin", "tcp-lat-block",
             "nio-lat-spin",
             "nio-lat-selectnow", "nio-lat-select", "nio-lat-block", "nio-lat-sleep", "nio-connect");
     private static final List<String> BANDWIDTHS = List.of("limit-memcpy", "write-bw", "send-bw", "read-bw", "erm-bw",
@@ -110,7 +111,8 @@ class PerfCommandTest {
 
     @Test
     void remoteMemoryHasToBeNamed() throws IOException {
-        JsonNode rows = json(quick("write-imm-lat", "erm-lat", "erm-bw", "--json", "--size=8,4k"));
+        JsonNode rows = json(quick("write-imm-lat", "erm-lat", "erm-reg", "erm-dereg", "erm-bw", "--json",
+                "--size=8,4k"));
         Set<String> seen = new TreeSet<>();
         for (JsonNode row : rows) {
             String test = row.get("test").asText();
@@ -125,8 +127,8 @@ class PerfCommandTest {
                 bandwidth(row);
             }
         }
-        assertThat(seen).containsExactly("erm-bw 4096", "erm-bw 8", "erm-lat 4096", "erm-lat 8", "write-imm-lat 4096",
-                "write-imm-lat 8");
+        assertThat(seen).containsExactly("erm-bw 4096", "erm-bw 8", "erm-dereg 4096", "erm-dereg 8", "erm-lat 4096",
+                "erm-lat 8", "erm-reg 4096", "erm-reg 8", "write-imm-lat 4096", "write-imm-lat 8");
     }
 
     /** Whose channels a row is of. */
