@@ -127,7 +127,7 @@ class DocsExamplesTest {
     @TestFactory
     Stream<DynamicTest> examplesOfChannelsRunAndPrintWhatTheySay() {
         return CHANNELS.entrySet().stream().map(e -> DynamicTest.dynamicTest(e.getKey(), () -> {
-            try (ExampleProcess p = ExampleProcess.withChannels(example(e.getKey()))) {
+            try (ExampleProcess p = ExampleProcess.withChannels(example(e.getKey()), 0)) {
                 assertThat(p.rest()).matches(e.getValue());
                 assertThat(p.code()).isZero();
             }
@@ -194,6 +194,25 @@ class DocsExamplesTest {
     }
 
     @Test
+    void theCallsOfSmcErmRunInTwoProcesses() throws IOException {
+        try (ExampleProcess receiver = ExampleProcess.withChannels(example("SmcErmCalls"), 0, "receiver")) {
+            String listening = receiver.line();
+            assertThat(listening).matches("listening on port [0-9]+");
+            int port = Integer.parseInt(listening.substring(listening.lastIndexOf(' ') + 1));
+            try (ExampleProcess sender = ExampleProcess.withChannels(example("SmcErmCalls"), port, "sender")) {
+                assertThat(sender.rest()).matches("""
+                        memory of 4096 bytes, memid [1-9][0-9]*
+                        SMC_ERM_CMD_COPY: done
+                        copied back: HELLO, THIS IS PROCESS [0-9]+
+                        no memory any more""");
+                assertThat(sender.code()).isZero();
+            }
+            assertThat(receiver.rest()).matches("SMC_ERM_CMD_COPY: [0-9]+ bytes at 64: hello, this is process [0-9]+");
+            assertThat(receiver.code()).isZero();
+        }
+    }
+
+    @Test
     void aPlainProgramHasVerbenasChannelsByTheAgentAlone(@TempDir Path dir) throws IOException {
         try (ExampleProcess p = ExampleProcess.plain(example("PlainEcho"))) {
             assertThat(p.rest()).isEqualTo("hello, through EPollSelectorProvider");
@@ -224,7 +243,8 @@ class DocsExamplesTest {
             names = files.filter(Files::isRegularFile).map(f -> f.getFileName().toString().replace(".java", ""))
                     .toList();
         }
-        Stream<String> known = Stream.of(List.of("HelloVerbs", "Metrics", "PlainEcho", "PlainSockets", "Services"),
+        Stream<String> known = Stream.of(List.of("HelloVerbs", "Metrics", "PlainEcho", "PlainSockets", "Services",
+                "SmcErmCalls"),
                 PRINTS.keySet(),
                 CHANNELS.keySet()).flatMap(Collection::stream);
         assertThat(names).containsExactlyInAnyOrderElementsOf(known.toList());

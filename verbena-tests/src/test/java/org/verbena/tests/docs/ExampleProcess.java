@@ -41,12 +41,12 @@ final class ExampleProcess implements AutoCloseable {
                 "--enable-native-access=org.verbena.linux", "-Dport=" + port), example, List.of(arguments));
     }
 
-    /** Starts with modules, Verbena's channels and their remote memory. */
-    static ExampleProcess withChannels(Path example) throws IOException {
+    /** Starts with modules, Verbena's channels and their remote memory, {@code port} as the property of that name. */
+    static ExampleProcess withChannels(Path example, int port, String... arguments) throws IOException {
         return new ExampleProcess(List.of("-p", path(CHANNELS), "--add-modules", "org.verbena.erm",
                 "--enable-native-access=org.verbena.linux", "--add-exports", "java.base/sun.nio.ch=org.verbena.sockets",
-                "--add-exports", "java.base/sun.net=org.verbena.sockets", "-Dverbena.stream.patience=60000"), example,
-                List.of());
+                "--add-exports", "java.base/sun.net=org.verbena.sockets", "-Dverbena.stream.patience=60000", "-Dport="
+                        + port), example, List.of(arguments));
     }
 
     /** Starts with nothing but options of the JVM's. */
