@@ -46,7 +46,7 @@ final class Peering {
     private boolean said;
     private boolean connecting;
     private boolean ended;
-    private String why = NOT_ASKED;
+    private String why = UNDECIDED;
     private @Nullable Link link;
     private @Nullable Handshake peer;
     private int connected;

@@ -2,27 +2,21 @@ package org.verbena.tests.compat;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Collections;
-import java.util.List;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
-
-import org.verbena.tests.Repository;
 
 /**
  * The agent of a later version, made from this one and its sources: it speaks the next version of the agreement between two
  * ends, and names features that this one has never heard of.
  */
 public final class NextAgent {
-    private static final String STREAM = "org/verbena/sockets/stream/";
     private static final String IN_JAR = "META-INF/modules/org.verbena.sockets/";
 
     private NextAgent() {}
@@ -35,18 +29,10 @@ public final class NextAgent {
      * @param folder for it, where nothing else is
      */
     public static Path make(Path agent, int oldest, Path folder) throws IOException {
-        Files.createDirectories(folder.resolve("added"));
-        SourcePatch p = SourcePatch.of(Repository.root().resolve("verbena-sockets/src/main/java"),
-                folder.resolve("added"), folder.resolve("sources"), STREAM.replace('/', '.').replaceAll("\\.$", ""));
-        p.replace("Greeting", " VERSION = 1;", " VERSION = 2;");
-        p.replace("Greeting", " OLDEST = 1;", " OLDEST = " + oldest + ";");
-        p.replace("Agreement", "Greeting\\.VERSION,\\s+Greeting\\.INTRODUCTIONS,", "Greeting.VERSION, -1L,");
-        Path classes = folder.resolve("classes");
-        Path sources = p.root().resolve(STREAM);
-        List<Path> classPath = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-                .map(Path::of).toList();
-        assertThat(Jars.compile(List.of(sources.resolve("Greeting.java"), sources.resolve("Agreement.java")), List.of(),
-                classPath, classes)).isEmpty();
+        Path classes = new StreamPatch(folder).replace("Greeting", " VERSION = 1;", " VERSION = 2;")
+                .replace("Greeting", " OLDEST = 1;", " OLDEST = " + oldest + ";")
+                .replace("Agreement", "Greeting\\.VERSION,\\s+Greeting\\.INTRODUCTIONS,", "Greeting.VERSION, -1L,")
+                .compile("Greeting", "Agreement");
         return copy(agent, classes, folder.resolve("verbena-agent.jar"));
     }
 
@@ -62,7 +48,7 @@ public final class NextAgent {
                 }
                 to.putNextEntry(new ZipEntry(e.getName()));
                 Path other = classes.resolve(e.getName().replace(IN_JAR, ""));
-                if (e.getName().startsWith(IN_JAR + STREAM) && Files.exists(other)) {
+                if (e.getName().startsWith(IN_JAR + StreamPatch.STREAM) && Files.exists(other)) {
                     Files.copy(other, to);
                     replaced++;
                 } else {

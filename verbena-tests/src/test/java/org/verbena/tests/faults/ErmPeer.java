@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -27,12 +28,15 @@ import org.verbena.erm.RemoteMemory;
 import org.verbena.linux.Errno;
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.sockets.VerbenaSocketOptions;
 import org.verbena.verbs.AccessFlags;
 
 /** One end of remote memory, which does what a test tells it: a command a line, and a line for an answer. */
 final class ErmPeer {
     /** The program opens channels as any other, and the agent makes them Verbena's. */
     static final String UNCHANGED = "erm.unchanged";
+    /** How long to wait for remote memory, in milliseconds. */
+    static final String TIMEOUT = "erm.timeout";
 
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final int ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
@@ -110,6 +114,7 @@ final class ErmPeer {
             case "spin" -> spin(Integer.parseInt(w[1]), Integer.parseInt(w[2]), w[3].equals("sleeps"), w[4].equals(
                     "first"));
             case "rounds" -> "ROUNDS " + Objects.requireNonNull(spin).rounds();
+            case "echo" -> echo(Integer.parseInt(w[1]));
             case "why" -> "WHY " + RemoteMemory.whyNot(channel());
             default -> throw new IllegalArgumentException(w[0]);
         };
@@ -172,7 +177,7 @@ final class ErmPeer {
 
     private String connected(String word, SocketChannel made) throws InterruptedException {
         channel = made;
-        Optional<RemoteMemory> found = RemoteMemory.of(made, LONG);
+        Optional<RemoteMemory> found = RemoteMemory.of(made, Duration.ofMillis(Long.getLong(TIMEOUT, LONG.toMillis())));
         memory = found.orElse(null);
         return word + " " + (found.isPresent() ? "ok" : RemoteMemory.whyNot(made));
     }
@@ -308,6 +313,21 @@ final class ErmPeer {
         memory().update(id, AccessFlags.LOCAL_WRITE | (rights.contains("r") ? AccessFlags.REMOTE_READ : 0) | (rights
                 .contains("w") ? AccessFlags.REMOTE_WRITE : 0), tag);
         return "CHANGED " + AccessFlags.toString(memory().localRegion(id).access());
+    }
+
+    /** Writes, and reads what an {@link EchoPeer} sends back. */
+    private String echo(int bytes) throws IOException {
+        ByteBuffer out = ByteBuffer.allocate(bytes);
+        new Random(bytes).nextBytes(out.array());
+        ByteBuffer in = ByteBuffer.allocate(bytes);
+        while (out.hasRemaining()) {
+            channel().write(out);
+        }
+        while (in.hasRemaining() && channel().read(in) >= 0) {
+            // the rest
+        }
+        return "ECHOED " + (in.flip().equals(out.flip()) ? "same" : "different") + " by " + channel().getOption(
+                VerbenaSocketOptions.TRANSPORT);
     }
 
     private String close() throws IOException {
