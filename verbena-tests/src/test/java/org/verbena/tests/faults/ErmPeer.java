@@ -25,11 +25,13 @@ import org.verbena.erm.CopyQueue;
 import org.verbena.erm.EventType;
 import org.verbena.erm.LocalRegion;
 import org.verbena.erm.RemoteMemory;
+import org.verbena.erm.Trespass;
 import org.verbena.linux.Errno;
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.WcStatus;
 
 /** One end of remote memory, which does what a test tells it: a command a line, and a line for an answer. */
 final class ErmPeer {
@@ -114,6 +116,8 @@ final class ErmPeer {
             case "spin" -> spin(Integer.parseInt(w[1]), Integer.parseInt(w[2]), w[3].equals("sleeps"), w[4].equals(
                     "first"));
             case "rounds" -> "ROUNDS " + Objects.requireNonNull(spin).rounds();
+            case "trespass" -> trespass(mine(w[1]), Integer.parseInt(w[2]), Long.parseLong(w[3]), Integer.parseInt(
+                    w[4]));
             case "echo" -> echo(Integer.parseInt(w[1]));
             case "why" -> "WHY " + RemoteMemory.whyNot(channel());
             default -> throw new IllegalArgumentException(w[0]);
@@ -264,6 +268,17 @@ final class ErmPeer {
     private String copy(int from, int to, long length) throws InterruptedException {
         int error = memory().copies().copy(from, 0, to, 0, length, CopyFlags.REMOTE_COMPLETION, 0);
         return error != 0 ? "REFUSED " + Errno.name(error) : "STATUS " + completion();
+    }
+
+    private String trespass(LocalRegion from, int to, long offset, int keyChange) throws InterruptedException {
+        Trespass.write(memory(), from, to, offset, keyChange);
+        while (!memory().copies().poll()) {
+            if (!memory().isOpen()) {
+                return "TRESPASSED ended";
+            }
+            memory().await(RemoteMemory.COMPLETIONS, LONG);
+        }
+        return "TRESPASSED " + WcStatus.toString(memory().copies().status());
     }
 
     /** Copies again and again, by all ways, until something refuses or fails. */

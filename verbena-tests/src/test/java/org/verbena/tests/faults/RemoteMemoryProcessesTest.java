@@ -54,6 +54,28 @@ class RemoteMemoryProcessesTest {
         }
     }
 
+    /** Neither its program nor Verbena in it has a hand in a copy: one end alone moves the bytes, both ways. */
+    @ParameterizedTest
+    @ValueSource(strings = {"allocate", "register"})
+    void theOtherEndDoesNothingForACopy(String how) throws Exception {
+        try (ErmEnds ends = ErmEnds.open()) {
+            Child client = ends.client();
+            Child server = ends.server();
+            int here = ErmEnds.region(client, server, how, MEBIBYTE, 1);
+            int there = ErmEnds.region(server, client, how, MEBIBYTE, 2);
+            int back = client.tell("allocate " + MEBIBYTE).awaitInt("REGION");
+            server.tell("remote").await("REMOTE");
+            server.stop();
+            assertThat(client.tell("copy " + there + " " + back + " " + MEBIBYTE).awaitInt("STATUS")).isZero();
+            client.tell("check " + back + " 2").await("SAME");
+            assertThat(client.tell("copy " + here + " " + there + " " + MEBIBYTE).awaitInt("STATUS")).isZero();
+            server.proceed();
+            assertThat(server.tell("copied from").awaitInt("COPIED")).isEqualTo(there);
+            assertThat(server.tell("copied").awaitInt("COPIED")).isEqualTo(there);
+            server.tell("check " + there + " 1").await("SAME");
+        }
+    }
+
     /** Bytes of the channel behind copies, what a fence holds back, and whole copies behind their last byte. */
     private static void orderIsKept(ErmEnds ends, String how, boolean lastByteIsLast) throws Exception {
         Child client = ends.client();
