@@ -91,8 +91,10 @@ class ErmWithoutPeerTest {
             assertThat(answer).isIn("the ends of the connection have not agreed upon rings yet",
                     "the other end's program has not asked for remote memory");
             String[] why = new String[1];
-            Wait.until(Child.LIMIT, () -> (why[0] = asks.tell("why").await("WHY")).equals(
-                    "the other end's program has not asked for remote memory"), () -> why[0]);
+            Wait.until(Child.LIMIT, () -> {
+                why[0] = asks.tell("why").await("WHY");
+                return why[0].equals("the other end's program has not asked for remote memory");
+            }, () -> why[0]);
         });
     }
 }
