@@ -51,7 +51,8 @@ public class SmcErmCalls {
             case SMC_ERM_CMD_COPY -> {
                 MemorySegment data = ev.addr();
                 String text = data.getString(0);
-                System.out.println("SMC_ERM_CMD_COPY: " + ev.len() + " bytes at " + buff.segmentOffset(data) + ": " + text);
+                System.out.println("SMC_ERM_CMD_COPY: " + ev.len() + " bytes at "
+                        + (data.address() - buff.address()) + ": " + text);
                 data.setString(0, text.toUpperCase(Locale.ROOT));
             }
             default -> throw new IllegalStateException("an uninteresting event: " + ev.event());
@@ -75,7 +76,7 @@ public class SmcErmCalls {
         System.out.println("SMC_ERM_CMD_COPY: done");
 
         sock.memory().channel().read(ByteBuffer.allocate(1));
-        check(sock.sendmsg(new Copy(SMC_ERM_CMD_FLAG_REMOTE_COMPL, length, theirs.memid(), AT, mine, 0))); // from there to here
+        check(sock.sendmsg(new Copy(SMC_ERM_CMD_FLAG_REMOTE_COMPL, length, theirs.memid(), AT, mine, 0))); // the other way
         expect(COPY_DONE, recvmsg(sock));
         System.out.println("copied back: " + message.getString(0));
 
