@@ -178,12 +178,17 @@ class DocsExamplesTest {
         }
     }
 
+    /** Where the process says that it listens. */
+    private static int port(ExampleProcess process) throws IOException {
+        String listening = process.line();
+        assertThat(listening).matches("listening on port [0-9]+");
+        return Integer.parseInt(listening.substring(listening.lastIndexOf(' ') + 1));
+    }
+
     @Test
     void theFirstProgramRunsInTwoProcesses() throws IOException {
         try (ExampleProcess server = ExampleProcess.onModulePath(example("HelloVerbs"), 0, "server")) {
-            String listening = server.line();
-            assertThat(listening).matches("listening on port [0-9]+");
-            int port = Integer.parseInt(listening.substring(listening.lastIndexOf(' ') + 1));
+            int port = port(server);
             try (ExampleProcess client = ExampleProcess.onModulePath(example("HelloVerbs"), port, "client")) {
                 assertThat(client.rest()).isEqualTo("received: hello from the server");
                 assertThat(client.code()).isZero();
@@ -196,9 +201,7 @@ class DocsExamplesTest {
     @Test
     void theCallsOfSmcErmRunInTwoProcesses() throws IOException {
         try (ExampleProcess receiver = ExampleProcess.withChannels(example("SmcErmCalls"), 0, "receiver")) {
-            String listening = receiver.line();
-            assertThat(listening).matches("listening on port [0-9]+");
-            int port = Integer.parseInt(listening.substring(listening.lastIndexOf(' ') + 1));
+            int port = port(receiver);
             try (ExampleProcess sender = ExampleProcess.withChannels(example("SmcErmCalls"), port, "sender")) {
                 assertThat(sender.rest()).matches("""
                         memory of 4096 bytes, memid [1-9][0-9]*

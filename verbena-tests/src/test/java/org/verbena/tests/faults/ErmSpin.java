@@ -66,7 +66,7 @@ final class ErmSpin {
                     throw new IllegalStateException("a completion of nothing");
                 }
             }
-            awaitEvent(n);
+            awaitEvent(begins ? n + 1 : n);
             copy(++n);
             rounds = n;
         }
@@ -89,7 +89,7 @@ final class ErmSpin {
         while (!events.poll()) {
             pause(RemoteMemory.EVENTS);
         }
-        if (events.type() != EventType.COPIED || events.length() != BYTES || events.userData() - number > 1) {
+        if (events.type() != EventType.COPIED || events.length() != BYTES || events.userData() != number) {
             throw new IllegalStateException(EventType.toString(events.type()) + " " + events.userData());
         }
     }
