@@ -174,10 +174,10 @@ final class Control extends Engine.Duty {
         if (error == Errno.EPROTO) {
             return false;
         }
-        sends.send(new Messages.Message(Messages.ADDED, m.id(), 0, 0, 0, 0, 0, error));
         if (error == 0) {
-            events.changed(RegionId.index(m.id()));
+            events.changed(RegionId.index(m.id())); // before the answer: who has it knows that the event is there
         }
+        sends.send(new Messages.Message(Messages.ADDED, m.id(), 0, 0, 0, 0, 0, error));
         return true;
     }
 
@@ -204,8 +204,8 @@ final class Control extends Engine.Duty {
         if (leaving.contains(m.id()) || !regions.changeRemote(m)) {
             return false;
         }
+        events.changed(RegionId.index(m.id())); // before the answer, as in added
         sends.send(new Messages.Message(Messages.UPDATED, m.id(), 0, 0, 0, 0, 0, m.errno())); // and copies that waited
-        events.changed(RegionId.index(m.id()));
         return true;
     }
 

@@ -34,9 +34,11 @@ class RemoteMemoryProcessesTest {
         server.tell("check " + there + " 1").await("SAME");
         server.tell("fill " + there + " 3").await("FILLED");
         assertThat(client.tell("copy " + there + " " + here + " " + MEBIBYTE).awaitInt("STATUS")).isZero();
+        assertThat(server.tell("copied from").awaitInt("COPIED")).isEqualTo(there);
         client.tell("check " + here + " 3").await("SAME");
         client.tell("fill " + here + " 4").await("FILLED");
         assertThat(server.tell("copy " + here + " " + there + " " + MEBIBYTE).awaitInt("STATUS")).isZero();
+        assertThat(client.tell("copied from").awaitInt("COPIED")).isEqualTo(here);
         server.tell("check " + there + " 4").await("SAME");
         assertThat(server.tell("deregister " + there).await("GONE")).endsWith("open");
         assertThat(client.tell("copy " + here + " " + there + " 1").await("REFUSED")).isEqualTo("ENOENT");
