@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -34,8 +33,6 @@ import org.verbena.tests.Repository;
 final class Lab {
     private static final Map<String, Integer> MACHINES = Map.of("a", 2, "b", 3);
     private static final String MINUTES_15 = "900";
-    private static final Pattern MAIN_CLASS = Pattern.compile(" org\\.verbena\\.\\S*\\.(\\w+)");
-    private static final Pattern OURS = Pattern.compile("^(?:\\{verbena}|/share/verbena) (\\w+)");
     private static final Set<String> OPTIONS = Set.of("--only", "--rows", "--cpus", "--list", "--at", "--limit",
             "--prepare");
 
@@ -201,6 +198,7 @@ final class Lab {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         String tests = System.getProperty("java.class.path");
         Map<String, String> variables = Map.of("java", java, "tests", tests, "verbena", java
+                + " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" // as in the virtual machines: a row is short
                 + " --enable-native-access=ALL-UNNAMED --add-exports java.base/sun.nio.ch=ALL-UNNAMED"
                 + " --add-exports java.base/sun.net=ALL-UNNAMED -cp " + tests + " org.verbena.cli.Main");
         String format = "%-33s %-22s %-22s %-7s %6s  %s%n";
@@ -243,19 +241,8 @@ final class Lab {
         return right;
     }
 
-    /** Where, and the name of the program, or of the class that a JVM starts with; of Verbena, which command. */
     private static String shown(Row.@Nullable Command c) {
-        if (c == null) {
-            return "-";
-        }
-        Matcher main = MAIN_CLASS.matcher(c.text());
-        if (main.find()) {
-            return c.place() + " " + main.group(1);
-        }
-        Matcher ours = OURS.matcher(c.text());
-        return c.place() + " " + (ours.find()
-                ? "verbena " + ours.group(1)
-                : c.text().replaceFirst(" .*", "").replaceFirst(".*/", ""));
+        return c == null ? "-" : c.place() + " " + c.program();
     }
 
     private static void clear(Path folder) throws IOException {

@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
@@ -33,7 +34,24 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
     private static final Set<String> KEYS = Set.of("ip", SERVER, "ready", CLIENT, "netem", "expect", "limit", "wire");
 
     /** A command and the place where it runs. */
-    record Command(String place, String text) {}
+    record Command(String place, String text) {
+        private static final Pattern VARIABLES = Pattern.compile("^(?:\\w+=(?:'[^']*'|\\S*) +)+");
+        private static final Pattern MAIN_CLASS = Pattern.compile(" org\\.verbena\\.\\S*\\.(\\w+)");
+        private static final Pattern OURS = Pattern.compile("^(?:\\{verbena}|/share/verbena) (\\w+)");
+
+        /** The name of the program, or of the class that a JVM starts with; of Verbena, which command. */
+        String program() {
+            String command = VARIABLES.matcher(text).replaceFirst("");
+            Matcher main = MAIN_CLASS.matcher(command);
+            if (main.find()) {
+                return main.group(1);
+            }
+            Matcher ours = OURS.matcher(command);
+            return ours.find()
+                    ? "verbena " + ours.group(1)
+                    : command.replaceFirst(" .*", "").replaceFirst(".*/", "");
+        }
+    }
 
     /** What has to be found in the output of a command, by its role: {@code server} or {@code client}. */
     record Expectation(String role, Pattern text) {}

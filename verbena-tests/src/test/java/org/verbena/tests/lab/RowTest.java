@@ -33,6 +33,19 @@ class RowTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource(quoteCharacter = '"', textBlock = """
+            /usr/bin/rping -s -v,                                              rping
+            ibv_devinfo,                                                       ibv_devinfo
+            {verbena} perf --listen,                                           verbena perf
+            JAVA_OPTIONS='-XX:+UseSerialGC -Da=b' N=1 /share/verbena rping -c,  verbena rping
+            TOPOLOGIES=ONE /share/conformance 'Sizes|Order',                   conformance
+            {java} -cp {tests} org.verbena.tests.lab.UdPingpong 4,             UdPingpong
+            """)
+    void aCommandIsShownByItsProgram(String text, String program) {
+        assertThat(new Row.Command("a", text).program()).isEqualTo(program);
+    }
+
     @Test
     void aRowIsOneForEachFamily() throws IOException {
         List<Row> rows = rows("""
