@@ -80,6 +80,8 @@ final class ErmPeer {
             case "open" -> open(Integer.parseInt(w[1]), () -> connect(w[2], Integer.parseInt(w[3])));
             case "take" -> open(Integer.parseInt(w[1]), this::accept);
             case "drop" -> drop();
+            case "keep" -> keep();
+            case "back" -> connected("BACK", more.removeLast());
             case "allocate" -> region(memory().allocate(Long.parseLong(w[1]), ALL, 0));
             case "register" -> region(memory().register(Arena.ofAuto().allocate(Long.parseLong(w[1])), ALL));
             case "fill" -> fill(regions.get(Integer.parseInt(w[1])), Long.parseLong(w[2]));
@@ -116,8 +118,9 @@ final class ErmPeer {
             case "spin" -> spin(Integer.parseInt(w[1]), Integer.parseInt(w[2]), w[3].equals("sleeps"), w[4].equals(
                     "first"));
             case "rounds" -> "ROUNDS " + Objects.requireNonNull(spin).rounds();
-            case "trespass" -> trespass(mine(w[1]), Integer.parseInt(w[2]), Long.parseLong(w[3]), Integer.parseInt(
-                    w[4]));
+            case "place" -> place(Integer.parseInt(w[1]));
+            case "trespass" -> trespass(w[1].equals("write"), mine(w[2]), new Trespass.Place(Integer.parseInt(w[3]),
+                    Long.parseLong(w[4])));
             case "echo" -> echo(Integer.parseInt(w[1]));
             case "why" -> "WHY " + RemoteMemory.whyNot(channel());
             default -> throw new IllegalArgumentException(w[0]);
@@ -209,6 +212,12 @@ final class ErmPeer {
         return "OPEN ok";
     }
 
+    /** The connection stays; others may be made beside it. */
+    private String keep() {
+        more.add(channel());
+        return "KEPT";
+    }
+
     private String drop() throws IOException {
         for (SocketChannel made : more) {
             made.close();
@@ -270,8 +279,13 @@ final class ErmPeer {
         return error != 0 ? "REFUSED " + Errno.name(error) : "STATUS " + completion();
     }
 
-    private String trespass(LocalRegion from, int to, long offset, int keyChange) throws InterruptedException {
-        Trespass.write(memory(), from, to, offset, keyChange);
+    private String place(int theirs) {
+        Trespass.Place there = Trespass.place(memory(), theirs);
+        return "PLACE " + there.rkey() + " " + there.address();
+    }
+
+    private String trespass(boolean write, LocalRegion own, Trespass.Place there) throws InterruptedException {
+        Trespass.post(memory(), write, own, there);
         while (!memory().copies().poll()) {
             if (!memory().isOpen()) {
                 return "TRESPASSED ended";
