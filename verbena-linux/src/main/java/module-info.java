@@ -15,5 +15,6 @@ module org.verbena.linux {
             org.verbena.verbs,
             org.verbena.shm,
             org.verbena.roce,
-            org.verbena.rdmacore;
+            org.verbena.rdmacore,
+            org.verbena.erm;
 }

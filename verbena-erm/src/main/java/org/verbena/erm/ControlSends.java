@@ -291,8 +291,8 @@ final class ControlSends {
         open.sge(local.memory(), localAt, c.length());
         if (tell) {
             Messages.put(message, 0, new Messages.Message(Messages.NOTICE, remote.id(), remoteAt, c.length(), 0, write
-                    ? Messages.WRITTEN
-                    : Messages.READ, c.userData(), 0));
+                    ? Notice.WRITTEN
+                    : Notice.READ, c.userData(), 0));
             open.send(posted + 1, write ? SendFlags.SIGNALED : SendFlags.SIGNALED | SendFlags.FENCE).inline(message, 0,
                     Messages.CONTROL_BYTES);
         }

@@ -1,6 +1,5 @@
 package org.verbena.erm;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
@@ -62,7 +61,7 @@ public final class CopyQueue {
     private final Bell bell;
     private final ReentrantLock shutting = new ReentrantLock();
     private final MemoryRegion leaving;
-    private final MemorySegment leavingNotices;
+    private final long leavingAddress;
     private @Nullable EventQueue events;
 
     // copies by number, modulo DEPTH; the numbers count from 0
@@ -99,7 +98,7 @@ public final class CopyQueue {
         this.link = link;
         queue = link.data().sendQueue();
         leaving = link.notices();
-        leavingNotices = leaving.segment();
+        leavingAddress = leaving.segment().address();
         done = link.copied();
         maxLength = link.maxLength();
         bell = link.copyBell();
@@ -197,7 +196,7 @@ public final class CopyQueue {
     /** The copy has been posted, and there is room for this behind it: what refuses it ends everything. */
     private void tell(int id, long offset, long length, long userData, boolean write, boolean signal) {
         long at = putNotice(posted, credit.used() + 1, id, offset, length, userData, write);
-        int error = queue.postSend(posted, howToTell(write, signal), leaving, at, Messages.NOTICE_BYTES);
+        int error = queue.postSend(posted, howToTell(write, signal), leaving, at, Notice.BYTES);
         if (error != 0) {
             link.fail("the notice of a copy could not be sent: " + Errno.name(error));
         }
@@ -212,7 +211,7 @@ public final class CopyQueue {
     private long putNotice(long number, int ofNotices, int id, long offset, long length, long userData, boolean write) {
         EventQueue taking = events;
         long at = link.leavingNotice((int) number & MASK);
-        Messages.putNotice(leavingNotices, at, id, write ? Messages.WRITTEN : Messages.READ, offset, length, userData,
+        Notice.put(leavingAddress + at, id, write ? Notice.WRITTEN : Notice.READ, offset, length, userData,
                 taking == null ? 0 : taking.taken().tellByNotice(ofNotices, credit.taken()));
         return at;
     }
@@ -329,7 +328,7 @@ public final class CopyQueue {
             if (tell) {
                 long at = putNotice(posted + i, credit.used() + ++tells, remote.id(), remoteAt, b.length[i],
                         b.userData[i], write);
-                open.send(posted + i, howToTell(write, signal)).sge(leaving, at, Messages.NOTICE_BYTES);
+                open.send(posted + i, howToTell(write, signal)).sge(leaving, at, Notice.BYTES);
             }
         }
         int error = open.complete();

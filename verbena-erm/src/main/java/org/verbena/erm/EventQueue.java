@@ -1,8 +1,8 @@
 package org.verbena.erm;
 
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
@@ -43,7 +43,9 @@ public final class EventQueue {
     private final CompletionQueue noticed;
     private final ReceiveQueue receives;
     private final Link link;
-    private final MemorySegment inbox;
+    /** Address of the notices that come, and how many there is room for. */
+    private final long inbox;
+    private final int slots;
     private final Gate gate = new Gate();
     private final Bell bell;
     private final Runnable tellTaken;
@@ -94,7 +96,8 @@ public final class EventQueue {
         this.tellTaken = tellTaken;
         noticed = link.noticed();
         receives = link.data().receiveQueue();
-        inbox = link.notices().segment();
+        inbox = link.notices().segment().address();
+        slots = link.leeway().notices();
         bell = link.eventBell();
         taken = new Taken(link.leeway().notices());
         asyncTaken = new Taken(link.leeway().asyncNotices());
@@ -182,20 +185,21 @@ public final class EventQueue {
         giveBack();
         while (noticed.startPoll() == 0) {
             int slot = (int) noticed.wrId();
-            boolean sound = noticed.status() == WcStatus.SUCCESS && noticed.byteLength() == Messages.NOTICE_BYTES;
+            boolean sound = noticed.status() == WcStatus.SUCCESS && noticed.byteLength() == Notice.BYTES;
             boolean dead = noticed.status() != WcStatus.SUCCESS;
             noticed.endPoll();
             if (dead) {
                 link.fail("the other end is gone");
                 continue;
             }
-            int at = slot * Messages.RECEIVE_BYTES;
-            int id = Messages.noticeId(inbox, at);
-            int kind = Messages.noticeKind(inbox, at);
-            long from = Messages.noticeOffset(inbox, at);
-            long bytes = Messages.noticeLength(inbox, at);
-            long data = Messages.noticeUserData(inbox, at);
-            int peerTook = Messages.noticeTaken(inbox, at);
+            long at = inbox + (long) Objects.checkIndex(slot, slots) * Messages.RECEIVE_BYTES;
+            long head = Notice.head(at);
+            int id = Notice.id(head);
+            int kind = Notice.kind(head);
+            long from = Notice.offset(at);
+            long bytes = Notice.length(at);
+            long data = Notice.userData(at);
+            int peerTook = Notice.taken(at);
             seen = slot;
             CopyQueue ours = copies;
             if (!sound || ours == null || !ours.credit().byNotice(peerTook)) {
@@ -209,7 +213,7 @@ public final class EventQueue {
                 return false;
             }
             if (verdict > 0) {
-                foundType = kind == Messages.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM;
+                foundType = kind == Notice.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM;
                 foundRegion = id;
                 foundOffset = from;
                 foundLength = bytes;
@@ -228,9 +232,9 @@ public final class EventQueue {
         if (ours == null) {
             return regions.wasThere(id) ? 0 : -1;
         }
-        int needed = kind == Messages.WRITTEN
+        int needed = kind == Notice.WRITTEN
                 ? AccessFlags.REMOTE_WRITE
-                : kind == Messages.READ ? AccessFlags.REMOTE_READ : -1;
+                : kind == Notice.READ ? AccessFlags.REMOTE_READ : -1;
         return needed > 0 && (ours.registered() & needed) != 0 && from >= 0 && bytes >= 0 && bytes <= ours.length()
                 && from <= ours.length() - bytes ? 1 : -1;
     }
@@ -347,7 +351,7 @@ public final class EventQueue {
                 return true;
             }
             asyncWaiting++;
-            own.add(new Own(kind == Messages.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM, id, from, bytes, data,
+            own.add(new Own(kind == Notice.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM, id, from, bytes, data,
                     true));
             waiting = own.size();
         }

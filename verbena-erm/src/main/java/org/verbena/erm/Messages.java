@@ -4,21 +4,18 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The messages between two ends, in the byte order of the machine's, little-endian: 48 bytes of {@link Control}, 40 bytes of
- * a notice.
+ * The messages of {@link Control} between two ends, 48 bytes in the byte order of the machine's, little-endian.
  *
  * <pre>
- * control: 0 type int, 4 id int, 8 address long, 16 length long, 24 key int, 28 access int, 32 tag long, 40 errno int, 44 int 0
- * notice:  0 id int, 4 kind int, 8 offset long, 16 length long, 24 user data long, 32 taken int, 36 int 0
+ * 0 type int, 4 id int, 8 address long, 16 length long, 24 key int, 28 access int, 32 tag long, 40 errno int, 44 int 0
  * </pre>
  *
- * A notice that comes by {@link Control} is of type {@link #NOTICE} there and has the offset in place of the address, the
+ * A {@link Notice} that comes by it is of type {@link #NOTICE} there and has the offset in place of the address, the
  * user data in that of the tag, and the kind in that of the access. The messages of an update have its number, from 1 on for
  * each region, in the errno's place.
  */
 final class Messages {
     static final int CONTROL_BYTES = 48;
-    static final int NOTICE_BYTES = 40;
     /** What a receive takes: longer than any message, so that a longer one is an error and is not cut off. */
     static final int RECEIVE_BYTES = 64;
 
@@ -43,11 +40,6 @@ final class Messages {
     static final int UPDATE = 9;
     /** The answer: id, number. */
     static final int UPDATED = 10;
-
-    /** Kind of a notice: bytes were written to the region. */
-    static final int WRITTEN = 1;
-    /** Bytes were read from it. */
-    static final int READ = 2;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
@@ -95,40 +87,5 @@ final class Messages {
     static Message message(MemorySegment from, long at) {
         return new Message(from.get(INT, at), from.get(INT, at + 4), from.get(LONG, at + 8), from.get(LONG, at + 16),
                 from.get(INT, at + 24), from.get(INT, at + 28), from.get(LONG, at + 32), from.get(INT, at + 40));
-    }
-
-    static void putNotice(MemorySegment into, long at, int id, int kind, long offset, long length, long userData,
-            int taken) {
-        into.set(INT, at, id);
-        into.set(INT, at + 4, kind);
-        into.set(LONG, at + 8, offset);
-        into.set(LONG, at + 16, length);
-        into.set(LONG, at + 24, userData);
-        into.set(INT, at + 32, taken);
-        into.set(INT, at + 36, 0);
-    }
-
-    static int noticeId(MemorySegment from, long at) {
-        return from.get(INT, at);
-    }
-
-    static int noticeKind(MemorySegment from, long at) {
-        return from.get(INT, at + 4);
-    }
-
-    static long noticeOffset(MemorySegment from, long at) {
-        return from.get(LONG, at + 8);
-    }
-
-    static long noticeLength(MemorySegment from, long at) {
-        return from.get(LONG, at + 16);
-    }
-
-    static long noticeUserData(MemorySegment from, long at) {
-        return from.get(LONG, at + 24);
-    }
-
-    static int noticeTaken(MemorySegment from, long at) {
-        return from.get(INT, at + 32);
     }
 }

@@ -26,9 +26,10 @@ import org.verbena.erm.ErmModel.End;
 final class ErmState {
     private static final Map<Class<?>, Set<String>> SKIPPED = Map.of(
             CopyQueue.class, Set.of("regions", "link", "queue", "done", "gate", "bell", "shutting", "leaving",
-                    "leavingNotices", "events", "batch", "contexts", "copies", "bytesWritten", "bytesRead", "failed",
+                    "leavingAddress", "events", "batch", "contexts", "copies", "bytesWritten", "bytesRead", "failed",
                     "context", "status"),
-            EventQueue.class, Set.of("regions", "noticed", "receives", "link", "inbox", "gate", "bell", "tellTaken",
+            EventQueue.class, Set.of("regions", "noticed", "receives", "link", "inbox", "slots", "gate", "bell",
+                    "tellTaken",
                     "shutting", "own", "dirty", "announced", "copies", "polled", "late", "lateOwn", "foundType",
                     "foundRegion", "foundOffset", "foundLength", "foundData"),
             ControlSends.class, Set.of("regions", "link", "attendant", "queue", "completed", "message", "lock", "then",

@@ -210,9 +210,9 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     }
 
     private void notice() {
-        MemorySegment bytes = Arena.ofAuto().allocate(Messages.NOTICE_BYTES, 8);
+        MemorySegment bytes = Arena.ofAuto().allocate(Notice.BYTES, 8);
         boolean odd = next(8) == 0;
-        Messages.putNotice(bytes, 0, id(), odd ? next(256) : 1 + next(2), odd ? number() : next(SIZE), odd
+        Notice.put(bytes.address(), id(), odd ? next(256) : 1 + next(2), odd ? number() : next(SIZE), odd
                 ? number()
                 : next(SIZE), 3, odd ? (int) number() : next(4));
         ScriptedVerbs.arrives(link.data(), bytes.toArray(ValueLayout.JAVA_BYTE));
@@ -320,7 +320,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
                 lastErrno = m.type() == Messages.ADDED ? m.errno() : lastErrno;
                 sent.merge(m.type(), 1, Integer::sum);
             }
-        } else if (bytes.byteSize() != Messages.NOTICE_BYTES) {
+        } else if (bytes.byteSize() != Notice.BYTES) {
             throw new AssertionError("a message of " + bytes.byteSize() + " bytes");
         }
     }
