@@ -5,6 +5,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 import org.verbena.linux.Errno;
@@ -16,10 +17,18 @@ import org.verbena.verbs.spi.VerbsProvider;
 /** The provider of libibverbs' devices; found by {@link java.util.ServiceLoader}. */
 public final class RdmaProvider implements VerbsProvider {
     static final String NAME = "rdmacore";
-    private static final Path KERNEL = Path.of("/sys/class/infiniband_verbs");
+
+    /** Where the kernel has a {@code uverbs0} for each device. */
+    private final Path kernel;
 
     /** For the service loader. */
-    public RdmaProvider() {}
+    public RdmaProvider() {
+        this(Path.of("/sys/class/infiniband_verbs"));
+    }
+
+    RdmaProvider(Path kernel) {
+        this.kernel = kernel;
+    }
 
     @Override
     public String name() {
@@ -53,20 +62,21 @@ public final class RdmaProvider implements VerbsProvider {
         return found;
     }
 
-    private static VerbsException none(Ibverbs library) {
-        List<String> kernel = kernelDevices();
-        return new VerbsException("list devices of " + library, Errno.ENODEV, kernel.isEmpty()
-                ? "the kernel has no RDMA device (" + KERNEL + "): load its driver, or rdma_rxe for one in software"
-                : "libibverbs has no driver for " + String.join(", ", kernel) + ": install ibverbs-providers");
+    private VerbsException none(Ibverbs library) {
+        List<String> found = kernelDevices();
+        return new VerbsException("list devices of " + library, Errno.ENODEV, found.isEmpty()
+                ? "the kernel has no RDMA device (" + kernel + "): load its driver, or rdma_rxe for one in software"
+                : "libibverbs has no driver for " + String.join(", ", found) + ": install ibverbs-providers");
     }
 
-    private static List<String> kernelDevices() {
+    private List<String> kernelDevices() {
         List<String> names = new ArrayList<>();
-        if (Files.isDirectory(KERNEL)) {
-            try (DirectoryStream<Path> all = Files.newDirectoryStream(KERNEL, "uverbs*")) {
+        if (Files.isDirectory(kernel)) {
+            try (DirectoryStream<Path> all = Files.newDirectoryStream(kernel, "uverbs*")) {
                 all.forEach(p -> names.add(p.getFileName().toString()));
+                Collections.sort(names);
             } catch (IOException e) {
-                names.add(KERNEL.toString()); // something is there
+                names.add(kernel.toString()); // something is there
             }
         }
         return names;

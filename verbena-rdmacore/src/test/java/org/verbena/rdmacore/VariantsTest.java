@@ -168,6 +168,27 @@ class VariantsTest {
                 "device mock0\ndevice mock1\ndevice mock2\n");
     }
 
+    /** The sentences differ by what the kernel has. */
+    @Test
+    void devicesWithoutDriver() throws Exception {
+        Path kernel = folder.resolve("class");
+        Map<String, String> none = Map.of("MOCK_DEVICES", "0", "KERNEL", kernel.toString());
+        Map<String, String> unknown = Map.of("MOCK_DEVICES", "-1", "KERNEL", kernel.toString());
+        String before = "list devices of " + library + ": ENODEV: ";
+        String nothing = before + "the kernel has no RDMA device (" + kernel
+                + "): load its driver, or rdma_rxe for one in software\n";
+        assertThat(run(KernelProgram.class, library, none)).isEqualTo(nothing);
+        Files.createFile(Files.createDirectory(kernel).resolve("abi_version"));
+        assertThat(run(KernelProgram.class, library, none)).isEqualTo(nothing);
+        Files.createDirectory(kernel.resolve("uverbs1"));
+        Files.createDirectory(kernel.resolve("uverbs0"));
+        for (Map<String, String> environment : List.of(none, unknown)) {
+            assertThat(run(KernelProgram.class, library, environment)).isEqualTo(before
+                    + "libibverbs has no driver for uverbs0, uverbs1: install ibverbs-providers\n");
+        }
+        assertThat(run(KernelProgram.class, library, Map.of("KERNEL", kernel.toString()))).isEqualTo("[mock0]\n");
+    }
+
     @Test
     void deviceThatCannotBeOpened() throws Exception {
         assertThat(run(ListProgram.class, library, Map.of("MOCK_NO_OPEN", "13"))).startsWith(
