@@ -25,7 +25,8 @@ final class FlowBytes {
     private static final int ATTR_PORT = 13;
     private static final int ATTR_FLAGS = 16;
     private static final int SPEC_SIZE = 4;
-    private static final int ACTION = 8;
+    static final int ACTION = 8;
+    static final int COUNT_BYTES = 16;
 
     /** A kind of specification: its size, where value and mask lie. */
     private record Shape(int bytes, int value, int mask) {}
@@ -67,7 +68,7 @@ final class FlowBytes {
             case FlowSpecType.VXLAN_TUNNEL, FlowSpecType.MPLS -> new Shape(16, 8, 12);
             case FlowSpecType.ACTION_TAG -> new Shape(12, ACTION, ACTION);
             case FlowSpecType.ACTION_DROP -> new Shape(8, ACTION, ACTION);
-            case FlowSpecType.ACTION_COUNT -> new Shape(16, ACTION, ACTION);
+            case FlowSpecType.ACTION_COUNT -> new Shape(COUNT_BYTES, ACTION, ACTION);
             default -> throw new VerbsException(verb, Errno.EOPNOTSUPP, "specifications of type " + FlowSpecType
                     .toString(type) + " are not known here");
         };

@@ -18,9 +18,6 @@ import org.verbena.verbs.VerbsException;
 
 /** What a device says of itself. Thread-safe: whoever asks keeps the device from being closed meanwhile. */
 final class Queries {
-    /** As of rdma-core 65; an older library fills less of it, and the rest stays zero. */
-    private static final int DEVICE_ATTR_EX_BYTES = 400;
-    private static final int PORT_ATTR_BYTES = 56;
     private static final int[] MTUS = {0, 256, 512, 1024, 2048, 4096};
 
     private final NativeContext verbs;
@@ -47,18 +44,18 @@ final class Queries {
     DeviceAttributes device(int maxInline) throws VerbsException {
         String verb = "query " + device;
         try (Arena arena = Arena.ofConfined()) {
-            Struct s = new Struct(arena, DEVICE_ATTR_EX_BYTES);
+            Struct s = new Struct(arena, DeviceLayout.EX_BYTES);
             boolean extended = verbs.has(Slot.QUERY_DEVICE_EX) && Calls.call(verbs.slot(verb, Slot.QUERY_DEVICE_EX),
-                    verbs.address, 0, s.address(), DEVICE_ATTR_EX_BYTES) << 32 == 0;
+                    verbs.address, 0, s.address(), DeviceLayout.EX_BYTES) << 32 == 0;
             if (!extended) {
-                s = new Struct(arena, DEVICE_ATTR_EX_BYTES);
+                s = new Struct(arena, DeviceLayout.EX_BYTES);
                 Calls.zero(verb, verbs.function(verb, IbvFunction.QUERY_DEVICE), verbs.address, s.address());
             }
             DeviceAttributes.Builder b = plain(s).maxInlineData(maxInline);
             if (extended) {
                 extended(s, b);
             } else {
-                b.capabilityFlags(s.getInt(116) & 0xffffffffL);
+                b.capabilityFlags(s.getInt(DeviceLayout.ATTR_DEVICE_CAP_FLAGS) & 0xffffffffL);
             }
             return b.build();
         }
@@ -66,59 +63,80 @@ final class Queries {
 
     /** {@code struct ibv_device_attr}. */
     private static DeviceAttributes.Builder plain(Struct s) {
-        return DeviceAttributes.builder().firmwareVersion(s.getText(0, 64)).nodeGuid(s.getBigLong(64))
-                .systemImageGuid(s.getBigLong(72)).maxMrSize(limit(s.getLong(80))).pageSizeCap(s.getLong(88))
-                .vendor(s.getInt(96), s.getInt(100)).hardwareVersion(s.getInt(104))
-                .maxQp(limit(s.getInt(108)), limit(s.getInt(112))).maxSge(limit(s.getInt(120))).maxCq(limit(s.getInt(
-                        128)), limit(s.getInt(132))).maxMr(limit(s.getInt(136))).maxPd(limit(s.getInt(
-                                140)))
-                .maxReadAtomic(s.getInt(144), s.getInt(156)).atomicCapability(s.getInt(164)).maxMw(limit(s.getInt(
-                        176)))
-                .maxMulticast(limit(s.getInt(188)), limit(s.getInt(192)), limit(s.getInt(196)))
-                .maxAh(limit(s.getInt(200))).maxSrq(limit(s.getInt(212)), limit(s.getInt(216)), limit(s.getInt(220)))
-                .maxPkeys(s.getShort(224)).localAckDelay(s.getByte(226)).physicalPortCount(s.getByte(227));
+        return DeviceAttributes.builder().firmwareVersion(s.getText(DeviceLayout.ATTR_FW_VER,
+                DeviceLayout.FW_VER_BYTES)).nodeGuid(s.getBigLong(DeviceLayout.ATTR_NODE_GUID))
+                .systemImageGuid(s.getBigLong(DeviceLayout.ATTR_SYS_IMAGE_GUID)).maxMrSize(limit(s.getLong(
+                        DeviceLayout.ATTR_MAX_MR_SIZE))).pageSizeCap(s.getLong(DeviceLayout.ATTR_PAGE_SIZE_CAP))
+                .vendor(s.getInt(DeviceLayout.ATTR_VENDOR_ID), s.getInt(DeviceLayout.ATTR_VENDOR_PART_ID))
+                .hardwareVersion(s.getInt(DeviceLayout.ATTR_HW_VER))
+                .maxQp(limit(s.getInt(DeviceLayout.ATTR_MAX_QP)), limit(s.getInt(DeviceLayout.ATTR_MAX_QP_WR))).maxSge(
+                        limit(s.getInt(DeviceLayout.ATTR_MAX_SGE))).maxCq(limit(s.getInt(
+                                DeviceLayout.ATTR_MAX_CQ)), limit(s.getInt(DeviceLayout.ATTR_MAX_CQE))).maxMr(limit(s
+                                        .getInt(DeviceLayout.ATTR_MAX_MR))).maxPd(limit(s.getInt(
+                                                DeviceLayout.ATTR_MAX_PD)))
+                .maxReadAtomic(s.getInt(DeviceLayout.ATTR_MAX_QP_RD_ATOM), s.getInt(
+                        DeviceLayout.ATTR_MAX_QP_INIT_RD_ATOM)).atomicCapability(s.getInt(DeviceLayout.ATTR_ATOMIC_CAP))
+                .maxMw(limit(s.getInt(
+                        DeviceLayout.ATTR_MAX_MW)))
+                .maxMulticast(limit(s.getInt(DeviceLayout.ATTR_MAX_MCAST_GRP)), limit(s.getInt(
+                        DeviceLayout.ATTR_MAX_MCAST_QP_ATTACH)), limit(s.getInt(
+                                DeviceLayout.ATTR_MAX_TOTAL_MCAST_QP_ATTACH)))
+                .maxAh(limit(s.getInt(DeviceLayout.ATTR_MAX_AH))).maxSrq(limit(s.getInt(DeviceLayout.ATTR_MAX_SRQ)),
+                        limit(s.getInt(DeviceLayout.ATTR_MAX_SRQ_WR)), limit(s.getInt(DeviceLayout.ATTR_MAX_SRQ_SGE)))
+                .maxPkeys(s.getShort(DeviceLayout.ATTR_MAX_PKEYS)).localAckDelay(s.getByte(
+                        DeviceLayout.ATTR_LOCAL_CA_ACK_DELAY)).physicalPortCount(s.getByte(
+                                DeviceLayout.ATTR_PHYS_PORT_CNT));
     }
 
     /** What {@code struct ibv_device_attr_ex} has beyond; a zero is what the device, or its library, does not know. */
     private static void extended(Struct s, DeviceAttributes.Builder b) {
-        if (s.getLong(240) != 0) {
-            b.odpCapabilities(OdpCapabilities.of((int) s.getLong(240), s.getInt(248), s.getInt(252), s.getInt(256),
-                    s.getInt(392)));
+        if (s.getLong(DeviceLayout.EX_ODP_GENERAL) != 0) {
+            b.odpCapabilities(OdpCapabilities.of((int) s.getLong(DeviceLayout.EX_ODP_GENERAL), s.getInt(
+                    DeviceLayout.EX_ODP_RC), s.getInt(DeviceLayout.EX_ODP_UC), s.getInt(DeviceLayout.EX_ODP_UD),
+                    s.getInt(DeviceLayout.EX_XRC_ODP_CAPS)));
         }
-        if (s.getLong(264) != 0) {
-            b.completionTimestampMask(s.getLong(264));
+        if (s.getLong(DeviceLayout.EX_COMPLETION_TIMESTAMP_MASK) != 0) {
+            b.completionTimestampMask(s.getLong(DeviceLayout.EX_COMPLETION_TIMESTAMP_MASK));
         }
-        if (s.getLong(272) != 0) {
-            b.coreClockKilohertz(s.getLong(272));
+        if (s.getLong(DeviceLayout.EX_HCA_CORE_CLOCK) != 0) {
+            b.coreClockKilohertz(s.getLong(DeviceLayout.EX_HCA_CORE_CLOCK));
         }
-        b.capabilityFlags(s.getLong(280) != 0 ? s.getLong(280) : s.getInt(116) & 0xffffffffL);
-        if (s.getInt(288) != 0) {
-            b.segmentationCapabilities(SegmentationCapabilities.builder().maxBytes(s.getInt(288)).queuePairTypes(
-                    s.getInt(292)).build());
+        b.capabilityFlags(s.getLong(DeviceLayout.EX_DEVICE_CAP_FLAGS_EX) != 0
+                ? s.getLong(DeviceLayout.EX_DEVICE_CAP_FLAGS_EX)
+                : s.getInt(DeviceLayout.ATTR_DEVICE_CAP_FLAGS) & 0xffffffffL);
+        if (s.getInt(DeviceLayout.EX_TSO_MAX) != 0) {
+            b.segmentationCapabilities(SegmentationCapabilities.builder().maxBytes(s.getInt(DeviceLayout.EX_TSO_MAX))
+                    .queuePairTypes(
+                            s.getInt(DeviceLayout.EX_TSO_QPTS)).build());
         }
-        if (s.getInt(300) != 0) {
-            b.rssCapabilities(RssCapabilities.builder().queuePairTypes(s.getInt(296)).maxIndirectionTables(s.getInt(
-                    300)).maxIndirectionTableSize(s.getInt(304)).hashFields((int) s.getLong(312)).hashFunctions(s
-                            .getByte(320)).build());
+        if (s.getInt(DeviceLayout.EX_RSS_MAX_TABLES) != 0) {
+            b.rssCapabilities(RssCapabilities.builder().queuePairTypes(s.getInt(DeviceLayout.EX_RSS_QPTS))
+                    .maxIndirectionTables(s.getInt(
+                            DeviceLayout.EX_RSS_MAX_TABLES)).maxIndirectionTableSize(s.getInt(
+                                    DeviceLayout.EX_RSS_MAX_TABLE_SIZE)).hashFields((int) s.getLong(
+                                            DeviceLayout.EX_RSS_HASH_FIELDS)).hashFunctions(s
+                                                    .getByte(DeviceLayout.EX_RSS_HASH_FUNCTION)).build());
         }
-        if (s.getInt(328) != 0) {
-            b.maxWorkQueues(s.getInt(328));
+        if (s.getInt(DeviceLayout.EX_MAX_WQ_TYPE_RQ) != 0) {
+            b.maxWorkQueues(s.getInt(DeviceLayout.EX_MAX_WQ_TYPE_RQ));
         }
-        if (s.getInt(336) != 0) {
-            b.packetPacingCapabilities(PacketPacingCapabilities.builder().minKilobits(s.getInt(332)).maxKilobits(s
-                    .getInt(336)).queuePairTypes(s.getInt(340)).build());
+        if (s.getInt(DeviceLayout.EX_PACING_MAX) != 0) {
+            b.packetPacingCapabilities(PacketPacingCapabilities.builder().minKilobits(s.getInt(
+                    DeviceLayout.EX_PACING_MIN)).maxKilobits(s
+                            .getInt(DeviceLayout.EX_PACING_MAX)).queuePairTypes(s.getInt(DeviceLayout.EX_PACING_QPTS))
+                    .build());
         }
-        if (s.getInt(344) != 0) {
-            b.rawPacketCapabilities(s.getInt(344));
+        if (s.getInt(DeviceLayout.EX_RAW_PACKET_CAPS) != 0) {
+            b.rawPacketCapabilities(s.getInt(DeviceLayout.EX_RAW_PACKET_CAPS));
         }
-        if (s.getShort(368) != 0) {
-            b.cqModeration(s.getShort(368), s.getShort(370));
+        if (s.getShort(DeviceLayout.EX_CQ_MAX_COUNT) != 0) {
+            b.cqModeration(s.getShort(DeviceLayout.EX_CQ_MAX_COUNT), s.getShort(DeviceLayout.EX_CQ_MAX_PERIOD));
         }
-        if (s.getLong(376) != 0) {
-            b.maxDeviceMemory(s.getLong(376));
+        if (s.getLong(DeviceLayout.EX_MAX_DM_SIZE) != 0) {
+            b.maxDeviceMemory(s.getLong(DeviceLayout.EX_MAX_DM_SIZE));
         }
-        if (s.getInt(396) != 0) {
-            b.physicalPortCount(s.getInt(396));
+        if (s.getInt(DeviceLayout.EX_PHYS_PORT_CNT_EX) != 0) {
+            b.physicalPortCount(s.getInt(DeviceLayout.EX_PHYS_PORT_CNT_EX));
         }
     }
 
@@ -136,23 +154,36 @@ final class Queries {
         String verb = "query port " + port + " of " + device;
         requireOpen(verb);
         try (Arena arena = Arena.ofConfined()) {
-            Struct s = new Struct(arena, PORT_ATTR_BYTES);
+            Struct s = new Struct(arena, DeviceLayout.PORT_BYTES);
             boolean extended = verbs.has(Slot.QUERY_PORT);
             Calls.zero(verb, extended
                     ? verbs.slot(verb, Slot.QUERY_PORT)
                     : verbs.function(verb, IbvFunction.QUERY_PORT), verbs.address, port, s.address(), extended
-                            ? PORT_ATTR_BYTES
+                            ? DeviceLayout.PORT_BYTES
                             : 0);
-            PortAttributes.Builder b = PortAttributes.builder().state(s.getInt(0)).mtu(mtu(s.getInt(4)), mtu(s.getInt(
-                    8))).gidTableLength(s.getInt(12)).capabilityFlags(s.getInt(16)).maxMessageSize(s.getInt(20)
-                            & 0xffffffffL).badPkeyCounter(s.getInt(24)).qkeyViolationCounter(s.getInt(28))
-                    .pkeyTableLength(s.getShort(32)).lid(s.getShort(34)).smLid(s.getShort(36)).lidMaskControl(s.getByte(
-                            38)).maxVirtualLaneNumber(s.getByte(39)).smServiceLevel(s.getByte(40)).subnetTimeout(s
-                                    .getByte(41)).initTypeReply(s.getByte(42)).activeWidth(s.getByte(43)).activeSpeed(s
-                                            .getInt(52) != 0 ? s.getInt(52) : s.getByte(44)).physicalState(s.getByte(
-                                                    45)).linkLayer(linkLayer(s.getByte(46)));
+            PortAttributes.Builder b = PortAttributes.builder().state(s.getInt(DeviceLayout.PORT_STATE)).mtu(mtu(s
+                    .getInt(DeviceLayout.PORT_MAX_MTU)), mtu(s.getInt(
+                            DeviceLayout.PORT_ACTIVE_MTU))).gidTableLength(s.getInt(DeviceLayout.PORT_GID_TBL_LEN))
+                    .capabilityFlags(s.getInt(DeviceLayout.PORT_PORT_CAP_FLAGS)).maxMessageSize(s.getInt(
+                            DeviceLayout.PORT_MAX_MSG_SZ)
+                            & 0xffffffffL).badPkeyCounter(s.getInt(DeviceLayout.PORT_BAD_PKEY_CNTR))
+                    .qkeyViolationCounter(s.getInt(DeviceLayout.PORT_QKEY_VIOL_CNTR))
+                    .pkeyTableLength(s.getShort(DeviceLayout.PORT_PKEY_TBL_LEN)).lid(s.getShort(DeviceLayout.PORT_LID))
+                    .smLid(s.getShort(DeviceLayout.PORT_SM_LID)).lidMaskControl(s.getByte(
+                            DeviceLayout.PORT_LMC)).maxVirtualLaneNumber(s.getByte(DeviceLayout.PORT_MAX_VL_NUM))
+                    .smServiceLevel(s.getByte(DeviceLayout.PORT_SM_SL)).subnetTimeout(s
+                            .getByte(DeviceLayout.PORT_SUBNET_TIMEOUT)).initTypeReply(s.getByte(
+                                    DeviceLayout.PORT_INIT_TYPE_REPLY)).activeWidth(s.getByte(
+                                            DeviceLayout.PORT_ACTIVE_WIDTH)).activeSpeed(s
+                                                    .getInt(DeviceLayout.PORT_ACTIVE_SPEED_EX) != 0
+                                                            ? s.getInt(DeviceLayout.PORT_ACTIVE_SPEED_EX)
+                                                            : s.getByte(DeviceLayout.PORT_ACTIVE_SPEED)).physicalState(s
+                                                                    .getByte(
+                                                                            DeviceLayout.PORT_PHYS_STATE)).linkLayer(
+                                                                                    linkLayer(s.getByte(
+                                                                                            DeviceLayout.PORT_LINK_LAYER)));
             if (extended) {
-                b.capabilityFlags2(s.getShort(48));
+                b.capabilityFlags2(s.getShort(DeviceLayout.PORT_PORT_CAP_FLAGS2));
             }
             return b.build();
         }
