@@ -339,3 +339,44 @@ uint64_t mock_time_poll(struct cq *cq, struct wc *wc, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) poll(cq, 16, wc);
     return now() - begin;
 }
+
+/* The functions of an object, by what they are called in C. */
+enum { EX_START_POLL = 0, EX_END_POLL = 2, EX_BYTE_LEN = 5, EX_TIMESTAMP = 13 };
+enum { EX_WRITE = 5, EX_SGES = 16, EX_START = 17, EX_COMPLETE = 18 };
+
+static void wr_post(struct own_qp *qp, struct sge *sge, uint32_t rkey, uint64_t to, unsigned flags) {
+    struct qp_ex *ex = &qp->ex;
+    ((void (*)(struct own_qp *)) ex->function[EX_START])(qp);
+    ex->wr_id = 1;
+    ex->wr_flags = flags;
+    ((void (*)(struct own_qp *, uint32_t, uint64_t)) ex->function[EX_WRITE])(qp, rkey, to);
+    ((void (*)(struct own_qp *, size_t, struct sge *)) ex->function[EX_SGES])(qp, 1, sge);
+    ((int (*)(struct own_qp *)) ex->function[EX_COMPLETE])(qp);
+}
+uint64_t mock_time_wr_post(struct own_qp *qp, struct sge *sge, uint32_t rkey, uint64_t to, uint64_t n) {
+    uint64_t begin = now();
+    for (uint64_t i = 0; i < n; i++) wr_post(qp, sge, rkey, to, 0);
+    return now() - begin;
+}
+static int cursor(struct own_cq *cq) {
+    uint64_t attr = 0;
+    return ((int (*)(struct own_cq *, void *)) cq->ex.function[EX_START_POLL])(cq, &attr);
+}
+uint64_t mock_time_poll_ex(struct own_cq *cq, uint64_t n) {
+    uint64_t begin = now();
+    for (uint64_t i = 0; i < n; i++) cursor(cq);
+    return now() - begin;
+}
+uint64_t mock_time_wr_post_and_poll(struct own_qp *qp, struct sge *sge, uint32_t rkey, uint64_t to, struct own_cq *cq,
+        uint64_t n) {
+    volatile uint64_t sum = 0;
+    uint64_t begin = now();
+    for (uint64_t i = 0; i < n; i++) {
+        wr_post(qp, sge, rkey, to, SIGNALED);
+        if (cursor(cq)) return 0; /* there is no completion */
+        sum += cq->ex.status + ((uint64_t (*)(struct own_cq *)) cq->ex.function[EX_TIMESTAMP])(cq)
+            + ((uint32_t (*)(struct own_cq *)) cq->ex.function[EX_BYTE_LEN])(cq);
+        ((void (*)(struct own_cq *)) cq->ex.function[EX_END_POLL])(cq);
+    }
+    return now() - begin;
+}

@@ -61,10 +61,15 @@ public class RdmaEnds {
     private final MemorySegment completions = arena.allocate(16 * 48, 8);
     private long nativeQp;
     private long nativeCq;
+    private long nativeExtendedQp;
+    private long nativeExtendedCq;
     private MemorySegment timePost;
     private MemorySegment timeReceive;
     private MemorySegment timePoll;
     private MemorySegment timePostAndPoll;
+    private MemorySegment timeExtendedPost;
+    private MemorySegment timeExtendedPoll;
+    private MemorySegment timeExtendedPostAndPoll;
 
     /** Compiles, opens, connects each queue pair with itself. */
     @Setup(Level.Trial)
@@ -76,7 +81,6 @@ public class RdmaEnds {
             context = Verbs.open("mock0");
             SharedLibrary mock = SharedLibrary.open(library.toString());
             Downcall.call(mock.find("mock_endless"), 1, 0, 0, 0, 0, 0);
-            MemorySegment argument = mock.find("mock_argument");
             ProtectionDomain pd = context.allocateProtectionDomain();
             region = pd.allocate(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
             rkey = region.rkey();
@@ -87,14 +91,20 @@ public class RdmaEnds {
                     .build());
             extendedQp = connected(pd.createQueuePair(QueuePairInitAttributes.builder(extendedCq, extendedCq)
                     .sendOperations(SendOperations.WRITE).build()));
+            nativeExtendedQp = argument(mock, "ibv_modify_qp");
+            extendedCq.startPoll();
+            nativeExtendedCq = argument(mock, "start_poll");
             qp = connected(pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxSendWr(16).build()));
-            nativeQp = Downcall.call(argument, arena.allocateFrom("ibv_modify_qp").address(), 0, 0, 0, 0, 0);
+            nativeQp = argument(mock, "ibv_modify_qp");
             cq.startPoll();
-            nativeCq = Downcall.call(argument, arena.allocateFrom("poll_cq").address(), 0, 0, 0, 0, 0);
+            nativeCq = argument(mock, "poll_cq");
             timePost = mock.find("mock_time_post");
             timeReceive = mock.find("mock_time_post_recv");
             timePoll = mock.find("mock_time_poll");
             timePostAndPoll = mock.find("mock_time_post_and_poll");
+            timeExtendedPost = mock.find("mock_time_wr_post");
+            timeExtendedPoll = mock.find("mock_time_poll_ex");
+            timeExtendedPostAndPoll = mock.find("mock_time_wr_post_and_poll");
         } finally {
             try (Stream<Path> all = Files.walk(folder)) {
                 all.sorted(Comparator.reverseOrder()).forEach(p -> p.toFile().delete()); // what is loaded stays loaded
@@ -109,6 +119,11 @@ public class RdmaEnds {
         request.set(ValueLayout.JAVA_INT, 48, rkey);
         receive.set(ValueLayout.JAVA_LONG, 16, element.address()); // struct ibv_recv_wr
         receive.set(ValueLayout.JAVA_INT, 24, 1);
+    }
+
+    /** The first argument of a verb's last call: the address of the object. */
+    private long argument(SharedLibrary mock, String verb) {
+        return Downcall.call(mock.find("mock_argument"), arena.allocateFrom(verb).address(), 0, 0, 0, 0, 0);
     }
 
     private static Path compile(Path folder) throws IOException, InterruptedException {
@@ -163,6 +178,26 @@ public class RdmaEnds {
     long timePostAndPoll() {
         request.set(ValueLayout.JAVA_INT, 32, 2);
         return Downcall.call(timePostAndPoll, nativeQp, request.address(), nativeCq, completions.address(), CALLS, 0);
+    }
+
+    /** A loop in C: {@code ibv_wr_start}, {@code _rdma_write}, {@code _set_sge_list}, {@code _complete}. */
+    long timeExtendedPost() {
+        return Downcall.call(timeExtendedPost, nativeExtendedQp, element.address(), rkey, remote, CALLS, 0);
+    }
+
+    /** A loop in C: {@code ibv_start_poll} that finds nothing. */
+    long timeExtendedPoll() {
+        return Downcall.call(timeExtendedPoll, nativeExtendedCq, CALLS, 0, 0, 0, 0);
+    }
+
+    /** A loop in C: a signalled write as above, its completion by the cursor with time stamp and length. */
+    long timeExtendedPostAndPoll() {
+        long nanos = Downcall.call(timeExtendedPostAndPoll, nativeExtendedQp, element.address(), rkey, remote,
+                nativeExtendedCq, CALLS);
+        if (nanos == 0) {
+            throw new IllegalStateException("there is no completion");
+        }
+        return nanos;
     }
 
     /** Closes the device. */
