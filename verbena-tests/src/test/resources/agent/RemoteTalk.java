@@ -13,9 +13,10 @@ public class RemoteTalk {
     public static void main(String[] words) throws Exception {
         if (words[0].equals("serve")) { // CONNECTIONS
             serve(Integer.parseInt(words[1]));
-        } else { // send HOST PORT PIECES CONNECTIONS; pieces 0: without an end
+        } else { // send HOST[,HOST] PORT PIECES CONNECTIONS: to each in turn; pieces 0: without an end
+            String[] hosts = words[1].split(",");
             for (int i = 0; i < Integer.parseInt(words[4]); i++) {
-                System.out.println(send(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]), i));
+                System.out.println(send(hosts[i % hosts.length], Integer.parseInt(words[2]), Integer.parseInt(words[3]), i));
             }
         }
     }

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.tests.cli.RoceNamespaces;
 
@@ -46,7 +48,12 @@ class RemoteStreamTest {
     }
 
     private static TalkProcess send(String arguments, String port, int pieces, int connections) throws IOException {
-        return talk.start(arguments, "send", RoceNamespaces.ADDRESS_B, port, "" + pieces, "" + connections);
+        return send(arguments, RoceNamespaces.ADDRESS_B, port, pieces, connections);
+    }
+
+    private static TalkProcess send(String arguments, String host, String port, int pieces, int connections)
+            throws IOException {
+        return talk.start(arguments, "send", host, port, "" + pieces, "" + connections);
     }
 
     private static void allArrives(TalkProcess server, TalkProcess client, int connections, long pieces)
@@ -73,14 +80,28 @@ class RemoteStreamTest {
         assertThat(bytes.get("received_by_" + other).asText()).isEqualTo("0");
     }
 
-    @Test
-    void allBytesGoByRingsWhereBothEndsHaveTheRule() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {RoceNamespaces.ADDRESS_B, RoceNamespaces.ADDRESS6_B})
+    void allBytesGoByRingsWhereBothEndsHaveTheRule(String host) throws Exception {
         RoceNamespaces.with(() -> talk.start(SERVER + PATIENT + to("server"), "serve", "3"), server -> {
-            TalkProcess client = send(CLIENT + PATIENT + to("client"), server.line(), 16, 3);
+            TalkProcess client = send(CLIENT + PATIENT + to("client"), host, server.line(), 16, 3);
             allArrives(server, client, 3, 16);
         });
         carried(summary("client"), 3, "{}", "" + 48 * PIECE, "96");
         carried(summary("server"), 3, "{}", "96", "" + 48 * PIECE);
+    }
+
+    /** Sessions are those of addresses: the same two processes have one by each. */
+    @Test
+    void connectionsByBothVersionsOfIpGoByRingsAtTheSameTime() throws Exception {
+        RoceNamespaces.with(() -> talk.start(SERVER + PATIENT + to("both-server"), "serve", "2"), server -> {
+            String port = server.line();
+            TalkProcess client = talk.start(CLIENT + PATIENT + to("both-client"), "send", RoceNamespaces.ADDRESS_B
+                    + "," + RoceNamespaces.ADDRESS6_B, port, "4", "2");
+            allArrives(server, client, 2, 4);
+        });
+        carried(summary("both-client"), 2, "{}", "" + 8 * PIECE, "64");
+        carried(summary("both-server"), 2, "{}", "64", "" + 8 * PIECE);
     }
 
     /** The first connection waits for its time-out, the others ask nobody. */
@@ -97,7 +118,8 @@ class RemoteStreamTest {
     void towardsAPeerWithoutTheRuleAllIsTcp() throws Exception {
         RoceNamespaces.with(() -> talk.start("stream.patience=1000" + WAITS + to("unruled"), "serve", "1"),
                 server -> {
-                    TalkProcess client = send(CLIENT + IMPATIENT + to("ruled"), server.line(), 2, 1);
+                    TalkProcess client = send(CLIENT + IMPATIENT + to("ruled"), RoceNamespaces.ADDRESS6_B, server
+                            .line(), 2, 1);
                     allArrives(server, client, 1, 2);
                 });
         carried(summary("ruled"), 0, "{\"plain_peer\":1}", "" + 2 * PIECE, HASH_BYTES);
@@ -117,7 +139,7 @@ class RemoteStreamTest {
     @Test
     void aServerThatIsKilledIsNoticed() throws Exception {
         RoceNamespaces.with(() -> talk.start(SERVER + PATIENT, "serve", "1"), server -> {
-            TalkProcess client = send(CLIENT + PATIENT + to("left"), server.line(), 0, 1);
+            TalkProcess client = send(CLIENT + PATIENT + to("left"), RoceNamespaces.ADDRESS6_B, server.line(), 0, 1);
             assertThat(client.line()).isEqualTo("begun");
             assertThat(server.line()).isEqualTo("begun");
             server.kill();

@@ -133,11 +133,12 @@ class RoceCommandTest {
                 });
     }
 
-    @Test
-    void betweenTwoNetworkNamespaces() throws Exception {
-        RoceNamespaces.with(() -> CommandProcess.start("perf", "--listen=" + RoceNamespaces.ADDRESS_B + ":0",
-                "--device=" + RoceNamespaces.DEVICE_B), listener -> {
-                    String connect = " --connect=" + RoceNamespaces.ADDRESS_B + ":" + port(listener);
+    @ParameterizedTest
+    @ValueSource(strings = {RoceNamespaces.ADDRESS_B, "[" + RoceNamespaces.ADDRESS6_B + "]"})
+    void betweenTwoNetworkNamespaces(String host) throws Exception {
+        RoceNamespaces.with(() -> CommandProcess.start("perf", "--listen=" + host + ":0", "--device="
+                + RoceNamespaces.DEVICE_B), listener -> {
+                    String connect = " --connect=" + host + ":" + port(listener);
                     moved(run("perf --json --verify --duration=20ms --warm-up=5ms --size=8,65536 --device="
                             + RoceNamespaces.DEVICE_A + connect + " write-lat send-lat write-bw read-bw"),
                             RoceNamespaces.DEVICE_A, 8);
@@ -147,9 +148,10 @@ class RoceCommandTest {
     /** The streams of the two ends take the device, and keep it; the listener has given it back that had it for verbs. */
     @Test
     void remoteMemoryBetweenTwoNetworkNamespaces() throws Exception {
-        RoceNamespaces.with(() -> CommandProcess.start("perf", "--listen=" + RoceNamespaces.ADDRESS_B + ":0",
-                "--device=" + RoceNamespaces.DEVICE_B), listener -> {
-                    String connect = " --connect=" + RoceNamespaces.ADDRESS_B + ":" + port(listener) + " --device="
+        String host = "[" + RoceNamespaces.ADDRESS6_B + "]";
+        RoceNamespaces.with(() -> CommandProcess.start("perf", "--listen=" + host + ":0", "--device="
+                + RoceNamespaces.DEVICE_B), listener -> {
+                    String connect = " --connect=" + host + ":" + port(listener) + " --device="
                             + RoceNamespaces.DEVICE_A;
                     String perf = "perf --json --verify --duration=20ms --warm-up=5ms --size=8,65536" + connect;
                     moved(run(perf + " write-lat"), RoceNamespaces.DEVICE_A, 2);

@@ -16,6 +16,9 @@ public final class RoceNamespaces {
     public static final String DEVICE_B = "roce_vcable1";
     public static final String ADDRESS_A = "10.47.92.1";
     public static final String ADDRESS_B = "10.47.92.2";
+    /** IPv6, of the prefix for documentation. */
+    public static final String ADDRESS6_A = "2001:db8:47:92::1";
+    public static final String ADDRESS6_B = "2001:db8:47:92::2";
 
     /** What starts in the other namespace. */
     @FunctionalInterface
@@ -39,20 +42,21 @@ public final class RoceNamespaces {
                 try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
                     NetworkLinks.createVeth(netlink, "vcable1", "vcable0");
                     NetworkLinks.move(netlink, NetworkLinks.index(netlink, "vcable0"), own);
-                    address(netlink, "vcable1", ADDRESS_B);
+                    address(netlink, "vcable1", ADDRESS_B, ADDRESS6_B);
                 }
                 return second.start();
             }); Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
-                address(netlink, "vcable0", ADDRESS_A);
+                address(netlink, "vcable0", ADDRESS_A, ADDRESS6_A);
                 first.run(other);
             }
             return 0;
         });
     }
 
-    private static void address(Netlink netlink, String name, String address) throws Exception {
+    private static void address(Netlink netlink, String name, String four, String six) throws Exception {
         int index = NetworkLinks.index(netlink, name);
-        NetworkAddresses.add(netlink, index, InetAddress.ofLiteral(address), 24);
+        NetworkAddresses.add(netlink, index, InetAddress.ofLiteral(four), 24);
+        NetworkAddresses.add(netlink, index, InetAddress.ofLiteral(six), 64);
         NetworkLinks.setUp(netlink, index);
         NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, "lo"));
     }
