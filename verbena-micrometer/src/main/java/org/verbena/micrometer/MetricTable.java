@@ -173,5 +173,10 @@ final class MetricTable {
         d.put(SamplePoint.DEVICE_BAD_PKEYS, "Packets received for a partition that the port is not in");
         d.put(SamplePoint.DEVICE_BAD_QUEUE_PAIRS, "Packets received for no queue pair that takes them");
         d.put(SamplePoint.DEVICE_BAD_ADDRESSES, "Packets received from another address than the peer's");
+        d.put(SamplePoint.DEVICE_BAD_SEQUENCES, "Packets received that their connection does not expect");
+        d.put(SamplePoint.DEVICE_CM_DROPPED, "Datagrams to the connection manager that were not read");
+        d.put(SamplePoint.DEVICE_CM_MALFORMED, "Datagrams to the connection manager that are none of its messages");
+        d.put(SamplePoint.DEVICE_CM_UNEXPECTED, "Messages to the connection manager that fit no connection");
+        d.put(SamplePoint.DEVICE_CM_REFUSED, "Connection requests refused because too many wait");
     }
 }

@@ -1,5 +1,6 @@
 package org.verbena.roce;
 
+import org.verbena.roce.cm.CmCounts;
 import org.verbena.roce.transport.Drop;
 import org.verbena.roce.transport.Transport;
 import org.verbena.roce.wire.WireCounts;
@@ -8,20 +9,25 @@ import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
- * Shows what the wire and the transport have counted of packets that are no queue pair's as points of the device. Used
- * under the context's lock.
+ * Shows what the wire, the transport and the connection manager have counted of packets that are no queue pair's as points
+ * of the device. Used under the context's lock.
  */
 final class DeviceCounts {
     private final CounterEntry device;
     private final Transport transport;
     private final WireCounts wire;
+    private final ManagementQueuePair management;
+    private final CmCounts messages;
     private long dropsShown;
     private long troublesShown;
 
-    DeviceCounts(CounterEntry device, Transport transport, WireCounts wire) {
+    DeviceCounts(CounterEntry device, Transport transport, WireCounts wire, ManagementQueuePair management,
+            CmCounts messages) {
         this.device = device;
         this.transport = transport;
         this.wire = wire;
+        this.management = management;
+        this.messages = messages;
     }
 
     /** After packets were taken or sent. */
@@ -32,7 +38,8 @@ final class DeviceCounts {
         raise(SamplePoint.DEVICE_TX_WIRE_BYTES, wire.sentBytes);
         raise(SamplePoint.DEVICE_RX_WIRE_BYTES, wire.receivedBytes);
         long drops = transport.dropped();
-        long troubles = wire.malformed + wire.icrcErrors + wire.sendErrors;
+        long troubles = wire.malformed + wire.icrcErrors + wire.sendErrors + management.dropped()
+                + messages.malformed + messages.unexpected + messages.refused;
         if (drops != dropsShown || troubles != troublesShown) {
             dropsShown = drops;
             troublesShown = troubles;
@@ -49,6 +56,11 @@ final class DeviceCounts {
         raise(SamplePoint.DEVICE_BAD_QUEUE_PAIRS,
                 transport.dropped(Drop.QUEUE_PAIR) + transport.dropped(Drop.OPCODE));
         raise(SamplePoint.DEVICE_BAD_ADDRESSES, transport.dropped(Drop.ADDRESS));
+        raise(SamplePoint.DEVICE_BAD_SEQUENCES, transport.dropped(Drop.SEQUENCE));
+        raise(SamplePoint.DEVICE_CM_DROPPED, management.dropped());
+        raise(SamplePoint.DEVICE_CM_MALFORMED, messages.malformed);
+        raise(SamplePoint.DEVICE_CM_UNEXPECTED, messages.unexpected);
+        raise(SamplePoint.DEVICE_CM_REFUSED, messages.refused);
     }
 
     private void raise(int point, long value) {

@@ -29,6 +29,7 @@ import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
@@ -59,6 +60,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmCarrier {
     private final Buffers buffers = new Buffers();
     private final TransportQueuePair transport;
     private final ArrayDeque<Arrived> arrived = new ArrayDeque<>();
+    private long dropped;
     private final Map<Ends, Path> paths = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1;
 
@@ -89,6 +91,11 @@ final class ManagementQueuePair implements QueuePairOwner, CmCarrier {
             n++;
         }
         return n;
+    }
+
+    /** How many datagrams were not set aside: with a wrong key or length, or too many at a time. */
+    long dropped() {
+        return dropped;
     }
 
     // ---- the agent's carrier
@@ -162,6 +169,8 @@ final class ManagementQueuePair implements QueuePairOwner, CmCarrier {
             GlobalRoutingHeader header = GlobalRoutingHeader.of(datagram);
             byte[] mad = datagram.asSlice(GlobalRoutingHeader.BYTES).toArray(ValueLayout.JAVA_BYTE);
             arrived.add(new Arrived(header.destination(), header.source(), PrivateData.of(mad)));
+        } else {
+            dropped++;
         }
         buffers.giveBack(wqe);
     }
@@ -178,7 +187,9 @@ final class ManagementQueuePair implements QueuePairOwner, CmCarrier {
 
     @Override
     public void count(int samplePoint, long n) {
-        // the agent counts
+        if (samplePoint == SamplePoint.QP_RX_LOST) { // all else the agent counts
+            dropped += n;
+        }
     }
 
     /** Its own buffers for what arrives, and nothing else. */

@@ -22,6 +22,7 @@ import org.verbena.roce.cm.PrivateData;
 import org.verbena.roce.cm.RdmaCmHeader;
 import org.verbena.roce.cm.RejectReason;
 import org.verbena.roce.wire.Gids;
+import org.verbena.roce.wire.WireCounts;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
@@ -36,6 +37,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.CounterEntry;
 
 /**
  * Connects queue pairs by address as librdmacm does: services are ports, requests carry its header, and peers may be
@@ -74,6 +76,11 @@ final class RoceConnectionManager extends ConnectionManager {
 
     private static int code(int mtu) {
         return Integer.numberOfTrailingZeros(mtu) - 7;
+    }
+
+    /** What the device has counted, its messages included. */
+    DeviceCounts counts(CounterEntry shown, WireCounts wire) {
+        return new DeviceCounts(shown, context.transport(), wire, management, agent.counts());
     }
 
     // ---- progress, under the lock and outside the transport

@@ -82,9 +82,9 @@ final class RoceContext extends Context {
         this.transport = transport;
         this.engine = engine;
         this.shown = shown;
-        counts = new DeviceCounts(shown.device(), transport, port.counts());
         numbers = new QueuePairNumbers((int) instance);
         connections = new RoceConnectionManager(this, port, device.guid());
+        counts = connections.counts(shown.device(), port.counts());
         firstQueue = 1 + (int) (instance >>> 33) % 0x3fff << 10;
         progress = new Progress(this, transport, engine, port.wire().descriptor(), device.progressByApplication());
         show(shown.device());

@@ -43,7 +43,8 @@ final class RoceCounted {
             SamplePoint.DEVICE_QP_ERRORS, SamplePoint.DEVICE_WAKE_UPS, SamplePoint.DEVICE_TX_WIRE_BYTES,
             SamplePoint.DEVICE_RX_WIRE_BYTES, SamplePoint.DEVICE_TX_ERRORS, SamplePoint.DEVICE_BAD_ICRC,
             SamplePoint.DEVICE_MALFORMED, SamplePoint.DEVICE_BAD_PKEYS, SamplePoint.DEVICE_BAD_QUEUE_PAIRS,
-            SamplePoint.DEVICE_BAD_ADDRESSES);
+            SamplePoint.DEVICE_BAD_ADDRESSES, SamplePoint.DEVICE_BAD_SEQUENCES, SamplePoint.DEVICE_CM_DROPPED,
+            SamplePoint.DEVICE_CM_MALFORMED, SamplePoint.DEVICE_CM_UNEXPECTED, SamplePoint.DEVICE_CM_REFUSED);
 
     static final ShownObjects.Counted ALL = new ShownObjects.Counted(
             SENDS | RECEIVES | WRITES | WRITTEN | READS | READ | RETRIES | RETRIED | PACKETS | REPEATED | CONGESTION,

@@ -218,6 +218,19 @@ public final class SamplePoint {
     public static final int DEVICE_BAD_QUEUE_PAIRS = 0x60d;
     /** Packets received that do not come from the address that their queue pair is connected to. */
     public static final int DEVICE_BAD_ADDRESSES = 0x60e;
+    /**
+     * Packets received that nothing in the state of their connection expects: answers that nobody waits for, reserved codes,
+     * requests behind a gap that was told of already, repetitions of READs and atomics that have been forgotten.
+     */
+    public static final int DEVICE_BAD_SEQUENCES = 0x60f;
+    /** Datagrams to the connection manager that were not read: a wrong Q_Key or length, more than it takes at a time. */
+    public static final int DEVICE_CM_DROPPED = 0x610;
+    /** Datagrams to the connection manager that are none of its messages. */
+    public static final int DEVICE_CM_MALFORMED = 0x611;
+    /** Messages to the connection manager that fit no connection, or not its state, or come from elsewhere. */
+    public static final int DEVICE_CM_UNEXPECTED = 0x612;
+    /** Requests to the connection manager that were refused because too many wait. */
+    public static final int DEVICE_CM_REFUSED = 0x613;
 
     // ---- sockets: all of a process, those that have ended too
 

@@ -309,6 +309,37 @@ abstract class SamplePointConformance extends ConnectionConformance {
         }
     }
 
+    /** A window is taken away by its own end, and by the peer. */
+    @Test
+    void windowsThatAreInvalidated() throws Exception {
+        needs(Feature.MEMORY_WINDOW_TYPE_2, Feature.SEND_INVALIDATE);
+        Pair p = connected(EndOptions.defaults(), EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.MW_BIND));
+        assumeTrue(p.near.context.supportsSamplePoint(SamplePoint.MR_INVALIDATIONS), "invalidations are not counted");
+        CountBook near = begin(p);
+        int first = p.far.run(SamplePointConformance::bound);
+        p.far.act(end -> {
+            assertPosted(end.qp.sendQueue().start().localInvalidate(9, SendFlags.SIGNALED, first).complete());
+            assertStatus(WcStatus.SUCCESS, 9, end.awaitSend());
+        });
+        assertCounts(p.far, "MR", "MR_BINDS", 1, "MR_INVALIDATIONS", 1);
+        int second = p.far.run(SamplePointConformance::bound);
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
+        assertPosted(p.near.qp.sendQueue().start().sendInvalidate(4, SendFlags.SIGNALED, second).complete());
+        assertStatus(WcStatus.SUCCESS, 4, p.near.awaitSend());
+        p.far.awaitReceive();
+        assertCounts(p.far, "MR", "MR_BINDS", 2, "MR_INVALIDATIONS", 2);
+        assertCounts(near, "MR");
+    }
+
+    /** The key of a new window of type 2, bound to an end's region. */
+    private static int bound(End end) throws VerbsException {
+        MemoryWindow w = end.keep(end.pd.allocateMemoryWindow(MemoryWindow.TYPE_2));
+        assertPosted(end.qp.sendQueue().start().bindMemoryWindow(8, SendFlags.SIGNALED, w, MemoryWindow.incrementRkey(
+                w.rkey()), end.region, end.region.address(), 64, AccessFlags.REMOTE_WRITE).complete());
+        assertStatus(WcStatus.SUCCESS, 8, end.awaitSend());
+        return w.rkey();
+    }
+
     @Test
     void requestsOfAWrongLength() throws Exception {
         Pair p = connected();

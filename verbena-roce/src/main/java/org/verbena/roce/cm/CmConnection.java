@@ -276,8 +276,7 @@ public final class CmConnection {
             case OFFERED -> send(new CmMessage.Receipt(transaction, localId, remoteId, CmMessage.ABOUT_REQUEST,
                     CmTimes.SERVICE, PrivateData.NONE));
             case ACCEPTED, TIME_WAIT -> sendAgain();
-            case REQUESTED, REPLIED, ESTABLISHED, ENDING -> { // it was late
-            }
+            case REQUESTED, REPLIED, ESTABLISHED, ENDING -> agent.counts.unexpected++; // it was late
         }
     }
 
@@ -300,8 +299,7 @@ public final class CmConnection {
             case REPLIED -> send(new CmMessage.Receipt(transaction, localId, remoteId, CmMessage.ABOUT_REPLY,
                     CmTimes.SERVICE, PrivateData.NONE));
             case ESTABLISHED, TIME_WAIT -> sendAgain(); // RTU, or why not
-            case OFFERED, ACCEPTED, ENDING -> { // it was late
-            }
+            case OFFERED, ACCEPTED, ENDING -> agent.counts.unexpected++; // it was late
         }
     }
 

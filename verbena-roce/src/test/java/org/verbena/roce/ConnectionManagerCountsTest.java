@@ -1,0 +1,71 @@
+package org.verbena.roce;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.roce.cm.CmCodec;
+import org.verbena.roce.cm.CmMessage;
+import org.verbena.roce.cm.PrivateData;
+import org.verbena.roce.cm.RdmaCmHeader;
+import org.verbena.verbs.ConnectionListener;
+import org.verbena.verbs.SamplePoint;
+
+/** Whatever comes to the connection manager and is not wanted is counted once, at the point that says why. */
+class ConnectionManagerCountsTest extends HandMadePackets {
+    private static final int MANAGEMENT = 1;
+    private static final int MANAGEMENT_QKEY = 0x8001_0000;
+    private static final int SERVICE = 7473;
+    /** Requests of one peer that wait. */
+    private static final int MOST = 1024;
+
+    private void say(int qkey, byte[] mad) throws Exception {
+        int[] words = new int[2 + mad.length / Integer.BYTES];
+        words[0] = qkey;
+        words[1] = MANAGEMENT;
+        ByteBuffer.wrap(mad).asIntBuffer().get(words, 2, words.length - 2);
+        send(peer, packet(UD_SEND_ONLY, DEFAULT_PKEY, MANAGEMENT, words), 0);
+    }
+
+    private void request(int id) throws Exception {
+        PrivateData data = new RdmaCmHeader(7, InetAddress.ofLiteral("127.66.6.8"), InetAddress.ofLiteral("127.0.0.1"))
+                .with(new byte[0]);
+        say(MANAGEMENT_QKEY, CmCodec.encode(new CmMessage.Request(id, id, RdmaCmHeader.service(SERVICE), 1, 0, 1, 1, 1,
+                17, 17, 15, CmMessage.RC, 0, 1, 7, 7, false, DEFAULT_PKEY, 3, new CmMessage.Route(PEER, context
+                        .queryGid(1,
+                                0), 0, 0, 0, 64, 14), data)));
+        cq.startPoll(); // has it taken
+    }
+
+    @Test
+    void whatIsNotRead() throws Exception {
+        byte[] message = CmCodec.encode(new CmMessage.Ready(1, 2, 3, PrivateData.NONE));
+        assertCounted(SamplePoint.DEVICE_CM_DROPPED, context, () -> say(MANAGEMENT_QKEY + 1, message));
+        assertCounted(SamplePoint.DEVICE_CM_DROPPED, context, () -> say(MANAGEMENT_QKEY, new byte[4]));
+        assertCounted(SamplePoint.DEVICE_CM_DROPPED, context, () -> say(MANAGEMENT_QKEY, new byte[CmCodec.BYTES + 4]));
+    }
+
+    @Test
+    void whatIsNoMessage() throws Exception {
+        assertCounted(SamplePoint.DEVICE_CM_MALFORMED, context, () -> say(MANAGEMENT_QKEY, new byte[CmCodec.BYTES]));
+    }
+
+    @Test
+    void messagesOfNoConnection() throws Exception {
+        assertCounted(SamplePoint.DEVICE_CM_UNEXPECTED, context, () -> say(MANAGEMENT_QKEY, CmCodec.encode(
+                new CmMessage.Ready(1, 2, 3, PrivateData.NONE))));
+    }
+
+    @Test
+    void oneRequestTooMany() throws Exception {
+        try (ConnectionListener listener = context.connectionManager().listen(new InetSocketAddress(InetAddress
+                .ofLiteral("0.0.0.0"), SERVICE))) {
+            for (int id = 1; id <= MOST; id++) {
+                request(id);
+            }
+            assertCounted(SamplePoint.DEVICE_CM_REFUSED, context, () -> request(MOST + 1));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package org.verbena.roce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.Netlink;
+import org.verbena.linux.NetlinkRequest;
+import org.verbena.linux.NetworkLinks;
+import org.verbena.linux.NetworkNamespace;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.CounterAttachAttributes;
+import org.verbena.verbs.Counters;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.SendFlags;
+
+/** A packet that the kernel does not take is counted, in a network namespace whose interface gets too small for it. */
+class SendErrorCountsTest {
+    private static final int RTM_NEWLINK = 16;
+    private static final int IFLA_IFNAME = 3;
+    private static final int IFLA_MTU = 4;
+    private static final int SMALL = 600;
+
+    @Test
+    void theInterfaceGetsSmaller() throws Exception {
+        long counted = NetworkNamespace.callInNew(() -> {
+            try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
+                NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, "lo"));
+                return sendingWhileItGetsSmaller(netlink);
+            }
+        });
+        assertThat(counted).isEqualTo(1);
+    }
+
+    private static void shrink(Netlink netlink) throws Exception {
+        netlink.request(new NetlinkRequest(RTM_NEWLINK, 0).append(new byte[16]).attribute(IFLA_IFNAME, "lo").attribute(
+                IFLA_MTU, SMALL), "set mtu of lo");
+    }
+
+    private static long sendingWhileItGetsSmaller(Netlink netlink) throws Exception {
+        try (Context context = RoceNetDevice.all().getFirst().open(); Counters counters = context.createCounters()) {
+            ProtectionDomain pd = context.allocateProtectionDomain();
+            CompletionQueue cq = context.createCompletionQueue(4);
+            QueuePair qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxSendWr(4).build());
+            MemoryRegion region = pd.allocate(4096, AccessFlags.LOCAL_WRITE);
+            qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(0).build());
+            qp.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(AddressVector.to(Gid.parse(
+                    "::ffff:127.66.6.8"))).pathMtu(1024).destinationQueuePair(0x123).rqPsn(1).maxDestReadAtomic(1)
+                    .minRnrTimer(1).build());
+            qp.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(1).timeout(0).retryCount(7).rnrRetry(7)
+                    .maxReadAtomic(1).build()); // nothing is sent twice
+            counters.attach(CounterAttachAttributes.of(SamplePoint.DEVICE_TX_ERRORS, 0), context);
+            assertThat(qp.sendQueue().postSend(1, SendFlags.SIGNALED, region, 0, 1000)).isZero();
+            assertThat(read(counters)).as("nobody is there, but it has left").isZero();
+            shrink(netlink);
+            assertThat(qp.sendQueue().postSend(2, SendFlags.SIGNALED, region, 0, 1000)).isZero();
+            long errors = read(counters);
+            counters.detach(context);
+            return errors;
+        }
+    }
+
+    private static long read(Counters counters) throws Exception {
+        long[] value = new long[1];
+        counters.read(value, 0);
+        return value[0];
+    }
+}
