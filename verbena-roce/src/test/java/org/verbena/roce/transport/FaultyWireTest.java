@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.FlushType;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
@@ -29,12 +30,28 @@ class FaultyWireTest {
     private static final long COUNTER = (long) OPS * SLOT;
     private static final long MEMORY = COUNTER + 4096;
     private static final int SRQ = 0x77;
+    /** Connections of a test, and how many of them may end by too many repetitions: seen were 0 to 9 of 600. */
+    private static final int RUNS = 100;
+    private static final int MOST_FAILURES = 10;
+    private static final int EACH_WAY = 30;
+    /** Bytes of a receive where both ends send, and bytes that stay zero behind it. */
+    private static final int PLACE = 5000 + 64;
+    private static final int SENT_FROM = 600_000;
 
     /** One request of the plan, and what has to come of it. */
-    private record Job(int index, int opcode, int length, int immediate) {
+    private record Job(int index, int opcode, int length, int immediate, long before, long after) {
         boolean takesReceive() {
             return opcode == SendOpcode.SEND || opcode == SendOpcode.SEND_IMM || opcode == SendOpcode.WRITE_IMM
                     || opcode == SendOpcode.SEND_INVALIDATE;
+        }
+
+        boolean isAtomic() {
+            return opcode == SendOpcode.FETCH_AND_ADD || opcode == SendOpcode.COMPARE_AND_SWAP;
+        }
+
+        /** Has no buffer of its own. */
+        boolean isBare() {
+            return opcode == SendOpcode.FLUSH || opcode == SendOpcode.ATOMIC_WRITE;
         }
 
         boolean isSend() {
@@ -75,6 +92,7 @@ class FaultyWireTest {
 
     private static List<Job> plan(Random random, int... opcodes) {
         List<Job> jobs = new ArrayList<>();
+        long counter = 0;
         for (int i = 0; i < OPS; i++) {
             int op = opcodes[random.nextInt(opcodes.length)];
             int length = switch (random.nextInt(4)) {
@@ -83,9 +101,25 @@ class FaultyWireTest {
                 case 2 -> 256 << random.nextInt(6);
                 default -> random.nextInt(MAX);
             };
-            jobs.add(new Job(i, op, op == SendOpcode.FETCH_AND_ADD ? 8 : Math.min(length, MAX), random.nextInt()));
+            length = switch (op) {
+                case SendOpcode.FETCH_AND_ADD, SendOpcode.COMPARE_AND_SWAP, SendOpcode.ATOMIC_WRITE -> Long.BYTES;
+                case SendOpcode.FLUSH -> 0;
+                default -> Math.min(length, MAX);
+            };
+            long after = switch (op) {
+                case SendOpcode.FETCH_AND_ADD -> counter + 1 + i;
+                case SendOpcode.COMPARE_AND_SWAP -> swaps(i) ? ~counter : counter;
+                default -> counter;
+            };
+            jobs.add(new Job(i, op, length, random.nextInt(), counter, after));
+            counter = after;
         }
         return jobs;
+    }
+
+    /** Whether a compare-and-swap of the plan finds what it expects. */
+    private static boolean swaps(int index) {
+        return index % 3 != 0;
     }
 
     private static void post(TestPair p, Job j, Random random) {
@@ -105,6 +139,14 @@ class FaultyWireTest {
         } else if (j.opcode == SendOpcode.FETCH_AND_ADD) {
             w.remoteAddress = p.far.at(COUNTER);
             w.compareOrAdd = 1L + j.index;
+        } else if (j.opcode == SendOpcode.COMPARE_AND_SWAP) {
+            w.remoteAddress = p.far.at(COUNTER);
+            w.compareOrAdd = swaps(j.index) ? j.before : j.before + 1;
+            w.swap = ~j.before;
+        } else if (j.opcode == SendOpcode.FLUSH) {
+            w.flushType = FlushType.GLOBAL;
+            w.flushLevel = FlushType.RANGE;
+            w.flushLength = HALF;
         } else {
             from += HALF;
             fill(near, from, j.index, j.length);
@@ -112,9 +154,13 @@ class FaultyWireTest {
         if (j.opcode == SendOpcode.SEND_INVALIDATE) {
             p.far.memory.addWindow(windowKey(j.index), 0, 8, 0, TestPair.FAR_NUMBER);
         }
-        boolean inline = j.length <= 200 && j.opcode != SendOpcode.READ && j.opcode != SendOpcode.FETCH_AND_ADD
+        boolean inline = j.length <= 200 && j.opcode != SendOpcode.READ && !j.isAtomic() && !j.isBare()
                 && random.nextBoolean();
-        if (inline) {
+        if (j.opcode == SendOpcode.ATOMIC_WRITE) {
+            w.compareOrAdd = near.memory.segment().get(ValueLayout.JAVA_LONG, from);
+        } else if (j.opcode == SendOpcode.FLUSH) {
+            w.sgeCount = 0;
+        } else if (inline) {
             w.flags |= SendFlags.INLINE;
             w.addInline(near.memory, TestEnd.KEY, near.at(from), j.length);
         } else if (j.length > 2 && random.nextBoolean()) {
@@ -181,15 +227,12 @@ class FaultyWireTest {
                 assertThat(r.immediate()).isEqualTo(j.immediate);
             }
         }
-        long counter = 0;
         for (int i = 0; i < done; i++) {
             Job j = jobs.get(i);
             switch (j.opcode) {
                 case SendOpcode.READ -> assertPattern(p.near, j.offset(), j.index, j.length);
-                case SendOpcode.FETCH_AND_ADD -> {
-                    assertThat(p.near.memory.segment().get(ValueLayout.JAVA_LONG, j.offset())).isEqualTo(counter);
-                    counter += 1L + j.index;
-                }
+                case SendOpcode.FETCH_AND_ADD, SendOpcode.COMPARE_AND_SWAP -> assertThat(p.near.memory.segment().get(
+                        ValueLayout.JAVA_LONG, j.offset())).isEqualTo(j.before);
                 default -> assertPattern(p.far, j.offset(), j.index, j.length);
             }
             if (j.opcode == SendOpcode.SEND_INVALIDATE) {
@@ -198,26 +241,27 @@ class FaultyWireTest {
         }
         if (done == OPS) {
             assertThat(got).hasSize(expected.size());
-            assertThat(p.far.memory.segment().get(ValueLayout.JAVA_LONG, COUNTER)).isEqualTo(counter);
+            assertThat(p.far.memory.segment().get(ValueLayout.JAVA_LONG, COUNTER)).isEqualTo(jobs.getLast().after);
             assertThat(p.far.qp.state()).isEqualTo(QueuePairState.RTS);
         } else {
-            assertFailedByTheRules(p, done);
+            assertFailedByTheRules(p.near, done);
         }
     }
 
     /** The only error that faults of a wire can make: too many repetitions. What follows is flushed. */
-    private static void assertFailedByTheRules(TestPair p, int done) {
-        assertThat(p.near.qp.state()).isEqualTo(QueuePairState.ERR);
-        assertThat(p.near.sent.get(done).status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
-        assertThat(p.near.sent.subList(done + 1, p.near.sent.size()))
+    private static void assertFailedByTheRules(TestEnd end, int done) {
+        assertThat(end.qp.state()).isEqualTo(QueuePairState.ERR);
+        assertThat(end.sent.get(done).status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
+        assertThat(end.sent.subList(done + 1, end.sent.size()))
                 .allSatisfy(s -> assertThat(s.status()).isEqualTo(WcStatus.WR_FLUSH_ERR));
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {256, 1024, 4096})
+    @ValueSource(ints = {256, 512, 1024, 2048, 4096})
     void everyByteArrivesOnceAndInOrder(int mtu) {
         int[] failed = new int[1];
-        Seeds.each(100, random -> {
+        int[] corrupted = new int[1];
+        Seeds.each(RUNS, random -> {
             TestPair p = new TestPair(random, QueuePairType.RC, MEMORY);
             p.near.mtu = mtu;
             p.far.mtu = mtu;
@@ -226,52 +270,86 @@ class FaultyWireTest {
             p.connect();
             p.network.faults = VirtualNetwork.Faults.ALL;
             List<Job> jobs = plan(random, SendOpcode.SEND, SendOpcode.SEND_IMM, SendOpcode.WRITE, SendOpcode.WRITE_IMM,
-                    SendOpcode.READ, SendOpcode.FETCH_AND_ADD, SendOpcode.SEND_INVALIDATE);
+                    SendOpcode.READ, SendOpcode.FETCH_AND_ADD, SendOpcode.COMPARE_AND_SWAP, SendOpcode.FLUSH,
+                    SendOpcode.ATOMIC_WRITE, SendOpcode.SEND_INVALIDATE);
             work(p, jobs, p.far.receives, random);
             check(p, jobs);
             failed[0] += p.near.qp.state() == QueuePairState.ERR ? 1 : 0;
+            corrupted[0] += p.network.corrupted;
         });
-        assertThat(failed[0]).as("connections that gave up, of 100").isLessThan(10);
+        assertThat(failed[0]).as("connections that gave up, of %s", RUNS).isLessThanOrEqualTo(MOST_FAILURES);
+        assertThat(corrupted[0]).as("packets that the ICRC has found damaged").isPositive();
     }
 
     @Test
     void xrcToo() {
-        Seeds.each(80, random -> {
+        int[] failed = new int[1];
+        Seeds.each(RUNS, random -> {
             TestPair p = new TestPair(random, QueuePairType.XRC_SEND, QueuePairType.XRC_RECV, MEMORY, false);
             p.connect();
             TestReceives queue = new TestReceives(p.far.memory, true);
             p.far.queues.put(SRQ, queue);
             p.network.faults = VirtualNetwork.Faults.ALL;
             List<Job> jobs = plan(random, SendOpcode.SEND, SendOpcode.SEND_IMM, SendOpcode.WRITE, SendOpcode.WRITE_IMM,
-                    SendOpcode.READ, SendOpcode.FETCH_AND_ADD);
+                    SendOpcode.READ, SendOpcode.FETCH_AND_ADD, SendOpcode.COMPARE_AND_SWAP, SendOpcode.FLUSH,
+                    SendOpcode.ATOMIC_WRITE);
             work(p, jobs, queue, random);
             check(p, jobs);
+            failed[0] += p.near.qp.state() == QueuePairState.ERR ? 1 : 0;
         });
+        assertThat(failed[0]).as("connections that gave up, of %s", RUNS).isLessThanOrEqualTo(MOST_FAILURES);
     }
 
     /** Both ends send at once, so that ACKs, answers and requests share the wire. */
     @Test
     void bothDirectionsAtOnce() {
-        Seeds.each(50, random -> {
+        int[] failed = new int[1];
+        Seeds.each(RUNS, random -> {
             TestPair p = new TestPair(random, QueuePairType.RC, 1 << 20).connect();
-            p.network.faults = new VirtualNetwork.Faults(5, 5, 5, 5, 5);
-            for (TestEnd end : List.of(p.near, p.far)) {
-                for (int i = 0; i < 30; i++) {
-                    end.receives.post(i, TestEnd.KEY, end.at(i * 5000L), 5000);
-                }
+            p.network.faults = VirtualNetwork.Faults.ALL;
+            int[] toFar = new int[EACH_WAY];
+            int[] toNear = new int[EACH_WAY];
+            for (int i = 0; i < EACH_WAY; i++) {
+                p.near.receives.post(i, TestEnd.KEY, p.near.at(i * PLACE), 5000);
+                p.far.receives.post(i, TestEnd.KEY, p.far.at(i * PLACE), 5000);
             }
-            for (int i = 0; i < 30; i++) {
-                p.near.send(i, 600_000, 1 + random.nextInt(5000));
-                p.far.send(i, 600_000, 1 + random.nextInt(5000));
+            for (int i = 0; i < EACH_WAY; i++) {
+                toFar[i] = send(p.near, i, i, random);
+                toNear[i] = send(p.far, i, EACH_WAY + i, random);
             }
-            p.run(() -> p.near.sent.size() == 30 && p.far.sent.size() == 30);
-            for (TestEnd end : List.of(p.near, p.far)) {
-                if (end.qp.state() == QueuePairState.RTS) {
-                    assertThat(end.received).extracting(TestEnd.Received::wrId).isSorted();
-                    assertThat(end.received).extracting(TestEnd.Received::status).containsOnly(WcStatus.SUCCESS);
-                }
-            }
+            p.run(() -> p.near.sent.size() == EACH_WAY && p.far.sent.size() == EACH_WAY);
+            checkOneWay(p.near, p.far, toFar, 0);
+            checkOneWay(p.far, p.near, toNear, EACH_WAY);
+            failed[0] += p.near.qp.state() == QueuePairState.ERR || p.far.qp.state() == QueuePairState.ERR ? 1 : 0;
         });
+        assertThat(failed[0]).as("connections that gave up, of %s", RUNS).isLessThanOrEqualTo(MOST_FAILURES);
+    }
+
+    /** A message of random length with a pattern of its own. */
+    private static int send(TestEnd from, int i, int pattern, Random random) {
+        int length = 1 + random.nextInt(5000);
+        fill(from, SENT_FROM + (long) i * PLACE, pattern, length);
+        from.send(i, SENT_FROM + (long) i * PLACE, length);
+        return length;
+    }
+
+    /** What the sender calls done has arrived, what has arrived is whole and in order, and only the wire is to blame. */
+    private static void checkOneWay(TestEnd from, TestEnd to, int[] lengths, int firstPattern) {
+        int done = 0;
+        while (done < EACH_WAY && from.sent.get(done).status() == WcStatus.SUCCESS) {
+            assertThat(from.sent.get(done).wrId()).isEqualTo(done);
+            done++;
+        }
+        List<TestEnd.Received> got = to.received.stream().filter(r -> r.status() == WcStatus.SUCCESS).toList();
+        assertThat(got).hasSizeGreaterThanOrEqualTo(done);
+        for (int i = 0; i < got.size(); i++) {
+            assertThat(got.get(i).wrId()).isEqualTo(i);
+            assertThat(got.get(i).bytes()).isEqualTo(lengths[i]);
+            assertPattern(to, (long) i * PLACE, firstPattern + i, lengths[i]);
+        }
+        if (done < EACH_WAY) {
+            assertFailedByTheRules(from, done);
+        }
     }
 
     /** What arrives by UC is whole, in order, and comes once. */

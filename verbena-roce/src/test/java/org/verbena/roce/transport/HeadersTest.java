@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -141,11 +142,18 @@ class HeadersTest {
             assertThat(b.get(0) & 0xff).isEqualTo(syndrome).isEqualTo(Aeth.syndrome(at));
             assertThat(at24(b, 1)).isEqualTo(msn & 0xffffff).isEqualTo(Aeth.msn(at));
         });
-        assertThat(Aeth.rnrNanos(0x20)).isEqualTo(655_360_000);
-        assertThat(Aeth.rnrNanos(0x21)).isEqualTo(10_000);
-        assertThat(Aeth.rnrNanos(0x2e)).isEqualTo(1_280_000);
-        assertThat(Aeth.rnrNanos(0x39)).isEqualTo(61_440_000);
-        assertThat(Aeth.rnrNanos(0x3f)).isEqualTo(491_520_000);
+    }
+
+    /** The table of IBTA volume 1, 9.7.5.2.8, in milliseconds as it has them. */
+    @Test
+    void timersOfReceiversThatAreNotReady() {
+        String[] milliseconds = ("655.36 0.01 0.02 0.03 0.04 0.06 0.08 0.12 0.16 0.24 0.32 0.48 0.64 0.96 1.28 1.92 2.56 3.84"
+                + " 5.12 7.68 10.24 15.36 20.48 30.72 40.96 61.44 81.92 122.88 163.84 245.76 327.68 491.52").split(" ");
+        assertThat(milliseconds).hasSize(32);
+        for (int code = 0; code < milliseconds.length; code++) {
+            assertThat(Aeth.rnrNanos(Aeth.RNR_NAK | code)).as("code %s", code).isEqualTo(new BigDecimal(
+                    milliseconds[code]).scaleByPowerOfTen(6).longValueExact());
+        }
     }
 
     @Test

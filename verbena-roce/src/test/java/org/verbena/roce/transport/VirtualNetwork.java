@@ -3,17 +3,19 @@ package org.verbena.roce.transport;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.function.Consumer;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.roce.wire.CheckedPackets;
 import org.verbena.verbs.Gid;
 
 /** Wires in virtual time, over which packets get lost, doubled, late and out of order by a seed. */
 final class VirtualNetwork {
-    /** Of each packet, in percent. A corrupt packet is one that the ICRC would drop. */
+    /** Of each packet, in percent. Of a corrupt packet some bits are others, and the ICRC decides what becomes of it. */
     record Faults(int drop, int duplicate, int reorder, int corrupt, int delay) {
         static final Faults NONE = new Faults(0, 0, 0, 0, 0);
         static final Faults ALL = new Faults(10, 10, 10, 10, 10);
@@ -39,13 +41,17 @@ final class VirtualNetwork {
 
     private static final long LATENCY_NANOS = 5_000;
     private static final long LATE_NANOS = 3_000_000;
+    private static final int MOST_BITS = 3;
 
     private final Random random;
     private final PriorityQueue<Flight> flights = new PriorityQueue<>(Comparator
             .<Flight>comparingLong(f -> f.at).thenComparingLong(f -> f.order));
+    private final CheckedPackets crc = new CheckedPackets();
     private long now = 1_000_000;
     private long order;
     Faults faults = Faults.NONE;
+    /** Packets that were damaged on the way, and whose ICRC told. */
+    int corrupted;
     /** Sees each packet that was sent, before anything happens to it. */
     Consumer<byte[]> tap = seen -> {};
 
@@ -74,8 +80,17 @@ final class VirtualNetwork {
     private void send(Gid from, Gid to, byte[] bytes, int ecn) {
         tap.accept(bytes.clone());
         for (int copies = happens(faults.duplicate) ? 2 : 1; copies > 0; copies--) {
-            if (happens(faults.drop) || happens(faults.corrupt)) {
+            byte[] arriving = bytes;
+            if (happens(faults.drop)) {
                 continue;
+            }
+            if (happens(faults.corrupt)) {
+                byte[] damaged = damaged(crc.withCrc(from, to, bytes));
+                if (!crc.isIntact(from, to, damaged)) {
+                    corrupted++;
+                    continue;
+                }
+                arriving = Arrays.copyOf(damaged, bytes.length); // it would be taken for what was sent
             }
             long at = now + LATENCY_NANOS;
             if (happens(faults.reorder)) {
@@ -84,8 +99,19 @@ final class VirtualNetwork {
             if (happens(faults.delay)) {
                 at += random.nextLong(LATE_NANOS);
             }
-            flights.add(new Flight(at, order++, from, to, bytes, ecn));
+            flights.add(new Flight(at, order++, from, to, arriving, ecn));
         }
+    }
+
+    /** With one bit to three that are others, but none that a router may change. */
+    private byte[] damaged(byte[] packet) {
+        byte[] p = packet.clone();
+        for (int n = 1 + random.nextInt(MOST_BITS); n > 0; n--) {
+            int bit = random.nextInt((p.length - 1) * Byte.SIZE);
+            int at = bit / Byte.SIZE < CheckedPackets.UNCHECKED ? bit / Byte.SIZE : bit / Byte.SIZE + 1;
+            p[at] ^= (byte) (1 << bit % Byte.SIZE);
+        }
+        return Arrays.equals(p, packet) ? damaged(packet) : p; // two that were one
     }
 
     /** A packet out of nowhere, which arrives at once. */
