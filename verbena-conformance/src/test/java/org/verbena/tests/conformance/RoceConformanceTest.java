@@ -51,7 +51,7 @@ class RoceConformanceTest extends VerbsConformance {
         }
     }
 
-    static final class Fixture implements ConformanceFixture {
+    static class Fixture implements ConformanceFixture {
         @Override
         public Context open() throws VerbsException {
             return Verbs.open("roce_lo");

@@ -1,0 +1,29 @@
+package org.verbena.tests.conformance;
+
+import org.verbena.verbs.Context;
+import org.verbena.verbs.VerbsException;
+
+/** Groups of the suite on {@code roce_lo} where polls leave all packets to the contexts' own threads. */
+class RoceEngineConformanceTest extends ConformanceSelection {
+    static final class Fixture extends RoceConformanceTest.Fixture {
+        private static final String PROGRESS = "verbena.roce.progress";
+
+        /** A context looks at the property when it is opened, and never again. */
+        @Override
+        public Context open() throws VerbsException {
+            synchronized (Fixture.class) {
+                System.setProperty(PROGRESS, "engine");
+                try {
+                    return super.open();
+                } finally {
+                    System.clearProperty(PROGRESS);
+                }
+            }
+        }
+    }
+
+    @Override
+    protected ConformanceFixture fixture() {
+        return new Fixture();
+    }
+}

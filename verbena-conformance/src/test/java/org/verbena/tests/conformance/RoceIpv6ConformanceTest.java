@@ -1,0 +1,161 @@
+package org.verbena.tests.conformance;
+
+import java.lang.reflect.Method;
+import java.net.InetAddress;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.InvocationInterceptor;
+import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Netlink;
+import org.verbena.linux.NetlinkRequest;
+import org.verbena.linux.NetworkAddresses;
+import org.verbena.linux.NetworkLinks;
+import org.verbena.linux.NetworkNamespace;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Verbs;
+import org.verbena.verbs.VerbsException;
+
+/** Groups of the suite over IPv6, in a network namespace with interfaces that have no other address. */
+@ExtendWith(RoceIpv6ConformanceTest.OwnNetwork.class)
+class RoceIpv6ConformanceTest extends ConformanceSelection {
+    /** As many contexts can be open. */
+    private static final int INTERFACES = 24;
+    /** For packets of 4096 bytes, as on loopback. */
+    private static final int MTU = 9000;
+    private static final int RTM_NEWLINK = 16;
+    private static final int IFLA_MTU = 4;
+    private static final int IFLA_IFNAME = 3;
+    private static final String PREFIX = "six";
+
+    /** Has all tests run by one thread, which is in a new namespace; that ends with the thread. */
+    static final class OwnNetwork implements BeforeAllCallback, AfterAllCallback, InvocationInterceptor {
+        private static @Nullable ExecutorService inside;
+
+        @Override
+        public void beforeAll(ExtensionContext extension) throws Exception {
+            if (extension.getRequiredTestClass() == RoceIpv6ConformanceTest.class) { // and not for each group
+                inside = Executors.newSingleThreadExecutor(work -> Thread.ofPlatform().daemon().unstarted(() -> run(
+                        work)));
+                inside.submit(OwnNetwork::makeInterfaces).get();
+            }
+        }
+
+        @Override
+        public void afterAll(ExtensionContext extension) {
+            if (extension.getRequiredTestClass() == RoceIpv6ConformanceTest.class && inside != null) {
+                inside.shutdownNow();
+                inside = null;
+            }
+        }
+
+        private static void run(Runnable work) {
+            try {
+                NetworkNamespace.callInNew(() -> {
+                    work.run();
+                    return true;
+                });
+            } catch (InterruptedException e) {
+                // the tests are over
+            } catch (Exception e) {
+                throw new IllegalStateException("a network namespace cannot be had", e);
+            }
+        }
+
+        private static boolean makeInterfaces() throws Exception {
+            try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
+                NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, "lo")); // by which own addresses are reached
+                for (int i = 0; i < INTERFACES; i += 2) {
+                    NetworkLinks.createVeth(netlink, PREFIX + i, PREFIX + (i + 1));
+                }
+                for (int i = 0; i < INTERFACES; i++) {
+                    int index = NetworkLinks.index(netlink, PREFIX + i);
+                    netlink.request(new NetlinkRequest(RTM_NEWLINK, 0).append(new byte[16]).attribute(IFLA_IFNAME,
+                            PREFIX
+                                    + i).attribute(IFLA_MTU, MTU), "set mtu of " + PREFIX + i);
+                    NetworkLinks.setUp(netlink, index);
+                    NetworkAddresses.add(netlink, index, InetAddress.ofLiteral("fd00:4791:" + i + "::1"), 64);
+                }
+                Await.until("interfaces that are up", () -> areUp(netlink), () -> "not all");
+                return true;
+            }
+        }
+
+        private static boolean areUp(Netlink netlink) throws VerbsException {
+            try {
+                return NetworkLinks.list(netlink).stream().filter(l -> l.up() && l.name().startsWith(PREFIX))
+                        .count() == INTERFACES;
+            } catch (LinuxException e) {
+                throw new VerbsException("list interfaces", e);
+            }
+        }
+
+        private static void proceed(Invocation<Void> invocation) throws Throwable {
+            ExecutorService network = inside;
+            if (network == null) {
+                throw new IllegalStateException("no network");
+            }
+            try {
+                network.submit(() -> {
+                    try {
+                        return invocation.proceed();
+                    } catch (Exception | Error e) {
+                        throw e;
+                    } catch (Throwable e) {
+                        throw new AssertionError(e);
+                    }
+                }).get();
+            } catch (ExecutionException e) {
+                throw e.getCause() == null ? e : e.getCause();
+            }
+        }
+
+        @Override
+        public void interceptBeforeEachMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> called,
+                ExtensionContext extension) throws Throwable {
+            proceed(invocation);
+        }
+
+        @Override
+        public void interceptTestMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> called,
+                ExtensionContext extension) throws Throwable {
+            proceed(invocation);
+        }
+
+        @Override
+        public void interceptTestTemplateMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> called,
+                ExtensionContext extension) throws Throwable {
+            proceed(invocation);
+        }
+    }
+
+    static final class Fixture extends RoceConformanceTest.Fixture {
+        /** Of an interface that no other context has. */
+        @Override
+        public Context open() throws VerbsException {
+            for (int i = 0;; i++) {
+                try {
+                    return Verbs.open("roce_" + PREFIX + i);
+                } catch (VerbsException e) {
+                    if (e.errno() != Errno.EADDRINUSE || i == INTERFACES - 1) {
+                        throw e;
+                    }
+                }
+            }
+        }
+    }
+
+    @Override
+    protected ConformanceFixture fixture() {
+        return new Fixture();
+    }
+}
