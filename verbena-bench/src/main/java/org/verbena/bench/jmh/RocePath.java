@@ -66,6 +66,12 @@ public class RocePath {
         return e.take();
     }
 
+    /** Receive, datagram of 64 bytes, poll both. */
+    @Benchmark
+    public long roceDatagram64(RoceDatagramEnds e) {
+        return e.round(64);
+    }
+
     /** A poll that finds nothing asks the kernel for packets. */
     @Benchmark
     public int rocePollEmpty(RoceEnds e) {

@@ -1,6 +1,5 @@
 package org.verbena.roce.transport;
 
-import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SamplePoint;
 
 /**
@@ -35,7 +34,8 @@ final class CongestionNotice {
         qp.owner.count(SamplePoint.QP_CNP_SENT, 1);
         Bth.put(a, Opcode.CNP, false, 0, qp.destination, false, 0);
         Bth.setBackwardCongestion(a);
-        RawMemory.fill(a + Bth.BYTES, BYTES, (byte) 0);
+        BigEndian.putLong(a + Bth.BYTES, 0);
+        BigEndian.putLong(a + Bth.BYTES + Long.BYTES, 0);
         qp.sendPacket(to, Wire.ECN_NOT_CAPABLE, Bth.BYTES + BYTES);
     }
 

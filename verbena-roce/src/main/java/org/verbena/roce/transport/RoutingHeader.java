@@ -23,8 +23,10 @@ final class RoutingHeader {
     /** Where the header is until the next one is made. */
     long of(ReceivedPacket p) {
         int udp = UDP_HEADER + p.length + ICRC;
-        RawMemory.fill(address, GlobalRoutingHeader.BYTES, (byte) 0);
         if (p.isIpv4()) {
+            BigEndian.putLong(address, 0);
+            BigEndian.putLong(address + 8, 0);
+            BigEndian.putInt(address + 16, 0);
             ipv4(address + GlobalRoutingHeader.BYTES - IPV4_HEADER, p, udp);
         } else {
             BigEndian.putInt(address, 6 << 28 | p.trafficClass << 20 | p.flowLabel);

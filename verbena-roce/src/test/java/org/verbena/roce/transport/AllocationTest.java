@@ -21,6 +21,8 @@ import org.verbena.verbs.WcStatus;
 class AllocationTest {
     private static final int ROUNDS = 20_000;
     private static final int MESSAGE = 5000;
+    private static final int DATAGRAM = 4000;
+    private static final int QKEY = 0x1234;
 
     /** An owner that makes no object itself. */
     private static final class Quiet implements QueuePairOwner, ReceiveSource, Memory {
@@ -29,7 +31,10 @@ class AllocationTest {
         private int free = receives.length;
         final Transport transport;
         final TransportQueuePair qp;
+        private @Nullable Path datagramPath;
+        private int datagramTo;
         long sent;
+        long received;
         long failed;
 
         Quiet(Wire wire, int number, int type) {
@@ -51,11 +56,24 @@ class AllocationTest {
                     .rnrRetry(7).maxReadAtomic(4).build(), null);
         }
 
+        void connectDatagrams(Wire wire, Gid own, Gid peer, int number) throws Exception {
+            datagramPath = wire.path(own, 0, peer, 0, 0, 1);
+            datagramTo = number;
+            qp.modify(QueuePairState.INIT, QueuePairAttributes.to(QueuePairState.INIT).qkey(QKEY).build(), null);
+            qp.modify(QueuePairState.RTR, QueuePairAttributes.to(QueuePairState.RTR).build(), null);
+            qp.modify(QueuePairState.RTS, QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build(), null);
+        }
+
         void post(int opcode) {
             SendWqe w = qp.sends().free(0).begin(1, opcode, SendFlags.SIGNALED);
             w.rkey = 1;
             w.remoteAddress = RawMemory.addressOf(MEMORY) + 16384;
-            w.addSge(1, RawMemory.addressOf(MEMORY) + 32768, opcode == SendOpcode.FETCH_AND_ADD ? 8 : MESSAGE);
+            w.addSge(1, RawMemory.addressOf(MEMORY) + 32768, opcode == SendOpcode.FETCH_AND_ADD
+                    ? 8
+                    : datagramPath == null ? MESSAGE : DATAGRAM);
+            w.path = datagramPath;
+            w.remoteQueuePair = datagramTo;
+            w.remoteQkey = QKEY;
             qp.post(1);
             transport.flush();
         }
@@ -123,6 +141,7 @@ class AllocationTest {
 
         @Override
         public void received(ReceiveSource source, ReceiveWqe wqe) {
+            received++;
             giveBack(wqe);
         }
 
@@ -162,8 +181,13 @@ class AllocationTest {
         LoopWire.join(near, far);
         Quiet a = new Quiet(near, 0x11, from);
         Quiet b = new Quiet(far, 0x12, type);
-        a.connect(near, here, there, 0x12);
-        b.connect(far, there, here, 0x11);
+        if (type == QueuePairType.UD) {
+            a.connectDatagrams(near, here, there, 0x12);
+            b.connectDatagrams(far, there, here, 0x11);
+        } else {
+            a.connect(near, here, there, 0x12);
+            b.connect(far, there, here, 0x11);
+        }
         near.loseOneOf = loseOneOf;
         far.loseOneOf = loseOneOf == 0 ? 0 : loseOneOf + 2;
         work(a, b, opcodes, ROUNDS); // classes are loaded, call sites linked
@@ -175,6 +199,7 @@ class AllocationTest {
         assertThat(bytes).as("bytes in %s operations", ROUNDS).isLessThan(ROUNDS / 10);
         assertThat(a.failed + b.failed).isZero();
         assertThat(a.sent).isEqualTo(2 * ROUNDS);
+        assertThat(type != QueuePairType.UD || b.received == 2 * ROUNDS).as("each datagram has arrived").isTrue();
     }
 
     @Test
@@ -197,5 +222,10 @@ class AllocationTest {
     @Test
     void uc() throws Exception {
         assertNothingAllocated(QueuePairType.UC, QueuePairType.UC, 0, SendOpcode.SEND, SendOpcode.WRITE);
+    }
+
+    @Test
+    void ud() throws Exception {
+        assertNothingAllocated(QueuePairType.UD, QueuePairType.UD, 0, SendOpcode.SEND, SendOpcode.SEND_IMM);
     }
 }
