@@ -27,7 +27,7 @@ import org.verbena.tests.DebianArchive.Unavailable;
  */
 final class Image {
     /** Raised when this class makes something else of the same recipe. */
-    private static final String VERSION = "1";
+    private static final String VERSION = "2";
     private static final Pattern LIBRARY = Pattern.compile("(?m)(?:^|=> )\\s*(/\\S+) \\(0x");
     private static final String LOADER = "lib64/ld-linux-x86-64.so.2";
     private static final String LIBRARIES = "usr/lib/x86_64-linux-gnu";
@@ -108,7 +108,7 @@ final class Image {
             cpio.folder("usr/" + merged);
             cpio.link(merged, "usr/" + merged);
         }
-        for (String f : List.of("proc", "sys", "dev", "run", "tmp", "share", "jdk", "etc")) {
+        for (String f : List.of("proc", "sys", "dev", "run", "tmp", "share", "jre", "etc")) {
             cpio.folder(f);
         }
         cpio.device("dev/console", 5, 1); // else the kernel starts init without an output

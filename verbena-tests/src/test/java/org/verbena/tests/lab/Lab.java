@@ -46,6 +46,7 @@ final class Lab {
     private final int cpus;
     private final Duration limit;
     private @Nullable Path image;
+    private @Nullable Path jre;
 
     private Lab(String[] arguments) {
         for (String a : arguments) {
@@ -101,16 +102,18 @@ final class Lab {
         Image made = new Image(lab, target);
         image = made.folder();
         Files.createDirectories(share);
+        JavaImage java = new JavaImage(target);
         if (options.containsKey("--prepare")) {
-            if (options.containsKey("--at") || rows.stream().anyMatch(r -> r.client().text().contains("/share/"))) {
+            if (options.containsKey("--at") || rows.stream().anyMatch(r -> r.mentions("/share/"))) {
+                java.make();
                 Modules.copy(share);
             }
-            if (options.containsKey("--at") || rows.stream().anyMatch(r -> r.client().text().contains(
-                    "/share/conformance"))) {
+            if (options.containsKey("--at") || rows.stream().anyMatch(r -> r.mentions("/share/conformance"))) {
                 Modules.copyConformance(share, conformance());
             }
             return 0;
         }
+        jre = java.folder();
         clear(Files.createDirectories(logs));
         Files.writeString(logs.resolve("versions"), made.versions());
         long start = System.nanoTime();
@@ -142,7 +145,7 @@ final class Lab {
         if (options.containsKey("--at")) {
             String command = String.join(" ", words);
             return List.of(new Row("command", 4, null, List.of(), new Row.Command(options.get("--at"), command),
-                    Map.of(), List.of(), limit, "any"));
+                    List.of(), List.of(), limit, "any"));
         }
         List<Path> files = new ArrayList<>();
         if (options.containsKey("--rows")) {
@@ -170,7 +173,7 @@ final class Lab {
             Place there = places.get(n);
             Integer number = MACHINES.get(n);
             if (number != null && !(there instanceof VirtualMachine v && v.isAlive())) {
-                VirtualMachine v = new VirtualMachine(n, number, cpus, image, share, logs);
+                VirtualMachine v = new VirtualMachine(n, number, cpus, image, share, jre, logs);
                 places.put(n, v);
                 started.add(v);
             }
@@ -201,7 +204,7 @@ final class Lab {
                 + " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" // as in the virtual machines: a row is short
                 + " --enable-native-access=ALL-UNNAMED --add-exports java.base/sun.nio.ch=ALL-UNNAMED"
                 + " --add-exports java.base/sun.net=ALL-UNNAMED -cp " + tests + " org.verbena.cli.Main");
-        String format = "%-33s %-22s %-22s %-7s %6s  %s%n";
+        String format = "%-41s %-22s %-22s %-7s %6s  %s%n";
         System.out.printf(format, "row", "server", "client", "verdict", "time", "packets of RoCEv2");
         for (Row row : rows) {
             start(row.places());

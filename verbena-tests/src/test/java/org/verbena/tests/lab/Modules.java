@@ -13,8 +13,7 @@ import java.util.stream.Stream;
 import org.verbena.tests.DebianArchive.Unavailable;
 
 /**
- * Verbena's modules and what they depend on, for virtual machines. Java is the one that runs the lab, which machines see as
- * it is.
+ * Verbena's modules and what they depend on, for virtual machines, where {@link JavaImage} runs them.
  */
 final class Modules {
     private static final Pattern OURS = Pattern.compile(
@@ -25,13 +24,7 @@ final class Modules {
     private Modules() {}
 
     /** Makes the folder {@code modules} and the command {@code verbena} in the folder that the machines share. */
-    static void copy(Path share) throws IOException, Unavailable {
-        Path home = Path.of(System.getProperty("java.home"));
-        if (!home.resolve("conf/security/java.security").toRealPath().startsWith(home.toRealPath())) {
-            throw new Unavailable(home
-                    + " has its configuration elsewhere, where virtual machines do not see it: point "
-                    + "JAVA_HOME to a JDK that is one folder");
-        }
+    static void copy(Path share) throws IOException {
         Path modules = share.resolve("modules");
         delete(modules);
         Files.createDirectories(modules);
@@ -45,7 +38,7 @@ final class Modules {
             }
         }
         command(share.resolve("verbena"), """
-                exec /jdk/bin/java ${JAVA_OPTIONS:--XX:TieredStopAtLevel=1} -XX:+UseSerialGC --module-path /share/modules \\
+                exec /jre/bin/java ${JAVA_OPTIONS:--XX:TieredStopAtLevel=1} -XX:+UseSerialGC --module-path /share/modules \\
                     --enable-native-access=org.verbena.linux,org.jline.terminal.ffm \\
                     --add-exports java.base/sun.nio.ch=org.verbena.sockets \\
                     --add-exports java.base/sun.net=org.verbena.sockets \\
@@ -78,7 +71,7 @@ final class Modules {
         }
         command(share.resolve("conformance"), """
                 echo "random input: ${SEEDS:-0.1} of the usual rounds (SEEDS=1: all)"
-                exec /jdk/bin/java ${JAVA_OPTIONS:--XX:TieredStopAtLevel=1} -XX:+UseSerialGC -Xmx160m --enable-native-access=ALL-UNNAMED \\
+                exec /jre/bin/java ${JAVA_OPTIONS:--XX:TieredStopAtLevel=1} -XX:+UseSerialGC -Xmx160m --enable-native-access=ALL-UNNAMED \\
                     -cp '%s' "-Dverbena.conformance.groups=$1" "-Dverbena.seeds=${SEEDS:-0.1}" \\
                     "-Dverbena.conformance.topologies=${TOPOLOGIES:-.*}" \\
                     -Djunit.jupiter.execution.timeout.default=300s org.junit.platform.console.ConsoleLauncher execute \\
@@ -102,7 +95,7 @@ final class Modules {
         }
     }
 
-    private static void delete(Path folder) throws IOException {
+    static void delete(Path folder) throws IOException {
         if (Files.exists(folder)) {
             try (Stream<Path> files = Files.walk(folder)) {
                 files.sorted(Comparator.reverseOrder()).forEach(f -> f.toFile().delete());

@@ -22,16 +22,18 @@ import org.jspecify.annotations.Nullable;
  * @param family of addresses: 4 or 6
  * @param server started first; may be absent
  * @param ready when the server can be asked; empty for at once
- * @param netem what {@code tc netem} does to what a virtual machine sends, by the machine's name
+ * @param netem what {@code tc netem} does to what virtual machines send and receive
  * @param expected what has to be found in the output, all of it
  * @param wire what has to be found in the capture: {@code roce}, {@code any}
  */
 record Row(String name, int family, @Nullable Command server, List<String> ready, Command client,
-        Map<String, String> netem, List<Expectation> expected, Duration limit, String wire) {
+        List<Netem> netem, List<Expectation> expected, Duration limit, String wire) {
     static final String SERVER = "server";
     static final String CLIENT = "client";
+    private static final String NETEM_IN = "netem-in";
     private static final Set<String> PLACES = Set.of("host", "a", "b");
-    private static final Set<String> KEYS = Set.of("ip", SERVER, "ready", CLIENT, "netem", "expect", "limit", "wire");
+    private static final Set<String> KEYS = Set.of("vary", "ip", SERVER, "ready", CLIENT, "netem", NETEM_IN, "expect", "limit",
+            "wire");
 
     /** A command and the place where it runs. */
     record Command(String place, String text) {
@@ -73,8 +75,13 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
             places.add(server.place);
         }
         places.add(client.place);
-        places.addAll(netem.keySet());
+        netem.forEach(n -> places.add(n.machine()));
         return places;
+    }
+
+    /** Whether one of its commands has this text. */
+    boolean mentions(String text) {
+        return client.text.contains(text) || (server != null && server.text.contains(text));
     }
 
     /** The rows of a file, in the grammar of {@code docs/lab.md}. */
@@ -91,7 +98,7 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
             }
             try {
                 if (text.startsWith("[") && text.endsWith("]")) {
-                    add(name, values, rows);
+                    addEach(name, values, rows);
                     name = text.substring(1, text.length() - 1);
                     values.clear();
                 } else {
@@ -107,17 +114,36 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
             }
         }
         try {
-            add(name, values, rows);
+            addEach(name, values, rows);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(file + ", line " + number + ": " + e.getMessage(), e);
         }
         return rows;
     }
 
-    private static void add(@Nullable String name, Map<String, List<String>> values, List<Row> rows) {
+    /** One for each combination of what varies, and named by it. */
+    private static void addEach(@Nullable String name, Map<String, List<String>> values, List<Row> rows) {
         if (name == null) {
             return;
         }
+        List<String> vary = values.getOrDefault("vary", List.of());
+        if (vary.isEmpty()) {
+            add(name, values, rows);
+            return;
+        }
+        String[] words = vary.getFirst().split("\\s+", -1);
+        if (words.length < 3 || !words[0].matches("[a-z]+")) {
+            throw new IllegalArgumentException("vary " + vary.getFirst() + ": has a name and at least two values");
+        }
+        for (String value : List.of(words).subList(1, words.length)) {
+            Map<String, List<String>> one = new LinkedHashMap<>();
+            values.forEach((k, v) -> one.put(k, v.stream().map(t -> t.replace("{" + words[0] + "}", value)).toList()));
+            one.put("vary", vary.subList(1, vary.size()));
+            addEach(name + "-" + value, one, rows);
+        }
+    }
+
+    private static void add(String name, Map<String, List<String>> values, List<Row> rows) {
         if (!values.containsKey(CLIENT)) {
             throw new IllegalArgumentException("[" + name + "] has no client");
         }
@@ -130,10 +156,15 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
                 throw new IllegalArgumentException("expect " + e + ": " + x.getDescription(), x);
             }
         }
-        Map<String, String> netem = new LinkedHashMap<>();
-        for (String n : values.getOrDefault("netem", List.of())) {
-            String[] words = two(n, Set.of("a", "b"));
-            netem.put(words[0], words[1]);
+        List<Netem> netem = new ArrayList<>();
+        for (String key : List.of("netem", NETEM_IN)) {
+            for (String n : values.getOrDefault(key, List.of())) {
+                String[] words = two(n, Set.of("a", "b"));
+                netem.add(new Netem(words[0], key.equals(NETEM_IN), words[1]));
+            }
+        }
+        if (netem.stream().map(n -> n.machine() + n.incoming()).distinct().count() < netem.size()) {
+            throw new IllegalArgumentException("[" + name + "] has netem for one machine and direction twice");
         }
         String wire = one(values, "wire", "roce");
         if (!Set.of("roce", "any").contains(wire)) {
@@ -151,7 +182,7 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
             rows.add(new Row(name, Integer.parseInt(family), values.containsKey(SERVER)
                     ? command(one(values, SERVER,
                             ""))
-                    : null, ready, command(one(values, CLIENT, "")), Map.copyOf(netem), List.copyOf(expected),
+                    : null, ready, command(one(values, CLIENT, "")), List.copyOf(netem), List.copyOf(expected),
                     limit, wire));
         }
     }

@@ -39,6 +39,7 @@ final class RowRun {
     private final Map<String, String> variables;
     private final Path logs;
     private final StringBuilder log = new StringBuilder();
+    private final List<String> impaired = new ArrayList<>();
 
     /**
      * @param places by name, those of the row and more
@@ -58,14 +59,17 @@ final class RowRun {
         long start = System.nanoTime();
         String problem;
         try {
-            for (Map.Entry<String, String> n : row.netem().entrySet()) {
-                place(n.getKey()).must("tc qdisc replace dev eth0 root netem " + n.getValue());
+            for (Netem n : row.netem()) {
+                place(n.machine()).must(n.begin());
             }
             problem = commands();
         } catch (IOException e) {
             problem = String.valueOf(e.getMessage());
         }
-        problem += endNetem(!problem.isEmpty());
+        String ended = endNetem();
+        if (problem.isEmpty()) {
+            problem = ended;
+        }
         double seconds = (System.nanoTime() - start) / 1e9;
         Thread.sleep(SETTLE);
         List<RocePacket> packets = new ArrayList<>();
@@ -84,19 +88,32 @@ final class RowRun {
                     + "\nkernel messages of " + witness.name() + ":\n" + messages(witness));
             witness.capture().copy(began, logs.resolve(file + ".pcap"));
         }
-        return new Verdict(problem, seconds, summary(packets));
+        return new Verdict(problem, seconds, summary(packets) + (impaired.isEmpty()
+                ? ""
+                : "; lost: " + String.join(", ", impaired)));
     }
 
-    /** On each machine, whatever became of the other; empty, or what is wrong. */
-    private String endNetem(boolean failed) throws InterruptedException {
+    /**
+     * On each machine, whatever became of the others; empty, or what is wrong. A row that was to lose packets, and lost
+     * none, has shown nothing.
+     */
+    private String endNetem() throws InterruptedException {
         String problem = "";
-        for (String n : row.netem().keySet()) {
+        long lost = 0;
+        for (Netem n : row.netem()) {
             try {
-                log.append(n).append(": ").append(place(n).must(
-                        "tc -s qdisc show dev eth0; tc qdisc del dev eth0 root")).append('\n');
-            } catch (IOException e) {
-                problem = failed ? "" : String.valueOf(e.getMessage());
+                String output = place(n.machine()).must(n.end());
+                log.append(n).append('\n').append(output).append('\n');
+                Netem.Counts c = Netem.counts(output);
+                lost += c.dropped();
+                impaired.add(n.machine() + (n.incoming() ? "<" : ">") + " " + c.dropped() + "/" + (c.passed() + c
+                        .dropped()));
+            } catch (IOException | IllegalArgumentException e) {
+                problem = String.valueOf(e.getMessage());
             }
+        }
+        if (problem.isEmpty() && lost == 0 && row.netem().stream().anyMatch(Netem::loses)) {
+            return "netem: lost no packet, so nothing was seen: send more of them";
         }
         return problem;
     }

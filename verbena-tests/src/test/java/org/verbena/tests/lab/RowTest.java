@@ -56,6 +56,7 @@ class RowTest {
                 ready tcp 18515
                 client host ask {a}
                 netem a loss 1% delay 2ms
+                netem-in b duplicate 1%
                 expect client all is well
                 expect client so it ends
                 expect server served
@@ -65,12 +66,32 @@ class RowTest {
         Row row = rows.getFirst();
         assertThat(row.server()).isEqualTo(new Row.Command("a", "serve {a}"));
         assertThat(row.client()).isEqualTo(new Row.Command("host", "ask {a}"));
-        assertThat(row.netem()).containsEntry("a", "loss 1% delay 2ms");
+        assertThat(row.netem()).containsExactly(new Netem("a", false, "loss 1% delay 2ms"), new Netem("b", true,
+                "duplicate 1%"));
         assertThat(row.expected()).extracting(e -> e.role() + ": " + e.text()).containsExactly("client: all is well",
                 "client: so it ends", "server: served");
         assertThat(row.ready()).containsExactly("tcp", "18515");
         assertThat(row.limit()).hasSeconds(7);
-        assertThat(row.places()).containsExactly("a", "host");
+        assertThat(row.places()).containsExactly("a", "host", "b");
+        assertThat(row.mentions("serve")).isTrue();
+        assertThat(row.mentions("/share/")).isFalse();
+    }
+
+    @Test
+    void aRowIsOneForEachCombinationOfWhatVaries() throws IOException {
+        List<Row> rows = rows("""
+                [p]
+                ip 4 6
+                vary type rc uc
+                vary size 1 4096
+                client a {type} -s {size} {a}
+                expect client {size} bytes
+                """);
+        assertThat(rows).extracting(r -> r.title() + ": " + r.client().text() + ": " + r.expected().getFirst().text())
+                .containsExactly("p-rc-1/4: rc -s 1 {a}: 1 bytes", "p-rc-1/6: rc -s 1 {a}: 1 bytes",
+                        "p-rc-4096/4: rc -s 4096 {a}: 4096 bytes", "p-rc-4096/6: rc -s 4096 {a}: 4096 bytes",
+                        "p-uc-1/4: uc -s 1 {a}: 1 bytes", "p-uc-1/6: uc -s 1 {a}: 1 bytes",
+                        "p-uc-4096/4: uc -s 4096 {a}: 4096 bytes", "p-uc-4096/6: uc -s 4096 {a}: 4096 bytes");
     }
 
     @ParameterizedTest
@@ -78,7 +99,9 @@ class RowTest {
         "[x]\\nclient c y|does not begin with one of [a, b, host]", "[x]\\nclient a y\\nip 5|ip is 4, 6 or both",
         "[x]\\nclient a y\\nclient b y|client is there 2 times", "[x]\\nclient a y\\nexpect client (|Unclosed group",
         "[x]\\nclient a y\\nwire none|wire is roce or any", "[x]\\nclient a y\\ncolour red|is neither [NAME]",
-        "[x]\\nclient a y\\nnetem host loss 1%|does not begin with one of [a, b]"})
+        "[x]\\nclient a y\\nnetem host loss 1%|does not begin with one of [a, b]",
+        "[x]\\nclient a y\\nnetem-in a loss 1%\\nnetem-in a loss 1%|one machine and direction twice",
+        "[x]\\nclient a y\\nvary size 1|has a name and at least two values"})
     void aMistakeIsNamed(String text, String message) {
         assertThatThrownBy(() -> rows(text.replace("\\n", "\n"))).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("x.rows, line ").hasMessageContaining(message);

@@ -54,10 +54,12 @@ final class VirtualMachine implements Place, Closeable {
      * @param number the last part of its addresses
      * @param cpus virtual processors, a thread of this host each
      * @param image folder with kernel and initramfs
-     * @param share folder that it sees, read only, as {@code /share}; {@code /jdk} is the JDK that runs this
+     * @param share folder that it sees, read only, as {@code /share}
+     * @param jre folder with a JVM, which it sees, read only, as {@code /jre}
      * @param logs folder for what its kernel and QEMU say, and for the capture
      */
-    VirtualMachine(String name, int number, int cpus, Path image, Path share, Path logs) throws IOException {
+    VirtualMachine(String name, int number, int cpus, Path image, Path share, Path jre, Path logs)
+            throws IOException {
         this.name = name;
         this.number = number;
         console = logs.resolve(name + ".console");
@@ -73,7 +75,7 @@ final class VirtualMachine implements Place, Closeable {
                 "-object", "filter-dump,id=dump,netdev=net,file=" + pcap,
                 "-device", "virtio-serial-pci", "-chardev", "stdio,id=port,signal=off", "-device",
                 "virtserialport,chardev=port",
-                "-virtfs", shared("share", share), "-virtfs", shared("jdk", Path.of(System.getProperty("java.home"))));
+                "-virtfs", shared("share", share), "-virtfs", shared("jre", jre));
         qemu = new ProcessBuilder(command).redirectError(logs.resolve(name + ".qemu").toFile()).start();
         port = qemu.getOutputStream();
         capture = new Capture(pcap);

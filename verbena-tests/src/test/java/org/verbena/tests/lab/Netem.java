@@ -1,0 +1,63 @@
+package org.verbena.tests.lab;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What {@code tc netem} does on a virtual machine while a row runs.
+ *
+ * @param machine its name
+ * @param incoming to what the machine receives, and so to what others send; else to what it sends
+ * @param effect as {@code tc netem} has it: {@code loss 3% delay 1ms}
+ */
+record Netem(String machine, boolean incoming, String effect) {
+    /** Netem is for what a device sends, so what comes in takes a way through this one. */
+    private static final String DETOUR = "detour";
+    private static final Pattern COUNTS = Pattern.compile(
+            "qdisc netem [^\n]*\n Sent \\d+ bytes (\\d+) pkt \\(dropped (\\d+),");
+
+    /**
+     * What it has done.
+     *
+     * @param passed packets that it let through, duplicates included
+     * @param dropped packets that it did not
+     */
+    record Counts(long passed, long dropped) {}
+
+    /** The command that begins it. */
+    String begin() {
+        String netem = " root netem " + effect;
+        return incoming
+                ? "ip link add " + DETOUR + " type ifb && ip link set " + DETOUR + " up && tc qdisc replace dev "
+                        + DETOUR + netem + " && tc qdisc add dev eth0 ingress && tc filter add dev eth0 ingress matchall "
+                        + "action mirred egress redirect dev " + DETOUR
+                : "tc qdisc replace dev eth0" + netem;
+    }
+
+    /** The command that ends it and prints its {@link #counts}. It ends, too, what begun only in part. */
+    String end() {
+        return incoming
+                ? "tc -s qdisc show dev " + DETOUR + "; tc qdisc del dev eth0 ingress; ip link del " + DETOUR
+                : "tc -s qdisc show dev eth0; tc qdisc del dev eth0 root";
+    }
+
+    /** What the output of {@link #end} says. */
+    static Counts counts(String output) {
+        Matcher m = COUNTS.matcher(output);
+        if (!m.find()) {
+            throw new IllegalArgumentException("tc tells no counts of netem: " + output);
+        }
+        return new Counts(Long.parseLong(m.group(1)), Long.parseLong(m.group(2)));
+    }
+
+    /** Whether it is to lose packets. */
+    boolean loses() {
+        return effect.matches("(.* )?loss .*");
+    }
+
+    /** For a person. */
+    @Override
+    public String toString() {
+        return machine + (incoming ? " receives: " : " sends: ") + effect;
+    }
+}
