@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.roce.cm.CmFuzz;
 import org.verbena.roce.transport.PacketFuzz;
+import org.verbena.roce.wire.DatagramFuzz;
 
 /** Runs through what {@code config/fuzz} has found so far, and a bit of each. */
 class CorpusTest {
@@ -39,6 +40,11 @@ class CorpusTest {
     @Test
     void packets() throws IOException {
         each("packets", PacketFuzz::fuzzerTestOneInput);
+    }
+
+    @Test
+    void datagrams() throws IOException {
+        each("datagrams", DatagramFuzz::fuzzerTestOneInput);
     }
 
     @Test

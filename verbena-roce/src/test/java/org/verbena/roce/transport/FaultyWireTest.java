@@ -310,8 +310,8 @@ class FaultyWireTest {
             int[] toFar = new int[EACH_WAY];
             int[] toNear = new int[EACH_WAY];
             for (int i = 0; i < EACH_WAY; i++) {
-                p.near.receives.post(i, TestEnd.KEY, p.near.at(i * PLACE), 5000);
-                p.far.receives.post(i, TestEnd.KEY, p.far.at(i * PLACE), 5000);
+                p.near.receives.post(i, TestEnd.KEY, p.near.at((long) i * PLACE), 5000);
+                p.far.receives.post(i, TestEnd.KEY, p.far.at((long) i * PLACE), 5000);
             }
             for (int i = 0; i < EACH_WAY; i++) {
                 toFar[i] = send(p.near, i, i, random);

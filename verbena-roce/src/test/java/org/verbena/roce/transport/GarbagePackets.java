@@ -1,20 +1,24 @@
 package org.verbena.roce.transport;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 
 /**
- * Packets that are almost right, from the peer's own address. Whatever they are, nothing throws, and no memory changes but
- * what was granted.
+ * Packets that are almost right, from the peer's own address and now and then from another's. Whatever they are, nothing
+ * throws, and no memory changes but what was granted; those of a stranger change nothing and are not answered.
  */
 final class GarbagePackets {
     private static final int MEMORY = 1 << 16;
@@ -32,10 +36,18 @@ final class GarbagePackets {
     private static final int[] TYPES = {QueuePairType.RC, QueuePairType.UC, QueuePairType.UD, QueuePairType.XRC_RECV,
         QueuePairType.XRC_SEND};
 
+    private static final Gid OWN_6 = Gid.parse("fd00::1");
+    private static final Gid PEER_6 = Gid.parse("fd00::2");
+    private static final Gid STRANGER_4 = Gid.parse("::ffff:10.0.0.3");
+    /** Differs from the peer in the upper word only. */
+    private static final Gid STRANGER_6 = Gid.parse("fd01::2");
+
     /** How often a queue pair failed. */
     int errors;
     /** How many receives have completed. */
     int receives;
+    /** How many packets of strangers were dropped. */
+    int strangers;
 
     private static byte[] garbage(Random random, GarbageMaker maker, int type, List<byte[]> seen) {
         byte[] p;
@@ -51,13 +63,17 @@ final class GarbagePackets {
         return random.nextInt(10) == 0 ? Arrays.copyOf(p, random.nextInt(p.length + 1)) : p;
     }
 
+    private static Gid peer(Script s) {
+        return s.end.gid.equals(OWN_6) ? PEER_6 : Script.PEER;
+    }
+
     private static void connect(Script s, int type) throws Exception {
         if (type == QueuePairType.UD) {
             s.end.qp.modify(QueuePairState.INIT, QueuePairAttributes.to(QueuePairState.INIT).qkey(QKEY).build(), null);
             s.end.to(QueuePairState.RTR);
             s.end.toSend(Script.OWN_PSN);
         } else {
-            s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
+            s.end.connect(peer(s), Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
         }
     }
 
@@ -70,7 +86,7 @@ final class GarbagePackets {
                         .nextInt(4)]
                 : SendOpcode.SEND;
         SendWqe w = s.end.wqe(1, op);
-        w.path = s.end.wire.path(Script.OWN, 0, Script.PEER, 0, 0, 1);
+        w.path = s.end.wire.path(s.end.gid, 0, peer(s), 0, 0, 1);
         w.addSge(TestEnd.KEY, s.end.at(OWN + 8L * random.nextInt(100)), op == SendOpcode.FETCH_AND_ADD
                 ? 8
                 : random.nextInt(1500));
@@ -91,10 +107,33 @@ final class GarbagePackets {
         }
     }
 
+    /** A packet of somebody else's that names the queue pair, and may have all its numbers and keys right. */
+    private void stranger(Script s, byte[] packet) {
+        s.progress(); // all that the peer has to do with
+        byte[] before = s.memory(0, MEMORY);
+        QueuePairState state = s.end.qp.state();
+        int told = s.end.sent.size() + s.end.received.size() + s.end.events.size() + s.end.reasons.size();
+        long dropped = s.end.transport.dropped();
+        int[] left = {0};
+        Consumer<byte[]> tap = s.network.tap;
+        s.network.tap = p -> left[0]++;
+        s.network.inject(s.end.gid.equals(OWN_6) ? STRANGER_6 : STRANGER_4, s.end.gid, packet);
+        s.progress();
+        s.network.tap = tap;
+        assertThat(s.memory(0, MEMORY)).as("memory").isEqualTo(before);
+        assertThat(s.end.qp.state()).isEqualTo(state);
+        assertThat(s.end.sent.size() + s.end.received.size() + s.end.events.size() + s.end.reasons.size()).as(
+                "what the owner was told").isEqualTo(told);
+        assertThat(left[0]).as("answers to a stranger").isZero();
+        assertThat(s.end.transport.dropped()).as("packets dropped").isEqualTo(dropped + 1);
+        strangers++;
+    }
+
     /** Makes one end, lets packets arrive there, and looks at its memory. */
     void run(Random random, BooleanSupplier over) throws Exception {
-        int type = TYPES[random.nextInt(TYPES.length)];
-        Script s = new Script(type);
+        int kind = random.nextInt(2 * TYPES.length);
+        int type = TYPES[kind % TYPES.length];
+        Script s = new Script(type, kind < TYPES.length ? Script.OWN : OWN_6);
         List<byte[]> seen = new ArrayList<>();
         s.network.tap = p -> {
             if (seen.size() < 50) {
@@ -117,10 +156,18 @@ final class GarbagePackets {
             if (random.nextInt(5) == 0) {
                 ownWork(random, s, type);
             }
-            s.network.inject(Script.PEER, Script.OWN, garbage(random, maker, type, seen));
+            s.network.inject(peer(s), s.end.gid, garbage(random, maker, type, seen));
             s.progress();
-            if (random.nextInt(20) == 0) {
-                s.pass(random.nextLong(200_000_000));
+            switch (random.nextInt(20)) {
+                case 0 -> s.pass(random.nextLong(200_000_000));
+                case 1 -> {
+                    if (type != QueuePairType.UD) { // to which anybody may send
+                        stranger(s, garbage(random, maker, type, seen));
+                    }
+                }
+                default -> {
+                    // the next one
+                }
             }
             if (!s.end.qp.state().receives() || !s.end.qp.state().acceptsSends()) {
                 errors++;

@@ -17,5 +17,6 @@ class GarbagePacketsTest {
         // the garbage is close enough to the real thing to get somewhere
         assertThat(garbage.errors).isGreaterThan(100);
         assertThat(garbage.receives).isGreaterThan(100);
+        assertThat(garbage.strangers).isGreaterThan(500);
     }
 }

@@ -25,7 +25,11 @@ final class Script {
     private final List<byte[]> out = new ArrayList<>();
 
     Script(int type) {
-        end = new TestEnd(network, OWN, NUMBER, type, 1 << 16, false);
+        this(type, OWN);
+    }
+
+    Script(int type, Gid own) {
+        end = new TestEnd(network, own, NUMBER, type, 1 << 16, false);
         end.mtu = 256;
         end.timeout = 14;
         network.faults = new VirtualNetwork.Faults(100, 0, 0, 0, 0); // what leaves is looked at, and goes nowhere
