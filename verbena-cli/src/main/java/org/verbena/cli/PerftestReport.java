@@ -42,14 +42,19 @@ record PerftestReport(long size, long iterations, double peak, double average, d
                 + "   99% percentile[usec]   99.9% percentile[usec]");
     }
 
-    /** Prints a latency test's line: nanoseconds of each message. */
-    static void printLatency(PrintWriter out, int size, long[] nanos) {
+    /**
+     * Prints a latency test's line.
+     *
+     * @param iterations messages, as asked for; of those that go to and fro, one more than there are times
+     * @param nanos times of messages
+     */
+    static void printLatency(PrintWriter out, int size, int iterations, long[] nanos) {
         long[] sorted = nanos.clone();
         Arrays.sort(sorted);
         double average = Arrays.stream(sorted).average().orElse(0);
         double variance = Arrays.stream(sorted).mapToDouble(t -> (t - average) * (t - average)).average().orElse(0);
         out.println(String.format(Locale.ROOT, " %-7d %d          %-7.2f        %-7.2f      %-7.2f  \t       %-7.2f"
-                + "     \t%-7.2f\t\t%-7.2f \t\t%-7.2f", size, sorted.length, at(sorted, 0), at(sorted, 1),
+                + "     \t%-7.2f\t\t%-7.2f \t\t%-7.2f", size, iterations, at(sorted, 0), at(sorted, 1),
                 at(sorted, 0.5), average / 1000, Math.sqrt(variance) / 1000, at(sorted, 0.99), at(sorted, 0.999)));
         out.flush();
     }

@@ -105,7 +105,9 @@ final class PerftestRun {
                 traffic.postReceives(size);
                 together();
             }
-            PerftestReport.printLatency(out, size, oneSided ? traffic.oneByOne(size) : inTurn(size));
+            PerftestReport.printLatency(out, size, options.iterations(), oneSided
+                    ? traffic.oneByOne(size)
+                    : inTurn(size));
         }
     }
 
