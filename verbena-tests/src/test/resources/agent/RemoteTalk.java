@@ -13,6 +13,8 @@ public class RemoteTalk {
     public static void main(String[] words) throws Exception {
         if (words[0].equals("serve")) { // CONNECTIONS
             serve(Integer.parseInt(words[1]));
+        } else if (words[0].equals("echo")) {
+            echo();
         } else { // send HOST[,HOST] PORT PIECES CONNECTIONS: to each in turn; pieces 0: without an end
             String[] hosts = words[1].split(",");
             for (int i = 0; i < Integer.parseInt(words[4]); i++) {
@@ -32,6 +34,41 @@ public class RemoteTalk {
         }
         while (System.in.read() >= 0) {
             // until the test lets it go
+        }
+    }
+
+    /** Each connection on a thread of its own, until it ends. */
+    private static void echo() throws Exception {
+        ServerSocketChannel server = ServerSocketChannel.open();
+        server.bind(new InetSocketAddress(0));
+        System.out.println(server.socket().getLocalPort());
+        Thread accepting = new Thread(() -> {
+            try {
+                while (true) {
+                    SocketChannel channel = server.accept();
+                    new Thread(() -> echo(channel)).start();
+                }
+            } catch (IOException e) {
+                // it is closed
+            }
+        });
+        accepting.start();
+        while (System.in.read() >= 0) {
+            // until the test lets it go
+        }
+        server.close();
+    }
+
+    private static void echo(SocketChannel channel) {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(PIECE);
+        try (SocketChannel own = channel) {
+            while (own.read(buffer) >= 0) {
+                buffer.flip();
+                write(own, buffer);
+                buffer.clear();
+            }
+        } catch (IOException e) {
+            // the other end notices
         }
     }
 

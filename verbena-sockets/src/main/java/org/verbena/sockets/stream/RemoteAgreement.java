@@ -17,6 +17,7 @@ final class RemoteAgreement {
     private final ConnectionName name;
     private StreamEngine.@Nullable Timer timer;
     private @Nullable Session session;
+    private boolean met;
     private boolean over;
 
     RemoteAgreement(StreamEngine engine, RemoteSessions sessions, RingStream stream, Stream.Role role,
@@ -64,11 +65,18 @@ final class RemoteAgreement {
         }
     }
 
-    /** A session is being made for it, at the end that was accepted: the offer comes in it. */
-    void met() {
-        if (!over) {
-            wait(Agreement.TALK_NANOS, FallbackReason.NO_SESSION);
+    /**
+     * A session is being made for it, at the end that was accepted: the offer comes in it.
+     *
+     * @return false if one was already: each connection has one made, so that who has a few cannot have any number of sessions
+     */
+    boolean meet() {
+        if (met || over) {
+            return false;
         }
+        met = true;
+        wait(Agreement.TALK_NANOS, FallbackReason.NO_SESSION);
+        return true;
     }
 
     /** The end that connected has a session. */

@@ -428,7 +428,10 @@ final class RemoteSessions {
             refuse(request.request(), RemoteGreeting.NO_ROOM);
             return;
         }
-        end.met();
+        if (!end.meet()) {
+            refuse(request.request(), RemoteGreeting.UNKNOWN);
+            return;
+        }
         start("verbena-stream-accept", () -> accept(open, request, end.name()), why -> refuse(request.request(),
                 RemoteGreeting.NO_ROOM));
     }
