@@ -29,7 +29,8 @@ record Netem(String machine, boolean incoming, String effect) {
         String netem = " root netem " + effect;
         return incoming
                 ? "ip link add " + DETOUR + " type ifb && ip link set " + DETOUR + " up && tc qdisc replace dev "
-                        + DETOUR + netem + " && tc qdisc add dev eth0 ingress && tc filter add dev eth0 ingress matchall "
+                        + DETOUR + netem
+                        + " && tc qdisc add dev eth0 ingress && tc filter add dev eth0 ingress matchall "
                         + "action mirred egress redirect dev " + DETOUR
                 : "tc qdisc replace dev eth0" + netem;
     }

@@ -32,7 +32,8 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
     static final String CLIENT = "client";
     private static final String NETEM_IN = "netem-in";
     private static final Set<String> PLACES = Set.of("host", "a", "b");
-    private static final Set<String> KEYS = Set.of("vary", "ip", SERVER, "ready", CLIENT, "netem", NETEM_IN, "expect", "limit",
+    private static final Set<String> KEYS = Set.of("vary", "ip", SERVER, "ready", CLIENT, "netem", NETEM_IN, "expect",
+            "limit",
             "wire");
 
     /** A command and the place where it runs. */
