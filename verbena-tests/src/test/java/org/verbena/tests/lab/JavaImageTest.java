@@ -33,4 +33,11 @@ class JavaImageTest {
         assertThat(Files.getLastModifiedTime(made)).isEqualTo(then);
         assertThat(folder.toFile().list()).as("nothing else is left").containsExactly(made.getFileName().toString());
     }
+
+    @Test
+    void whereNoImageCanBeMadeMachinesSeeTheJdk() throws Exception {
+        JavaImage image = new JavaImage(Files.createFile(folder.resolve("no-folder")));
+        image.make();
+        assertThat(image.folder()).isEqualTo(Path.of(System.getProperty("java.home")));
+    }
 }

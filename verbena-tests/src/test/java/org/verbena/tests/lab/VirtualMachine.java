@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * </pre>
  */
 final class VirtualMachine implements Place, Closeable {
-    private static final Duration BOOT = Duration.ofMinutes(3);
+    private static final Duration BOOT = Duration.ofMinutes(6);
     /** What the agent may take beyond the time limit of a command. */
     private static final Duration ANSWER = Duration.ofSeconds(10);
     /** Beyond the largest path MTU, 4096 bytes, the headers. */
