@@ -9,10 +9,10 @@ import org.verbena.linux.spi.RawMemory;
  * 0 id int, 4 kind int, 8 offset long, 16 length long, 24 user data long, 32 taken int, 36 int 0
  * </pre>
  *
- * It is written and read by address, for the checks of a segment took 10 of the 90 ns of a copy with its event; and in longs, since
- * a processor waits for two ints that were stored apart before it reads them as one long. Callers hold the {@link Gate} of
- * their queue, behind which the memory stays, and look at the bounds. The other end may write to a notice while it is read:
- * each part is read once.
+ * It is written and read by address, for the checks of a segment took 10 of the 90 ns of a copy with its event; and in
+ * longs, since a processor waits for two ints that were stored apart before it reads them as one long. Callers hold the
+ * {@link Gate} of their queue, behind which the memory stays, and look at the bounds. The other end may write to a notice
+ * while it is read: each part is read once.
  */
 final class Notice {
     static final int BYTES = 40;
