@@ -36,7 +36,7 @@ class DroppedPacketsTest extends HandMadePackets {
             sent.attach(CounterAttachAttributes.of(SamplePoint.QP_CNP_SENT, 0), rc);
             assertCounted(SamplePoint.QP_ECN_MARKED, rc, () -> send(peer, packet(RC_SEND_ONLY, DEFAULT_PKEY, rc
                     .number()), CONGESTION_EXPERIENCED));
-            assertThat(read(sent)).isEqualTo(1);
+            assertThat(await(sent, 1)).isEqualTo(1);
             sent.detach(rc);
         }
         assertCounted(SamplePoint.QP_CNP_HANDLED, rc, () -> send(peer, packet(CNP, DEFAULT_PKEY, rc.number(), 0, 0, 0,
@@ -62,8 +62,8 @@ class DroppedPacketsTest extends HandMadePackets {
             counters.attach(CounterAttachAttributes.of(SamplePoint.DEVICE_TX_WIRE_BYTES, 1), context);
             send(peer, packet(RC_SEND_ONLY, DEFAULT_PKEY, rc.number()), 0); // no receive: it is refused
             long[] values = new long[2];
-            for (long end = System.nanoTime() + PATIENCE_NANOS; values[1] == 0;) {
-                assertThat(System.nanoTime() - end).as("no answer").isNegative();
+            for (long end = System.nanoTime() + PATIENCE_NANOS; values[0] == 0 || values[1] == 0;) {
+                assertThat(System.nanoTime() - end).as("%d bytes received, %d sent", values[0], values[1]).isNegative();
                 cq.startPoll();
                 counters.read(values, 0);
             }

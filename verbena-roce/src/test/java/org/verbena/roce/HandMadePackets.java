@@ -133,6 +133,19 @@ abstract class HandMadePackets {
         }
     }
 
+    /**
+     * Polls until a value is there, or more than it. One sample point may be raised earlier than another of the same packet:
+     * that one was seen says nothing of the next.
+     */
+    final long await(Counters counters, long least) throws Exception {
+        long value = read(counters);
+        for (long end = System.nanoTime() + PATIENCE_NANOS; value < least; value = read(counters)) {
+            assertThat(System.nanoTime() - end).as("%d of %d", value, least).isNegative();
+            assertThat(cq.startPoll()).as("a poll that finds nothing").isNotZero();
+        }
+        return value;
+    }
+
     static long read(Counters counters) throws Exception {
         long[] value = new long[1];
         counters.read(value, 0);

@@ -80,14 +80,14 @@ class SequenceCountsTest extends HandMadePackets {
             post(region);
             assertThat(read(again)).isZero();
             assertCounted(SamplePoint.QP_PACKET_SEQUENCE_ERRORS, rc, () -> answer(OWN_PSN, NAK_SEQUENCE));
-            assertThat(read(again)).isEqualTo(1);
+            assertThat(await(again, 1)).isEqualTo(1);
             answer(OWN_PSN, ACK);
             awaitSent();
             assertThat(rc.sendQueue().postRead(2, SendFlags.SIGNALED, region, 0, 8, 1, 1)).isZero();
             post(region);
             // of the SEND, which says that the READ was answered
             assertCounted(SamplePoint.QP_IMPLIED_NAKS, rc, () -> answer(OWN_PSN + 2, ACK));
-            assertThat(read(again)).as("the SEND, the READ, and what was behind it").isBetween(2L, 3L);
+            assertThat(await(again, 2)).as("the SEND, the READ, and what was behind it").isBetween(2L, 3L);
             again.detach(rc);
         }
     }
