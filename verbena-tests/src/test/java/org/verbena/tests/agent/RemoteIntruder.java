@@ -330,15 +330,12 @@ final class RemoteIntruder {
             Session s = met(channel);
             s.send(letter(OFFER, channel, 80, memory.address() + HEADER));
             channel.configureBlocking(false);
-            while (asked(channel, 2000) == 1) {
-                // not agreed yet: TCP has brought it back
-            }
-            String session = s.end();
             int answer;
-            do {
-                answer = asked(channel, 60_000);
-            } while (answer == 0 || answer == 1); // doorbells, and what was answered late
-            say("silent", session + " " + (answer == END ? "closed" : "open"));
+            long end = System.nanoTime() + LONG.toNanos();
+            do { // TCP brings it back until they have agreed, then doorbells come, or nothing
+                answer = asked(channel, 100);
+            } while (answer != END && System.nanoTime() < end);
+            say("silent", s.end() + " " + (answer == END ? "closed" : "open"));
         }
     }
 

@@ -39,8 +39,9 @@ class RemoteIntruderTest {
     private record Beside(TalkProcess talk, String port, Child intruder) implements AutoCloseable {
         @Override
         public void close() throws Exception {
-            talk.close();
-            intruder.close();
+            try (intruder) {
+                talk.close();
+            }
         }
     }
 
@@ -81,7 +82,12 @@ class RemoteIntruderTest {
     void aServerThatAnswersWronglyOrTakesNothing() throws Exception {
         RoceNamespaces.with(() -> {
             TalkProcess server = talk.start(List.of(), "serve", "2");
-            return new Beside(server, server.line(), intruder().start("answer"));
+            try {
+                return new Beside(server, server.line(), intruder().start("answer"));
+            } catch (Exception e) {
+                server.close();
+                throw e;
+            }
         }, both -> {
             both.intruder().await("ready");
             TalkProcess client = talk.start("rules=use stream tcp_client *:* device " + RoceNamespaces.DEVICE_A
