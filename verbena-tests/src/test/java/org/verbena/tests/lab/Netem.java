@@ -51,6 +51,14 @@ record Netem(String machine, boolean incoming, String effect) {
         return new Counts(Long.parseLong(m.group(1)), Long.parseLong(m.group(2)));
     }
 
+    /** Empty, or what is wrong: one that was to lose packets, and lost none, has shown nothing. */
+    String judge(Counts counts) {
+        return loses() && counts.dropped() == 0
+                ? "netem: " + this + ": lost none of " + counts.passed()
+                        + " packets, so nothing was seen: send more of them"
+                : "";
+    }
+
     /** Whether it is to lose packets. */
     boolean loses() {
         return effect.matches("(.* )?loss .*");

@@ -27,6 +27,15 @@ class NetemTest {
                 IllegalArgumentException.class).hasMessageContaining("no counts of netem");
     }
 
+    @Test
+    void eachThatLosesHasToLose() {
+        Netem in = new Netem("a", true, "loss 2% delay 1ms");
+        assertThat(in.judge(new Netem.Counts(300, 0))).isEqualTo(
+                "netem: a receives: loss 2% delay 1ms: lost none of 300 packets, so nothing was seen: send more of them");
+        assertThat(in.judge(new Netem.Counts(300, 1))).isEmpty();
+        assertThat(new Netem("a", true, "delay 1ms").judge(new Netem.Counts(300, 0))).isEmpty();
+    }
+
     @ParameterizedTest
     @CsvSource({"loss 3%,true", "delay 1ms loss 2%,true", "duplicate 5% delay 1ms,false"})
     void whatLosesIsKnown(String effect, boolean loses) {
