@@ -32,9 +32,10 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
     static final String CLIENT = "client";
     private static final String NETEM_IN = "netem-in";
     private static final Set<String> PLACES = Set.of("host", "a", "b");
-    private static final Set<String> KEYS = Set.of("vary", "ip", SERVER, "ready", CLIENT, "netem", NETEM_IN, "expect",
-            "limit",
-            "wire");
+    private static final Set<String> KEYS = Set.of("vary", "ip", SERVER, "ready", CLIENT, "netem", NETEM_IN,
+            "expect", "limit", "wire");
+    /** What a command may name besides places. */
+    private static final Set<String> VARIABLES = Set.of("java", "tests", "verbena");
 
     /** A command and the place where it runs. */
     record Command(String place, String text) {
@@ -136,7 +137,23 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
         if (words.length < 3 || !words[0].matches("[a-z]+")) {
             throw new IllegalArgumentException("vary " + vary.getFirst() + ": has a name and at least two values");
         }
-        for (String value : List.of(words).subList(1, words.length)) {
+        List<String> each = List.of(words).subList(1, words.length);
+        if (PLACES.contains(words[0]) || VARIABLES.contains(words[0])) {
+            throw new IllegalArgumentException("vary " + vary.getFirst() + ": {" + words[0]
+                    + "} is a variable already: take another name");
+        }
+        for (String value : each) {
+            if (each.indexOf(value) != each.lastIndexOf(value)) {
+                throw new IllegalArgumentException("vary " + vary.getFirst() + ": the value " + value
+                        + " is there twice");
+            }
+        }
+        if (values.entrySet().stream().filter(e -> !e.getKey().equals("vary")).flatMap(e -> e.getValue().stream())
+                .noneMatch(t -> t.contains("{" + words[0] + "}"))) {
+            throw new IllegalArgumentException("vary " + vary.getFirst() + ": no line of [" + name + "] has {"
+                    + words[0] + "}");
+        }
+        for (String value : each) {
             Map<String, List<String>> one = new LinkedHashMap<>();
             values.forEach((k, v) -> one.put(k, v.stream().map(t -> t.replace("{" + words[0] + "}", value)).toList()));
             one.put("vary", vary.subList(1, vary.size()));

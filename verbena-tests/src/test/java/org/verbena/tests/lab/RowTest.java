@@ -101,7 +101,11 @@ class RowTest {
         "[x]\\nclient a y\\nwire none|wire is roce or any", "[x]\\nclient a y\\ncolour red|is neither [NAME]",
         "[x]\\nclient a y\\nnetem host loss 1%|does not begin with one of [a, b]",
         "[x]\\nclient a y\\nnetem-in a loss 1%\\nnetem-in a loss 1%|one machine and direction twice",
-        "[x]\\nclient a y\\nvary size 1|has a name and at least two values"})
+        "[x]\\nclient a y\\nvary size 1|has a name and at least two values",
+        "[x]\\nclient a y {host}\\nvary host 1 2|{host} is a variable already",
+        "[x]\\nclient a y {verbena}\\nvary verbena 1 2|{verbena} is a variable already",
+        "[x]\\nclient a y {size}\\nvary size 1 2 1|the value 1 is there twice",
+        "[x]\\nclient a y\\nvary size 1 2|no line of [x] has {size}"})
     void aMistakeIsNamed(String text, String message) {
         assertThatThrownBy(() -> rows(text.replace("\\n", "\n"))).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("x.rows, line ").hasMessageContaining(message);
