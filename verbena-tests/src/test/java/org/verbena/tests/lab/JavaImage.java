@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -63,7 +64,7 @@ final class JavaImage {
     }
 
     /** Empty, or why there is no image. */
-    private String link() throws IOException {
+    String link() throws IOException {
         Optional<ToolProvider> jlink = ToolProvider.findFirst("jlink");
         if (jlink.isEmpty()) {
             return "it has no jlink";
@@ -82,9 +83,21 @@ final class JavaImage {
                 return said.toString().strip().lines().findFirst().orElse("exit code " + code);
             }
             Files.move(work, made, StandardCopyOption.ATOMIC_MOVE);
+            removeOthers();
             return "";
         } finally {
             Modules.delete(work);
+        }
+    }
+
+    /** Those of another JDK, or of other modules: nothing uses them any more. */
+    private void removeOthers() throws IOException {
+        try (DirectoryStream<Path> images = Files.newDirectoryStream(made.resolveSibling("."), "jre-*")) {
+            for (Path image : images) {
+                if (!image.getFileName().equals(made.getFileName())) {
+                    Modules.delete(image);
+                }
+            }
         }
     }
 
