@@ -85,9 +85,7 @@ final class Lab {
             System.err.println("lab: " + e.getMessage());
             code = 2;
         } catch (Unavailable e) {
-            System.err.println("lab: the image cannot be made here: " + e.getMessage().replace('\n', ' ')
-                    + ": give apt a Debian archive that can be reached, or put target/lab/image-* of another machine "
-                    + "into target/lab.");
+            System.err.println("lab: " + e.getMessage().replace('\n', ' '));
             code = 1;
         }
         System.exit(code);
@@ -100,7 +98,13 @@ final class Lab {
             return 0;
         }
         Image made = new Image(lab, target);
-        image = made.folder();
+        try {
+            image = made.folder();
+        } catch (Unavailable e) {
+            throw new Unavailable("the image cannot be made here: " + e.getMessage()
+                    + ": give apt a Debian archive that can be reached, or put target/lab/image-* of another machine "
+                    + "into target/lab.");
+        }
         Files.createDirectories(share);
         JavaImage java = new JavaImage(target);
         if (options.containsKey("--prepare")) {

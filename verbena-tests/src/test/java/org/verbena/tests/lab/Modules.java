@@ -51,8 +51,8 @@ final class Modules {
         Path list = target.resolve("class-path");
         if (!Files.exists(list)) {
             throw new Unavailable(
-                    "the conformance suite is not compiled: mvn -Dfast -pl verbena-conformance,verbena-tests"
-                            + " -am test-compile");
+                    "a row runs the conformance suite, which is not compiled: compile it with"
+                            + " mvn -Dfast -pl verbena-conformance,verbena-tests -am test-compile");
         }
         Path suite = share.resolve("suite");
         delete(suite);
