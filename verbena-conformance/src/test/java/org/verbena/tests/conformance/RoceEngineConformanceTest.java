@@ -12,11 +12,15 @@ class RoceEngineConformanceTest extends ConformanceSelection {
         @Override
         public Context open() throws VerbsException {
             synchronized (Fixture.class) {
-                System.setProperty(PROGRESS, "engine");
+                String before = System.setProperty(PROGRESS, "engine");
                 try {
                     return super.open();
                 } finally {
-                    System.clearProperty(PROGRESS);
+                    if (before == null) {
+                        System.clearProperty(PROGRESS);
+                    } else {
+                        System.setProperty(PROGRESS, before);
+                    }
                 }
             }
         }
