@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 
+import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.UdpDestination;
 import org.verbena.linux.UdpSendBatch;
@@ -27,6 +28,8 @@ final class GarbageDatagrams implements AutoCloseable {
     private static final int MOST_BYTES = 48 * 1024;
     private static final int MOST = 48;
     private static final int LONGEST = Wire.PACKET_ROOM + Icrc.BYTES;
+    /** The most bytes that are missing of a packet whose end is. */
+    private static final int MOST_CUT = 64;
     private static final int BUFFER = 1 << 20;
     private static final long PATIENCE_NANOS = 20_000_000_000L;
     private static final HexFormat HEX = HexFormat.of();
@@ -53,7 +56,7 @@ final class GarbageDatagrams implements AutoCloseable {
         final UdpDestination destination;
         final WireCounts counts = new WireCounts();
         final PacketReceiver receiver;
-        final UdpSendBatch batch = new UdpSendBatch(MOST, Icrc.HEADROOM, LONGEST + Icrc.BYTES + 1);
+        final UdpSendBatch batch = new UdpSendBatch(MOST, Icrc.HEADROOM, LONGEST + Icrc.BYTES + MOST_CUT);
         final Icrc icrc = new Icrc(batch.memory());
 
         Way(String address, boolean coalesced) throws LinuxException {
@@ -65,7 +68,7 @@ final class GarbageDatagrams implements AutoCloseable {
             toPort = to.port();
             to.setBuffers(BUFFER, BUFFER);
             if (coalesced && !to.coalesce()) {
-                throw new LinuxException("setsockopt(UDP_GRO)", org.verbena.linux.Errno.ENOPROTOOPT);
+                throw new LinuxException("setsockopt(UDP_GRO)", Errno.ENOPROTOOPT);
             }
             destination = UdpDestination.of(a, toPort);
             receiver = new PacketReceiver(toPort, coalesced, counts);
@@ -95,6 +98,8 @@ final class GarbageDatagrams implements AutoCloseable {
     int arrived;
     /** Datagrams that were dropped. */
     int dropped;
+    /** Packets that arrived and were not whole: IPv4 only, where the CRC checks 16 bits. */
+    int mistaken;
     /** Datagrams that passed the kernel together with one before them. */
     int together;
 
@@ -144,17 +149,17 @@ final class GarbageDatagrams implements AutoCloseable {
         int at = w.batch.next();
         Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
         int packet = length - Icrc.BYTES;
-        MemorySegment m = w.batch.memory().asSlice(at, length);
+        boolean canBeWhole = packet >= 12 && packet <= Wire.PACKET_ROOM;
+        int missing = canBeWhole && kind == Kind.CUT ? 1 + random.nextInt(MOST_CUT) : 0;
+        MemorySegment m = w.batch.memory().asSlice(at, length + missing);
         int seed = random.nextInt(256);
-        for (int i = 0; i < length; i++) {
+        for (int i = 0; i < length + missing; i++) {
             m.set(ValueLayout.JAVA_BYTE, i, (byte) (i == 0 ? seed : seed * 31 + i * 7 + (i >> 8)));
         }
-        boolean canBeWhole = packet >= 12 && packet <= Wire.PACKET_ROOM;
         if (!canBeWhole || kind == Kind.NOISE) {
             // no CRC fits
         } else if (kind == Kind.CUT) {
-            put(w, at, packet, 0);
-            m.set(ValueLayout.JAVA_BYTE, length - 1, (byte) (m.get(ValueLayout.JAVA_BYTE, length - 1) ^ 0x40));
+            put(w, at, packet + missing, 0);
         } else if (kind == Kind.DAMAGED) {
             put(w, at, packet, 0);
             int bit = random.nextInt(packet * Byte.SIZE);
@@ -198,7 +203,9 @@ final class GarbageDatagrams implements AutoCloseable {
         for (String packet : got) {
             if (next < whole.size() && packet.equals(whole.get(next))) {
                 next++;
-            } else if (!w.ip4) {
+            } else if (w.ip4) {
+                mistaken++;
+            } else {
                 throw new AssertionError("a packet that nobody sent: " + packet);
             }
         }
