@@ -1,11 +1,15 @@
 package org.verbena.roce;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.roce.cm.CmAgent;
 import org.verbena.roce.cm.CmCodec;
 import org.verbena.roce.cm.CmMessage;
 import org.verbena.roce.cm.PrivateData;
@@ -18,8 +22,6 @@ class ConnectionManagerCountsTest extends HandMadePackets {
     private static final int MANAGEMENT = 1;
     private static final int MANAGEMENT_QKEY = 0x8001_0000;
     private static final int SERVICE = 7473;
-    /** Requests of one peer that wait. */
-    private static final int MOST = 1024;
 
     private void say(int qkey, byte[] mad) throws Exception {
         int[] words = new int[2 + mad.length / Integer.BYTES];
@@ -36,7 +38,6 @@ class ConnectionManagerCountsTest extends HandMadePackets {
                 17, 17, 15, CmMessage.RC, 0, 1, 7, 7, false, DEFAULT_PKEY, 3, new CmMessage.Route(PEER, context
                         .queryGid(1,
                                 0), 0, 0, 0, 64, 14), data)));
-        cq.startPoll(); // has it taken
     }
 
     @Test
@@ -62,10 +63,13 @@ class ConnectionManagerCountsTest extends HandMadePackets {
     void oneRequestTooMany() throws Exception {
         try (ConnectionListener listener = context.connectionManager().listen(new InetSocketAddress(InetAddress
                 .ofLiteral("0.0.0.0"), SERVICE))) {
-            for (int id = 1; id <= MOST; id++) {
+            for (int id = 1; id <= CmAgent.MAX_OFFERED_OF_PEER; id++) {
                 request(id);
+                // arrived, and waits for its answer: no more are on their way than the device takes at a time
+                assertThat(listener.awaitRequest(Duration.ofNanos(PATIENCE_NANOS))).as("request %d", id).isNotNull();
             }
-            assertCounted(SamplePoint.DEVICE_CM_REFUSED, context, () -> request(MOST + 1));
+            assertCounted(SamplePoint.DEVICE_CM_REFUSED, context, () -> request(CmAgent.MAX_OFFERED_OF_PEER
+                    + 1));
         }
     }
 }

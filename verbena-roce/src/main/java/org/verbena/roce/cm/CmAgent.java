@@ -25,7 +25,7 @@ public final class CmAgent {
     /** Requests that wait for their answer, of all peers. */
     static final int MAX_OFFERED = 4096;
     /** Requests that wait for their answer, of one peer. */
-    static final int MAX_OFFERED_OF_PEER = 1024;
+    public static final int MAX_OFFERED_OF_PEER = 1024;
     /** Ended connections that are remembered. */
     static final int MAX_TIME_WAIT = 16_384;
     private static final int LARGEST_MTU_CODE = 5;
