@@ -229,7 +229,7 @@ public final class SamplePoint {
     public static final int DEVICE_CM_MALFORMED = 0x611;
     /** Messages to the connection manager that fit no connection, or not its state, or come from elsewhere. */
     public static final int DEVICE_CM_UNEXPECTED = 0x612;
-    /** Requests to the connection manager that were refused because too many wait. */
+    /** Requests to the connection manager that were refused: too many wait, or the listener does not take them. */
     public static final int DEVICE_CM_REFUSED = 0x613;
 
     // ---- sockets: all of a process, those that have ended too

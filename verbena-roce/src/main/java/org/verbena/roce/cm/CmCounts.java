@@ -18,7 +18,7 @@ public final class CmCounts {
     public long rejectsSent;
     /** Rejections received. */
     public long rejectsReceived;
-    /** Requests that were refused because too many wait. */
+    /** Requests that were refused because too many wait, or by the service itself. */
     public long refused;
 
     CmCounts() {}
