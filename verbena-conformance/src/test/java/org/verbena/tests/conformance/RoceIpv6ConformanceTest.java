@@ -6,6 +6,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
@@ -43,7 +44,7 @@ class RoceIpv6ConformanceTest extends ConformanceSelection {
     static final class OwnNetwork implements BeforeAllCallback, AfterAllCallback, InvocationInterceptor {
         private static @Nullable ExecutorService inside;
         /** Why there is no namespace. */
-        private static volatile @Nullable Exception failure;
+        private static final AtomicReference<@Nullable Exception> FAILURE = new AtomicReference<>();
 
         @Override
         public void beforeAll(ExtensionContext extension) throws Exception {
@@ -81,13 +82,13 @@ class RoceIpv6ConformanceTest extends ConformanceSelection {
             } catch (InterruptedException e) {
                 // the tests are over
             } catch (Exception e) { // before the work began, for that throws nothing: who waits for it is told
-                failure = e;
+                FAILURE.set(e);
                 work.run();
             }
         }
 
         private static boolean makeInterfaces() throws Exception {
-            Exception none = failure;
+            Exception none = FAILURE.get();
             if (none != null) {
                 throw none;
             }
