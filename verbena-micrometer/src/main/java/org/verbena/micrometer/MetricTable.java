@@ -177,6 +177,6 @@ final class MetricTable {
         d.put(SamplePoint.DEVICE_CM_DROPPED, "Datagrams to the connection manager that were not read");
         d.put(SamplePoint.DEVICE_CM_MALFORMED, "Datagrams to the connection manager that are none of its messages");
         d.put(SamplePoint.DEVICE_CM_UNEXPECTED, "Messages to the connection manager that fit no connection");
-        d.put(SamplePoint.DEVICE_CM_REFUSED, "Connection requests refused because too many wait");
+        d.put(SamplePoint.DEVICE_CM_REFUSED, "Connection requests refused: too many wait, or nobody takes them");
     }
 }
