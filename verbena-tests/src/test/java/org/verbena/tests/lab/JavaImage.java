@@ -25,7 +25,7 @@ import org.verbena.tests.DebianArchive.Unavailable;
 final class JavaImage {
     /** Verbena's own modules are not among them: they change with each build, and one of theirs is automatic. */
     static final List<String> MODULES = List.of("java.logging", "java.management", "java.xml", "jdk.attach", "jdk.jfr",
-            "jdk.management", "jdk.net", "jdk.unsupported");
+            "jdk.management", "jdk.net", "jdk.unsupported", "jdk.zipfs");
     private static final List<String> OPTIONS = List.of("--add-modules", String.join(",", MODULES), "--strip-debug",
             "--no-header-files", "--no-man-pages",
             // Without an archive of its classes a JVM starts much later, where instructions are emulated.
