@@ -141,6 +141,11 @@ public interface ConformanceFixture {
         return false;
     }
 
+    /** The fewest elements of requests to ask for: 1 where inline data is counted as one, and refused where none may be. */
+    default int leastSendSge() {
+        return 0;
+    }
+
     /** Whether a queue pair is closed at once though a window of type 2 is bound by it, which is worth nothing then. */
     default boolean closesWhatBindsWindows() {
         return true;

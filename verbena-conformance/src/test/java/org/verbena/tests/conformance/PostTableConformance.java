@@ -196,7 +196,10 @@ abstract class PostTableConformance extends Conformance {
             extended = r.nextInt(4) == 0;
             QueuePairInitAttributes.Builder b = QueuePairInitAttributes.builder(end.sendCq, end.receiveCq).type(type)
                     .maxSendWr(1 + r.nextInt(4)).maxReceiveWr(8).maxReceiveSge(1).maxInlineData(r.nextInt(80))
-                    .maxSendSge(state == QueuePairState.SQE ? 2 : r.nextInt(5)).sqSigAll(r.nextInt(4) == 0);
+                    .maxSendSge(state == QueuePairState.SQE
+                            ? 2
+                            : Math.max(end.fixture.leastSendSge(), r.nextInt(
+                                    5))).sqSigAll(r.nextInt(4) == 0);
             qp = end.pd.createQueuePair((extended ? b.sendOperations(mask) : b).build());
             init = qp.initAttributes();
             allowed = (has(row) || fails()) && (!extended || (mask & row.bit) != 0);

@@ -212,6 +212,12 @@ class RxeConformance extends VerbsConformance {
             return true;
         }
 
+        /** It counts inline data as an element (validate_send_wr). */
+        @Override
+        public int leastSendSge() {
+            return 1;
+        }
+
         /** The window holds the queue pair (rxe_do_bind_mw), for which the kernel waits when it destroys that: 51 s were seen. */
         @Override
         public boolean closesWhatBindsWindows() {
