@@ -188,7 +188,7 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
         if (!Set.of("roce", "any").contains(wire)) {
             throw new IllegalArgumentException("wire is roce or any, not " + wire);
         }
-        Duration limit = Duration.ofSeconds(Long.parseLong(one(values, "limit", "20")));
+        Duration limit = Duration.ofSeconds(Long.parseLong(one(values, "limit", "60")));
         List<String> ready = values.containsKey("ready")
                 ? List.of(two(one(values, "ready", ""), Set.of("tcp", "rdma",
                         "text")))
