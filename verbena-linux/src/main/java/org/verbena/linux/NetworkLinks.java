@@ -131,6 +131,20 @@ public final class NetworkLinks {
     }
 
     /**
+     * Sets how long the packets of an interface may be.
+     *
+     * @param netlink the namespace
+     * @param index the interface
+     * @param bytes without the link's own header
+     * @throws LinuxException {@code EPERM}, {@code ENODEV}, {@code EINVAL} (more or fewer than the interface can have)
+     */
+    public static void setMtu(Netlink netlink, int index, int bytes) throws LinuxException {
+        netlink.request(new NetlinkRequest(RTM_NEWLINK, 0).append(header(index(index), 0, 0)).attribute(IFLA_MTU,
+                bytes),
+                "netlink RTM_NEWLINK(index " + index + ", mtu " + bytes + ")");
+    }
+
+    /**
      * Moves an interface, which is switched off by that and loses its addresses.
      *
      * @param netlink the namespace that it is in

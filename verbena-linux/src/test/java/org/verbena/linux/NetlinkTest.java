@@ -88,6 +88,7 @@ class NetlinkTest {
             }
             assertErrno(Errno.ENODEV, () -> NetworkLinks.index(netlink, "none77"));
             assertErrno(Errno.ENODEV, () -> NetworkLinks.setUp(netlink, Integer.MAX_VALUE));
+            assertErrno(Errno.ENODEV, () -> NetworkLinks.setMtu(netlink, Integer.MAX_VALUE, 1500));
             assertThatThrownBy(() -> NetworkLinks.setUp(netlink, 0)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> NetworkLinks.index(netlink, "")).isInstanceOf(IllegalArgumentException.class);
         }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Netlink;
-import org.verbena.linux.NetlinkRequest;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.verbs.AccessFlags;
@@ -26,9 +25,6 @@ import org.verbena.verbs.SendFlags;
 
 /** A packet that the kernel does not take is counted, in a network namespace whose interface gets too small for it. */
 class SendErrorCountsTest {
-    private static final int RTM_NEWLINK = 16;
-    private static final int IFLA_IFNAME = 3;
-    private static final int IFLA_MTU = 4;
     private static final int SMALL = 600;
 
     @Test
@@ -40,11 +36,6 @@ class SendErrorCountsTest {
             }
         });
         assertThat(counted).isEqualTo(1);
-    }
-
-    private static void shrink(Netlink netlink) throws Exception {
-        netlink.request(new NetlinkRequest(RTM_NEWLINK, 0).append(new byte[16]).attribute(IFLA_IFNAME, "lo").attribute(
-                IFLA_MTU, SMALL), "set mtu of lo");
     }
 
     private static long sendingWhileItGetsSmaller(Netlink netlink) throws Exception {
@@ -61,18 +52,12 @@ class SendErrorCountsTest {
                     .maxReadAtomic(1).build()); // nothing is sent twice
             counters.attach(CounterAttachAttributes.of(SamplePoint.DEVICE_TX_ERRORS, 0), context);
             assertThat(qp.sendQueue().postSend(1, SendFlags.SIGNALED, region, 0, 1000)).isZero();
-            assertThat(read(counters)).as("nobody is there, but it has left").isZero();
-            shrink(netlink);
+            assertThat(HandMadePackets.read(counters)).as("nobody is there, but it has left").isZero();
+            NetworkLinks.setMtu(netlink, NetworkLinks.index(netlink, "lo"), SMALL);
             assertThat(qp.sendQueue().postSend(2, SendFlags.SIGNALED, region, 0, 1000)).isZero();
-            long errors = read(counters);
+            long errors = HandMadePackets.read(counters);
             counters.detach(context);
             return errors;
         }
-    }
-
-    private static long read(Counters counters) throws Exception {
-        long[] value = new long[1];
-        counters.read(value, 0);
-        return value[0];
     }
 }

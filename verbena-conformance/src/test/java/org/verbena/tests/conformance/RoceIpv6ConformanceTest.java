@@ -20,7 +20,6 @@ import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Netlink;
-import org.verbena.linux.NetlinkRequest;
 import org.verbena.linux.NetworkAddresses;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
@@ -35,9 +34,6 @@ class RoceIpv6ConformanceTest extends ConformanceSelection {
     private static final int INTERFACES = 24;
     /** For packets of 4096 bytes, as on loopback. */
     private static final int MTU = 9000;
-    private static final int RTM_NEWLINK = 16;
-    private static final int IFLA_MTU = 4;
-    private static final int IFLA_IFNAME = 3;
     private static final String PREFIX = "six";
 
     /** Has all tests run by one thread, which is in a new namespace; that ends with the thread. */
@@ -99,9 +95,7 @@ class RoceIpv6ConformanceTest extends ConformanceSelection {
                 }
                 for (int i = 0; i < INTERFACES; i++) {
                     int index = NetworkLinks.index(netlink, PREFIX + i);
-                    netlink.request(new NetlinkRequest(RTM_NEWLINK, 0).append(new byte[16]).attribute(IFLA_IFNAME,
-                            PREFIX
-                                    + i).attribute(IFLA_MTU, MTU), "set mtu of " + PREFIX + i);
+                    NetworkLinks.setMtu(netlink, index, MTU);
                     NetworkLinks.setUp(netlink, index);
                     NetworkAddresses.add(netlink, index, InetAddress.ofLiteral("fd00:4791:" + i + "::1"), 64);
                 }
