@@ -14,7 +14,6 @@ import org.verbena.bench.Loop;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
-import org.verbena.verbs.Device;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.ReceiveQueue;
@@ -60,9 +59,8 @@ public class Ends {
     /** Of a device. */
     Ends(String name) {
         try {
-            Device device = Verbs.devices().stream().filter(d -> d.name().equals(name)).findFirst().orElseThrow();
-            first = device.open();
-            second = device.open();
+            first = Verbs.open(name);
+            second = Verbs.open(name);
             from = allocate(first);
             to = allocate(second);
             loop = new Loop(from, to, DEPTH, true);

@@ -23,7 +23,6 @@ import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
-import org.verbena.verbs.Device;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
@@ -83,9 +82,8 @@ public class QueuePairKinds {
     /** Connects two contexts, and sends once. */
     @Setup(Level.Trial)
     public void open() throws VerbsException {
-        Device shm = Verbs.devices().stream().filter(d -> d.name().equals("shm0")).findFirst().orElseThrow();
-        first = shm.open();
-        second = shm.open();
+        first = Verbs.open("shm0");
+        second = Verbs.open("shm0");
         ProtectionDomain sending = first.allocateProtectionDomain();
         ProtectionDomain receiving = second.allocateProtectionDomain();
         from = sending.allocate(BYTES, AccessFlags.ALL);

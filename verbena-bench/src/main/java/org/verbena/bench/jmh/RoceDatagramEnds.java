@@ -10,7 +10,6 @@ import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
-import org.verbena.verbs.Device;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
@@ -42,9 +41,8 @@ public class RoceDatagramEnds {
     /** For JMH. */
     public RoceDatagramEnds() {
         try {
-            Device device = Verbs.devices().stream().filter(d -> d.name().equals("roce_lo")).findFirst().orElseThrow();
-            first = device.open();
-            second = device.open();
+            first = Verbs.open("roce_lo");
+            second = Verbs.open("roce_lo");
             ProtectionDomain sending = first.allocateProtectionDomain();
             ProtectionDomain receiving = second.allocateProtectionDomain();
             from = sending.allocate(BYTES, AccessFlags.ALL);
