@@ -1,5 +1,7 @@
 package org.verbena.rdmacore;
 
+import static org.verbena.rdmacore.DeviceLayout.*;
+
 import java.lang.foreign.Arena;
 
 import org.verbena.linux.Errno;
@@ -44,18 +46,18 @@ final class Queries {
     DeviceAttributes device(int maxInline) throws VerbsException {
         String verb = "query " + device;
         try (Arena arena = Arena.ofConfined()) {
-            Struct s = new Struct(arena, DeviceLayout.EX_BYTES);
+            Struct s = new Struct(arena, EX_BYTES);
             boolean extended = verbs.has(Slot.QUERY_DEVICE_EX) && Calls.call(verbs.slot(verb, Slot.QUERY_DEVICE_EX),
-                    verbs.address, 0, s.address(), DeviceLayout.EX_BYTES) << 32 == 0;
+                    verbs.address, 0, s.address(), EX_BYTES) << 32 == 0;
             if (!extended) {
-                s = new Struct(arena, DeviceLayout.EX_BYTES);
+                s = new Struct(arena, EX_BYTES);
                 Calls.zero(verb, verbs.function(verb, IbvFunction.QUERY_DEVICE), verbs.address, s.address());
             }
             DeviceAttributes.Builder b = plain(s).maxInlineData(maxInline);
             if (extended) {
                 extended(s, b);
             } else {
-                b.capabilityFlags(s.getInt(DeviceLayout.ATTR_DEVICE_CAP_FLAGS) & 0xffffffffL);
+                b.capabilityFlags(s.getInt(ATTR_DEVICE_CAP_FLAGS) & 0xffffffffL);
             }
             return b.build();
         }
@@ -63,80 +65,81 @@ final class Queries {
 
     /** {@code struct ibv_device_attr}. */
     private static DeviceAttributes.Builder plain(Struct s) {
-        return DeviceAttributes.builder().firmwareVersion(s.getText(DeviceLayout.ATTR_FW_VER,
-                DeviceLayout.FW_VER_BYTES)).nodeGuid(s.getBigLong(DeviceLayout.ATTR_NODE_GUID))
-                .systemImageGuid(s.getBigLong(DeviceLayout.ATTR_SYS_IMAGE_GUID)).maxMrSize(limit(s.getLong(
-                        DeviceLayout.ATTR_MAX_MR_SIZE))).pageSizeCap(s.getLong(DeviceLayout.ATTR_PAGE_SIZE_CAP))
-                .vendor(s.getInt(DeviceLayout.ATTR_VENDOR_ID), s.getInt(DeviceLayout.ATTR_VENDOR_PART_ID))
-                .hardwareVersion(s.getInt(DeviceLayout.ATTR_HW_VER))
-                .maxQp(limit(s.getInt(DeviceLayout.ATTR_MAX_QP)), limit(s.getInt(DeviceLayout.ATTR_MAX_QP_WR))).maxSge(
-                        limit(s.getInt(DeviceLayout.ATTR_MAX_SGE))).maxCq(limit(s.getInt(
-                                DeviceLayout.ATTR_MAX_CQ)), limit(s.getInt(DeviceLayout.ATTR_MAX_CQE))).maxMr(limit(s
-                                        .getInt(DeviceLayout.ATTR_MAX_MR))).maxPd(limit(s.getInt(
-                                                DeviceLayout.ATTR_MAX_PD)))
-                .maxReadAtomic(s.getInt(DeviceLayout.ATTR_MAX_QP_RD_ATOM), s.getInt(
-                        DeviceLayout.ATTR_MAX_QP_INIT_RD_ATOM)).atomicCapability(s.getInt(DeviceLayout.ATTR_ATOMIC_CAP))
-                .maxMw(limit(s.getInt(
-                        DeviceLayout.ATTR_MAX_MW)))
-                .maxMulticast(limit(s.getInt(DeviceLayout.ATTR_MAX_MCAST_GRP)), limit(s.getInt(
-                        DeviceLayout.ATTR_MAX_MCAST_QP_ATTACH)), limit(s.getInt(
-                                DeviceLayout.ATTR_MAX_TOTAL_MCAST_QP_ATTACH)))
-                .maxAh(limit(s.getInt(DeviceLayout.ATTR_MAX_AH))).maxSrq(limit(s.getInt(DeviceLayout.ATTR_MAX_SRQ)),
-                        limit(s.getInt(DeviceLayout.ATTR_MAX_SRQ_WR)), limit(s.getInt(DeviceLayout.ATTR_MAX_SRQ_SGE)))
-                .maxPkeys(s.getShort(DeviceLayout.ATTR_MAX_PKEYS)).localAckDelay(s.getByte(
-                        DeviceLayout.ATTR_LOCAL_CA_ACK_DELAY)).physicalPortCount(s.getByte(
-                                DeviceLayout.ATTR_PHYS_PORT_CNT));
+        return DeviceAttributes.builder()
+                .firmwareVersion(s.getText(ATTR_FW_VER, FW_VER_BYTES))
+                .nodeGuid(s.getBigLong(ATTR_NODE_GUID))
+                .systemImageGuid(s.getBigLong(ATTR_SYS_IMAGE_GUID))
+                .maxMrSize(limit(s.getLong(ATTR_MAX_MR_SIZE)))
+                .pageSizeCap(s.getLong(ATTR_PAGE_SIZE_CAP))
+                .vendor(s.getInt(ATTR_VENDOR_ID), s.getInt(ATTR_VENDOR_PART_ID))
+                .hardwareVersion(s.getInt(ATTR_HW_VER))
+                .maxQp(limit(s.getInt(ATTR_MAX_QP)), limit(s.getInt(ATTR_MAX_QP_WR)))
+                .maxSge(limit(s.getInt(ATTR_MAX_SGE)))
+                .maxCq(limit(s.getInt(ATTR_MAX_CQ)), limit(s.getInt(ATTR_MAX_CQE)))
+                .maxMr(limit(s.getInt(ATTR_MAX_MR)))
+                .maxPd(limit(s.getInt(ATTR_MAX_PD)))
+                .maxReadAtomic(s.getInt(ATTR_MAX_QP_RD_ATOM), s.getInt(ATTR_MAX_QP_INIT_RD_ATOM))
+                .atomicCapability(s.getInt(ATTR_ATOMIC_CAP))
+                .maxMw(limit(s.getInt(ATTR_MAX_MW)))
+                .maxMulticast(limit(s.getInt(ATTR_MAX_MCAST_GRP)), limit(s.getInt(ATTR_MAX_MCAST_QP_ATTACH)),
+                        limit(s.getInt(ATTR_MAX_TOTAL_MCAST_QP_ATTACH)))
+                .maxAh(limit(s.getInt(ATTR_MAX_AH)))
+                .maxSrq(limit(s.getInt(ATTR_MAX_SRQ)), limit(s.getInt(ATTR_MAX_SRQ_WR)),
+                        limit(s.getInt(ATTR_MAX_SRQ_SGE)))
+                .maxPkeys(s.getShort(ATTR_MAX_PKEYS))
+                .localAckDelay(s.getByte(ATTR_LOCAL_CA_ACK_DELAY))
+                .physicalPortCount(s.getByte(ATTR_PHYS_PORT_CNT));
     }
 
     /** What {@code struct ibv_device_attr_ex} has beyond; a zero is what the device, or its library, does not know. */
     private static void extended(Struct s, DeviceAttributes.Builder b) {
-        if (s.getLong(DeviceLayout.EX_ODP_GENERAL) != 0) {
-            b.odpCapabilities(OdpCapabilities.of((int) s.getLong(DeviceLayout.EX_ODP_GENERAL), s.getInt(
-                    DeviceLayout.EX_ODP_RC), s.getInt(DeviceLayout.EX_ODP_UC), s.getInt(DeviceLayout.EX_ODP_UD),
-                    s.getInt(DeviceLayout.EX_XRC_ODP_CAPS)));
+        if (s.getLong(EX_ODP_GENERAL) != 0) {
+            b.odpCapabilities(OdpCapabilities.of((int) s.getLong(EX_ODP_GENERAL), s.getInt(
+                    EX_ODP_RC), s.getInt(EX_ODP_UC), s.getInt(EX_ODP_UD),
+                    s.getInt(EX_XRC_ODP_CAPS)));
         }
-        if (s.getLong(DeviceLayout.EX_COMPLETION_TIMESTAMP_MASK) != 0) {
-            b.completionTimestampMask(s.getLong(DeviceLayout.EX_COMPLETION_TIMESTAMP_MASK));
+        if (s.getLong(EX_COMPLETION_TIMESTAMP_MASK) != 0) {
+            b.completionTimestampMask(s.getLong(EX_COMPLETION_TIMESTAMP_MASK));
         }
-        if (s.getLong(DeviceLayout.EX_HCA_CORE_CLOCK) != 0) {
-            b.coreClockKilohertz(s.getLong(DeviceLayout.EX_HCA_CORE_CLOCK));
+        if (s.getLong(EX_HCA_CORE_CLOCK) != 0) {
+            b.coreClockKilohertz(s.getLong(EX_HCA_CORE_CLOCK));
         }
-        b.capabilityFlags(s.getLong(DeviceLayout.EX_DEVICE_CAP_FLAGS_EX) != 0
-                ? s.getLong(DeviceLayout.EX_DEVICE_CAP_FLAGS_EX)
-                : s.getInt(DeviceLayout.ATTR_DEVICE_CAP_FLAGS) & 0xffffffffL);
-        if (s.getInt(DeviceLayout.EX_TSO_MAX) != 0) {
-            b.segmentationCapabilities(SegmentationCapabilities.builder().maxBytes(s.getInt(DeviceLayout.EX_TSO_MAX))
+        b.capabilityFlags(s.getLong(EX_DEVICE_CAP_FLAGS_EX) != 0
+                ? s.getLong(EX_DEVICE_CAP_FLAGS_EX)
+                : s.getInt(ATTR_DEVICE_CAP_FLAGS) & 0xffffffffL);
+        if (s.getInt(EX_TSO_MAX) != 0) {
+            b.segmentationCapabilities(SegmentationCapabilities.builder().maxBytes(s.getInt(EX_TSO_MAX))
                     .queuePairTypes(
-                            s.getInt(DeviceLayout.EX_TSO_QPTS)).build());
+                            s.getInt(EX_TSO_QPTS)).build());
         }
-        if (s.getInt(DeviceLayout.EX_RSS_MAX_TABLES) != 0) {
-            b.rssCapabilities(RssCapabilities.builder().queuePairTypes(s.getInt(DeviceLayout.EX_RSS_QPTS))
+        if (s.getInt(EX_RSS_MAX_TABLES) != 0) {
+            b.rssCapabilities(RssCapabilities.builder().queuePairTypes(s.getInt(EX_RSS_QPTS))
                     .maxIndirectionTables(s.getInt(
-                            DeviceLayout.EX_RSS_MAX_TABLES)).maxIndirectionTableSize(s.getInt(
-                                    DeviceLayout.EX_RSS_MAX_TABLE_SIZE)).hashFields((int) s.getLong(
-                                            DeviceLayout.EX_RSS_HASH_FIELDS)).hashFunctions(s
-                                                    .getByte(DeviceLayout.EX_RSS_HASH_FUNCTION)).build());
+                            EX_RSS_MAX_TABLES)).maxIndirectionTableSize(s.getInt(
+                                    EX_RSS_MAX_TABLE_SIZE)).hashFields((int) s.getLong(
+                                            EX_RSS_HASH_FIELDS)).hashFunctions(s
+                                                    .getByte(EX_RSS_HASH_FUNCTION)).build());
         }
-        if (s.getInt(DeviceLayout.EX_MAX_WQ_TYPE_RQ) != 0) {
-            b.maxWorkQueues(s.getInt(DeviceLayout.EX_MAX_WQ_TYPE_RQ));
+        if (s.getInt(EX_MAX_WQ_TYPE_RQ) != 0) {
+            b.maxWorkQueues(s.getInt(EX_MAX_WQ_TYPE_RQ));
         }
-        if (s.getInt(DeviceLayout.EX_PACING_MAX) != 0) {
+        if (s.getInt(EX_PACING_MAX) != 0) {
             b.packetPacingCapabilities(PacketPacingCapabilities.builder().minKilobits(s.getInt(
-                    DeviceLayout.EX_PACING_MIN)).maxKilobits(s
-                            .getInt(DeviceLayout.EX_PACING_MAX)).queuePairTypes(s.getInt(DeviceLayout.EX_PACING_QPTS))
+                    EX_PACING_MIN)).maxKilobits(s
+                            .getInt(EX_PACING_MAX)).queuePairTypes(s.getInt(EX_PACING_QPTS))
                     .build());
         }
-        if (s.getInt(DeviceLayout.EX_RAW_PACKET_CAPS) != 0) {
-            b.rawPacketCapabilities(s.getInt(DeviceLayout.EX_RAW_PACKET_CAPS));
+        if (s.getInt(EX_RAW_PACKET_CAPS) != 0) {
+            b.rawPacketCapabilities(s.getInt(EX_RAW_PACKET_CAPS));
         }
-        if (s.getShort(DeviceLayout.EX_CQ_MAX_COUNT) != 0) {
-            b.cqModeration(s.getShort(DeviceLayout.EX_CQ_MAX_COUNT), s.getShort(DeviceLayout.EX_CQ_MAX_PERIOD));
+        if (s.getShort(EX_CQ_MAX_COUNT) != 0) {
+            b.cqModeration(s.getShort(EX_CQ_MAX_COUNT), s.getShort(EX_CQ_MAX_PERIOD));
         }
-        if (s.getLong(DeviceLayout.EX_MAX_DM_SIZE) != 0) {
-            b.maxDeviceMemory(s.getLong(DeviceLayout.EX_MAX_DM_SIZE));
+        if (s.getLong(EX_MAX_DM_SIZE) != 0) {
+            b.maxDeviceMemory(s.getLong(EX_MAX_DM_SIZE));
         }
-        if (s.getInt(DeviceLayout.EX_PHYS_PORT_CNT_EX) != 0) {
-            b.physicalPortCount(s.getInt(DeviceLayout.EX_PHYS_PORT_CNT_EX));
+        if (s.getInt(EX_PHYS_PORT_CNT_EX) != 0) {
+            b.physicalPortCount(s.getInt(EX_PHYS_PORT_CNT_EX));
         }
     }
 
@@ -154,36 +157,36 @@ final class Queries {
         String verb = "query port " + port + " of " + device;
         requireOpen(verb);
         try (Arena arena = Arena.ofConfined()) {
-            Struct s = new Struct(arena, DeviceLayout.PORT_BYTES);
+            Struct s = new Struct(arena, PORT_BYTES);
             boolean extended = verbs.has(Slot.QUERY_PORT);
             Calls.zero(verb, extended
                     ? verbs.slot(verb, Slot.QUERY_PORT)
                     : verbs.function(verb, IbvFunction.QUERY_PORT), verbs.address, port, s.address(), extended
-                            ? DeviceLayout.PORT_BYTES
+                            ? PORT_BYTES
                             : 0);
-            PortAttributes.Builder b = PortAttributes.builder().state(s.getInt(DeviceLayout.PORT_STATE)).mtu(mtu(s
-                    .getInt(DeviceLayout.PORT_MAX_MTU)), mtu(s.getInt(
-                            DeviceLayout.PORT_ACTIVE_MTU))).gidTableLength(s.getInt(DeviceLayout.PORT_GID_TBL_LEN))
-                    .capabilityFlags(s.getInt(DeviceLayout.PORT_PORT_CAP_FLAGS)).maxMessageSize(s.getInt(
-                            DeviceLayout.PORT_MAX_MSG_SZ)
-                            & 0xffffffffL).badPkeyCounter(s.getInt(DeviceLayout.PORT_BAD_PKEY_CNTR))
-                    .qkeyViolationCounter(s.getInt(DeviceLayout.PORT_QKEY_VIOL_CNTR))
-                    .pkeyTableLength(s.getShort(DeviceLayout.PORT_PKEY_TBL_LEN)).lid(s.getShort(DeviceLayout.PORT_LID))
-                    .smLid(s.getShort(DeviceLayout.PORT_SM_LID)).lidMaskControl(s.getByte(
-                            DeviceLayout.PORT_LMC)).maxVirtualLaneNumber(s.getByte(DeviceLayout.PORT_MAX_VL_NUM))
-                    .smServiceLevel(s.getByte(DeviceLayout.PORT_SM_SL)).subnetTimeout(s
-                            .getByte(DeviceLayout.PORT_SUBNET_TIMEOUT)).initTypeReply(s.getByte(
-                                    DeviceLayout.PORT_INIT_TYPE_REPLY)).activeWidth(s.getByte(
-                                            DeviceLayout.PORT_ACTIVE_WIDTH)).activeSpeed(s
-                                                    .getInt(DeviceLayout.PORT_ACTIVE_SPEED_EX) != 0
-                                                            ? s.getInt(DeviceLayout.PORT_ACTIVE_SPEED_EX)
-                                                            : s.getByte(DeviceLayout.PORT_ACTIVE_SPEED)).physicalState(s
-                                                                    .getByte(
-                                                                            DeviceLayout.PORT_PHYS_STATE)).linkLayer(
-                                                                                    linkLayer(s.getByte(
-                                                                                            DeviceLayout.PORT_LINK_LAYER)));
+            int laterSpeed = s.getInt(PORT_ACTIVE_SPEED_EX);
+            PortAttributes.Builder b = PortAttributes.builder()
+                    .state(s.getInt(PORT_STATE))
+                    .mtu(mtu(s.getInt(PORT_MAX_MTU)), mtu(s.getInt(PORT_ACTIVE_MTU)))
+                    .gidTableLength(s.getInt(PORT_GID_TBL_LEN))
+                    .capabilityFlags(s.getInt(PORT_PORT_CAP_FLAGS))
+                    .maxMessageSize(s.getInt(PORT_MAX_MSG_SZ) & 0xffffffffL)
+                    .badPkeyCounter(s.getInt(PORT_BAD_PKEY_CNTR))
+                    .qkeyViolationCounter(s.getInt(PORT_QKEY_VIOL_CNTR))
+                    .pkeyTableLength(s.getShort(PORT_PKEY_TBL_LEN))
+                    .lid(s.getShort(PORT_LID))
+                    .smLid(s.getShort(PORT_SM_LID))
+                    .lidMaskControl(s.getByte(PORT_LMC))
+                    .maxVirtualLaneNumber(s.getByte(PORT_MAX_VL_NUM))
+                    .smServiceLevel(s.getByte(PORT_SM_SL))
+                    .subnetTimeout(s.getByte(PORT_SUBNET_TIMEOUT))
+                    .initTypeReply(s.getByte(PORT_INIT_TYPE_REPLY))
+                    .activeWidth(s.getByte(PORT_ACTIVE_WIDTH))
+                    .activeSpeed(laterSpeed != 0 ? laterSpeed : s.getByte(PORT_ACTIVE_SPEED))
+                    .physicalState(s.getByte(PORT_PHYS_STATE))
+                    .linkLayer(linkLayer(s.getByte(PORT_LINK_LAYER)));
             if (extended) {
-                b.capabilityFlags2(s.getShort(DeviceLayout.PORT_PORT_CAP_FLAGS2));
+                b.capabilityFlags2(s.getShort(PORT_PORT_CAP_FLAGS2));
             }
             return b.build();
         }
