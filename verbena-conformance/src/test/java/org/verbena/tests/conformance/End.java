@@ -480,14 +480,22 @@ final class End implements AutoCloseable {
 
     /** Waits for an asynchronous event of a kind and passes over others. */
     void awaitAsyncEvent(int type) throws VerbsException {
-        QueuePair responder = responder();
+        awaitAsyncEvent(type, List.of(qp, responder()));
+    }
+
+    /** The same, of another queue pair of this end. */
+    void awaitAsyncEvent(int type, QueuePair of) throws VerbsException {
+        awaitAsyncEvent(type, List.of(of));
+    }
+
+    private void awaitAsyncEvent(int type, List<QueuePair> of) throws VerbsException {
         List<AsyncEvent> seen = new ArrayList<>();
         Await.until("event " + AsyncEventType.toString(type), () -> {
             AsyncEvent e = context.awaitAsyncEvent(Duration.ofMillis(10));
             if (e != null) {
                 seen.add(e);
             }
-            return e != null && e.type() == type && (e.element().equals(qp) || e.element().equals(responder));
+            return e != null && e.type() == type && of.stream().anyMatch(q -> e.element().equals(q));
         }, () -> "got " + seen + "; " + describe());
     }
 

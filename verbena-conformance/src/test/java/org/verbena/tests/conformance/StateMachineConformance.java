@@ -9,7 +9,6 @@ import static org.verbena.verbs.QueuePairState.RTS;
 import static org.verbena.verbs.QueuePairState.SQD;
 import static org.verbena.verbs.QueuePairState.SQE;
 
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +29,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
-import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.PathMigrationState;
 import org.verbena.verbs.QueuePair;
@@ -166,17 +164,10 @@ abstract class StateMachineConformance extends Conformance {
             Set<String> required = RULES.get(qp.state() + " " + next).required;
             qp.modify(attributes(qp.state(), next, next == SQD ? plus(required, "EN_SQD_ASYNC_NOTIFY") : required));
             if (next == SQD) {
-                awaitDrained(qp);
+                end.awaitAsyncEvent(AsyncEventType.SQ_DRAINED, qp);
             }
         }
         assertThat(qp.state()).isEqualTo(state);
-    }
-
-    private void awaitDrained(QueuePair qp) throws Exception {
-        Await.until("SQ_DRAINED", () -> {
-            AsyncEvent e = end.context.awaitAsyncEvent(Duration.ofMillis(10));
-            return e != null && e.type() == AsyncEventType.SQ_DRAINED && e.element().equals(qp);
-        }, qp::describe);
     }
 
     static Stream<Arguments> allPairs() {
