@@ -1,6 +1,7 @@
 package org.verbena.tests.agent;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -39,6 +40,11 @@ import org.verbena.verbs.WcStatus;
  * honest connection too, by the agent, on whose device it asks; a line for each thing that it does says how it ended.
  */
 final class RemoteIntruder {
+    /** What an honest connection brings at a time. */
+    static final int BYTES = 100_000;
+    /** How often it does. */
+    static final int ROUNDS = 5;
+
     private static final int MAGIC = 0x5642_5352;
     private static final int TAKES_REQUESTS = 4792;
     private static final int MEETING_BYTES = 56;
@@ -47,6 +53,9 @@ final class RemoteIntruder {
     private static final int ANSWER = 2;
     private static final int DECLINE = 3;
     private static final Duration LONG = Duration.ofSeconds(60);
+    private static final int END = -1;
+    private static final int NOTHING = -2;
+    private static final Map<String, String> RESULTS = new TreeMap<>();
 
     /** Where things lie in its memory. */
     private static final int HEADER = 0;
@@ -79,8 +88,6 @@ final class RemoteIntruder {
         }
     }
 
-    private static final Map<String, String> RESULTS = new TreeMap<>();
-
     /** How something ended; all of it is said once more, in order, at the end. */
     private static synchronized void say(String what, String how) {
         System.out.println(what + " " + how);
@@ -89,7 +96,7 @@ final class RemoteIntruder {
 
     // ---- what is said
 
-    private static int fold(java.net.InetAddress address) {
+    private static int fold(InetAddress address) {
         int all = 0;
         for (ByteBuffer words = ByteBuffer.wrap(address.getAddress()); words.hasRemaining();) {
             all ^= words.getInt();
@@ -137,8 +144,11 @@ final class RemoteIntruder {
             return this;
         }
 
-        void listen() {
+        /** Says something, and what is said to it then. */
+        String answer(byte[] letter) throws InterruptedException {
             check(qp.receiveQueue().post(1, memory, HEARD, LETTER_BYTES));
+            send(letter);
+            return heard();
         }
 
         void send(byte[] letter) {
@@ -164,7 +174,7 @@ final class RemoteIntruder {
         }
 
         /** What is said to it, or that nobody says anything any more. */
-        String heard() throws InterruptedException {
+        private String heard() throws InterruptedException {
             for (long end = System.nanoTime() + LONG.toNanos(); System.nanoTime() < end;) {
                 if (cq.startPoll() != 0) {
                     Thread.sleep(1); // it is the other end's turn
@@ -208,10 +218,6 @@ final class RemoteIntruder {
     }
 
     // ---- as a client
-
-    static final int BYTES = 100_000;
-    /** How often the honest connection brings them. */
-    static final int ROUNDS = 5;
 
     /** There and back. */
     private static void whole(SocketChannel channel, long seed) throws IOException {
@@ -295,27 +301,13 @@ final class RemoteIntruder {
             refused("again", server, meeting(a, 2));
             byte[] noise = new byte[LETTER_BYTES];
             random.nextBytes(noise);
-            s.listen();
-            s.send(noise);
-            say("noise-letter", s.heard());
+            say("noise-letter", s.answer(noise));
             whole(a, 3);
-
-            s = met(b);
-            s.listen();
-            s.send(letter(ANSWER, b, 77, memory.address() + HEADER));
-            say("answer", s.heard());
+            say("answer", met(b).answer(letter(ANSWER, b, 77, memory.address() + HEADER)));
             whole(b, 4);
-
-            s = met(c);
-            s.listen();
-            s.send(letter(OFFER, c, 78, memory.address() + HEADER + 64));
-            say("other-session", s.heard());
+            say("other-session", met(c).answer(letter(OFFER, c, 78, memory.address() + HEADER + 64)));
             whole(c, 5);
-
-            s = met(d);
-            s.listen();
-            s.send(letter(OFFER, honest, 79, memory.address() + HEADER));
-            say("other-name", s.heard());
+            say("other-name", met(d).answer(letter(OFFER, honest, 79, memory.address() + HEADER)));
             whole(d, 6);
             whole(honest, 3);
         }
@@ -338,9 +330,6 @@ final class RemoteIntruder {
             say("silent", s.end() + " " + (answer == END ? "closed" : "open"));
         }
     }
-
-    private static final int END = -1;
-    private static final int NOTHING = -2;
 
     /** Writes a byte, and what comes then. */
     private static int asked(SocketChannel channel, long milliseconds) throws InterruptedException {

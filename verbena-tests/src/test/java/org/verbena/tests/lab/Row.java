@@ -39,13 +39,13 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
 
     /** A command and the place where it runs. */
     record Command(String place, String text) {
-        private static final Pattern VARIABLES = Pattern.compile("^(?:\\w+=(?:'[^']*'|\\S*) +)+");
+        private static final Pattern ASSIGNMENTS = Pattern.compile("^(?:\\w+=(?:'[^']*'|\\S*) +)+");
         private static final Pattern MAIN_CLASS = Pattern.compile(" org\\.verbena\\.\\S*\\.(\\w+)");
         private static final Pattern OURS = Pattern.compile("^(?:\\{verbena}|/share/verbena) (\\w+)");
 
         /** The name of the program, or of the class that a JVM starts with; of Verbena, which command. */
         String program() {
-            String command = VARIABLES.matcher(text).replaceFirst("");
+            String command = ASSIGNMENTS.matcher(text).replaceFirst("");
             Matcher main = MAIN_CLASS.matcher(command);
             if (main.find()) {
                 return main.group(1);
