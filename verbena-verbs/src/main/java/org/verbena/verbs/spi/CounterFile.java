@@ -147,7 +147,7 @@ public final class CounterFile {
         }
     }
 
-    private static CounterFile createShown(CounterFolder folder) throws LinuxException, IOException {
+    static CounterFile createShown(CounterFolder folder) throws LinuxException, IOException {
         try {
             return createIn(folder);
         } catch (LinuxException e) {
@@ -168,16 +168,21 @@ public final class CounterFile {
         Path path = folder.fresh(Sys.pid());
         Path fresh = path.resolveSibling("." + path.getFileName());
         Fd fd = PosixFile.open(fresh, PosixFile.O_RDWR | PosixFile.O_CREAT | PosixFile.O_EXCL, 0600);
+        Doorbell bell = null;
         try {
             PosixFile.tryLock(fd);
             Memfd.allocate(fd, 0, CounterLayout.HEADER);
             Mapping header = Mapping.map(fd, 0, CounterLayout.HEADER, true);
             CounterFile f = new CounterFile(fd, path, header);
             f.fillHeader();
+            bell = f.bindBell(); // before anybody sees the file: who sees it may ring
             Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE);
-            f.listen();
+            f.listen(bell);
             return f;
         } catch (IOException | RuntimeException e) {
+            if (bell != null) {
+                bell.close();
+            }
             Files.deleteIfExists(fresh);
             Files.deleteIfExists(path);
             fd.close();
@@ -380,11 +385,15 @@ public final class CounterFile {
         }
     }
 
-    /** Waits for other processes that want exact values, on a thread that sleeps until then. */
-    private void listen() throws LinuxException {
+    private Doorbell bindBell() throws LinuxException {
         String name = CounterLayout.BELL_PREFIX + UUID.randomUUID();
         Doorbell bell = Doorbell.bind(name);
         CounterEntry.putText(header.address() + CounterLayout.HEADER_BELL, name, CounterLayout.MAX_BELL);
+        return bell;
+    }
+
+    /** Waits for other processes that want exact values, on a thread that sleeps until then. */
+    private void listen(Doorbell bell) {
         Thread.ofPlatform().daemon().name("verbena-counters").start(() -> answer(bell));
     }
 
