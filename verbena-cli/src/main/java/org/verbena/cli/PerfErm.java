@@ -167,18 +167,18 @@ final class PerfErm implements AutoCloseable {
     }
 
     /** Starts a copy to the same place of the peer's memory; waits for room. */
-    void copy(long offset, long length, int flags, long number) throws IOException {
-        int error = copies.copy(outId, offset, remoteId, offset, length, flags, number, number);
+    void copy(long offset, long length, int flags, long number, long userData) throws IOException {
+        int error = copies.copy(outId, offset, remoteId, offset, length, flags, number, userData);
         long turns = 0;
         while (error != 0) {
             turns = makeRoom(error, turns);
-            error = copies.copy(outId, offset, remoteId, offset, length, flags, number, number);
+            error = copies.copy(outId, offset, remoteId, offset, length, flags, number, userData);
         }
     }
 
-    /** Adds such a copy to the batch that is open. */
+    /** Adds such a copy, without user data, to the batch that is open. */
     void add(long offset, long length, int flags, long number) {
-        copies.add(outId, offset, remoteId, offset, length, flags, number, number);
+        copies.add(outId, offset, remoteId, offset, length, flags, number, 0);
     }
 
     /** Takes what has been done, after a refusal; throws if that was for good. */
@@ -231,7 +231,7 @@ final class PerfErm implements AutoCloseable {
     /** Throws unless the copy that was polled is message {@code number}, in its place. */
     void check(long offset, long number) throws PerfException {
         if (events.region() != inId || events.offset() != offset || events.length() != job.size()
-                || events.userData() != number) {
+                || events.userData() != 0) {
             throw new PerfException("message " + number + " arrived as " + event());
         }
         PerfPattern.check(in, offset, job.size(), number);

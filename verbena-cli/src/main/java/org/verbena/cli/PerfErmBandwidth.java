@@ -195,7 +195,7 @@ final class PerfErmBandwidth extends PerfLoop {
         private void tell(long k) throws IOException {
             untold = 0;
             boolean signal = (++told & SIGNAL_MASK) == 0;
-            end.copy(0, 0, PerfErm.telling(signal), k);
+            end.copy(0, 0, PerfErm.telling(signal), k, k);
             if (signal) {
                 end.reap();
             }

@@ -40,7 +40,7 @@ final class PerfErmLatency extends PerfLoop {
             PerfPattern.fill(end.out, PerfErm.FIRST, size, k);
         }
         boolean signal = (k & SIGNAL_MASK) == 0;
-        end.copy(PerfErm.FIRST, size, PerfErm.telling(signal), k);
+        end.copy(PerfErm.FIRST, size, PerfErm.telling(signal), k, 0);
         if (signal) {
             end.reap();
         }

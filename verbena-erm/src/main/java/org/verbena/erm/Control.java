@@ -58,7 +58,7 @@ final class Control extends Engine.Duty {
 
     /** Tells the other end of a region; the future has 0, or why the other end does not take note of it. */
     CompletableFuture<Integer> announce(LocalRegion region) {
-        return ask(announcing, region.id(), describe(Messages.ADD, region, 0));
+        return ask(announcing, region.id(), describe(Messages.ADD, region, region.name()));
     }
 
     /** Tells the other end that a region is about to go; the future has 0 when it uses it no more. */
@@ -89,9 +89,9 @@ final class Control extends Engine.Duty {
     }
 
     /** What the other end has to know of a region. */
-    private static Messages.Message describe(int type, LocalRegion region, int number) {
+    private static Messages.Message describe(int type, LocalRegion region, int numberOrName) {
         return new Messages.Message(type, region.id(), region.memory().address(), region.length(), region.memory()
-                .rkey(), region.access() & Regions.REMOTE_ACCESS, region.tag(), number);
+                .rkey(), region.access() & Regions.REMOTE_ACCESS, region.tag(), numberOrName);
     }
 
     private <K> CompletableFuture<Integer> ask(Map<K, CompletableFuture<Integer>> waiting, K key, Messages.Message m) {
@@ -170,7 +170,8 @@ final class Control extends Engine.Duty {
     }
 
     private boolean added(Messages.Message m) {
-        int error = regions.addRemote(new RemoteRegion(m.id(), m.key(), m.address(), m.length(), m.access(), m.tag()));
+        int error = regions.addRemote(new RemoteRegion(m.id(), m.errno(), m.key(), m.address(), m.length(), m.access(),
+                m.tag()));
         if (error == Errno.EPROTO) {
             return false;
         }

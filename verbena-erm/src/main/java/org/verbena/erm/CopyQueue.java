@@ -176,29 +176,60 @@ public final class CopyQueue {
         }
         boolean quiet = (flags & CopyFlags.UNSIGNALED) != 0;
         boolean signal = !quiet || unsignaled + 1 >= MOST_UNSIGNALED;
+        boolean shortly = tell && write && tellsShortly(credit.used() + 1, remote, remoteAt, userData);
+        boolean notice = tell && !shortly;
         int how = (flags & CopyFlags.FENCE) != 0 ? SendFlags.FENCE : SendFlags.NONE;
-        how |= signal && !tell ? SendFlags.SIGNALED : SendFlags.NONE;
-        error = write
-                ? queue.postWrite(posted, how, local.memory(), localAt, length, remote.rkey(), remote.address()
-                        + remoteAt)
-                : queue.postRead(posted, how, local.memory(), localAt, length, remote.rkey(), remote.address()
-                        + remoteAt);
+        how |= signal && !notice ? SendFlags.SIGNALED : SendFlags.NONE;
+        error = post(how, local.memory(), localAt, length, remote, remoteAt, write, shortly);
         if (error != 0) {
             return refused(error);
         }
-        if (tell) {
+        if (notice) {
             tell(remote.id(), remoteAt, length, userData, write, signal);
         }
         started(userContext, length, quiet, signal, tell, write);
         return 0;
     }
 
+    private int post(int how, MemoryRegion local, long localAt, long length, RemoteRegion remote, long remoteAt,
+            boolean write, boolean shortly) {
+        if (shortly) {
+            SendQueue open = queue.start();
+            addShortly(open, posted, how, local, localAt, length, remote, remoteAt);
+            return open.complete();
+        }
+        return write
+                ? queue.postWrite(posted, how, local, localAt, length, remote.rkey(), remote.address() + remoteAt)
+                : queue.postRead(posted, how, local, localAt, length, remote.rkey(), remote.address() + remoteAt);
+    }
+
+    private static void addShortly(SendQueue open, long number, int how, MemoryRegion local, long localAt, long length,
+            RemoteRegion remote, long remoteAt) {
+        open.writeImmediate(number, how, remote.rkey(), remote.address() + remoteAt, ShortNotice.of(remote.name(),
+                remoteAt)).sge(local, localAt, length);
+    }
+
+    /** Whether a copy to the other end's memory can tell of itself, as notice {@code number}, which it does unless there is more to say. */
+    private boolean tellsShortly(long number, RemoteRegion remote, long remoteAt, long userData) {
+        Taken taken = taken();
+        return ShortNotice.canTell(remote.name(), remoteAt, userData) && (taken == null || !taken.isDue(number));
+    }
+
+    private @Nullable Taken taken() {
+        EventQueue taking = events;
+        return taking == null ? null : taking.taken();
+    }
+
     /** The copy has been posted, and there is room for this behind it: what refuses it ends everything. */
     private void tell(int id, long offset, long length, long userData, boolean write, boolean signal) {
-        long at = putNotice(posted, credit.used() + 1, id, offset, length, userData, write);
+        Taken taken = taken();
+        long now = taken == null ? 0 : taken.count();
+        long at = putNotice(posted, id, offset, length, userData, write, now);
         int error = queue.postSend(posted, howToTell(write, signal), leaving, at, Notice.BYTES);
         if (error != 0) {
             link.fail("the notice of a copy could not be sent: " + Errno.name(error));
+        } else if (taken != null) {
+            taken.toldByNotice(credit.used() + 1, now, credit.taken());
         }
     }
 
@@ -207,18 +238,19 @@ public final class CopyQueue {
         return write ? how : how | SendFlags.FENCE;
     }
 
-    /** The notice of copy {@code number}, one of many; answers where it is. That of an earlier copy in its place has been sent. */
-    private long putNotice(long number, int ofNotices, int id, long offset, long length, long userData, boolean write) {
-        EventQueue taking = events;
+    /** The notice of copy {@code number}; answers where it is. That of an earlier copy in its place has been sent. */
+    private long putNotice(long number, int id, long offset, long length, long userData, boolean write, long taken) {
         long at = link.leavingNotice((int) number & MASK);
         Notice.put(leavingAddress + at, id, write ? Notice.WRITTEN : Notice.READ, offset, length, userData,
-                taking == null ? 0 : taking.taken().tellByNotice(ofNotices, credit.taken()));
+                (int) taken);
         return at;
     }
 
     private static void add(SendQueue open, long number, LocalRegion local, long localAt, RemoteRegion remote,
-            long remoteAt, long length, int how, boolean write) {
-        if (write) {
+            long remoteAt, long length, int how, boolean write, boolean shortly) {
+        if (shortly) {
+            addShortly(open, number, how, local.memory(), localAt, length, remote, remoteAt);
+        } else if (write) {
             open.write(number, how, remote.rkey(), remote.address() + remoteAt).sge(local.memory(), localAt, length);
         } else {
             open.read(number, how, remote.rkey(), remote.address() + remoteAt).sge(local.memory(), localAt, length);
@@ -310,7 +342,10 @@ public final class CopyQueue {
 
     private int postBatch() {
         CopyBatch b = batch;
-        int tells = 0;
+        Taken taken = taken();
+        long now = taken == null ? 0 : taken.count();
+        long number = credit.used();
+        long lastNotice = 0;
         SendQueue open = queue.start();
         for (int i = 0; i < b.count; i++) {
             LocalRegion local = b.local[i];
@@ -323,17 +358,25 @@ public final class CopyQueue {
             int how = (b.flags[i] & CopyFlags.FENCE) != 0 ? SendFlags.FENCE : SendFlags.NONE;
             boolean tell = (b.flags[i] & CopyFlags.REMOTE_COMPLETION) != 0;
             long remoteAt = write ? b.toOffset[i] : b.fromOffset[i];
+            number += tell ? 1 : 0;
+            boolean shortly = tell && write && (lastNotice != 0
+                    ? ShortNotice.canTell(remote.name(), remoteAt, b.userData[i])
+                    : tellsShortly(number, remote, remoteAt, b.userData[i]));
+            boolean notice = tell && !shortly;
             add(open, posted + i, local, write ? b.fromOffset[i] : b.toOffset[i], remote, remoteAt, b.length[i], signal
-                    && !tell ? how | SendFlags.SIGNALED : how, write);
-            if (tell) {
-                long at = putNotice(posted + i, credit.used() + ++tells, remote.id(), remoteAt, b.length[i],
-                        b.userData[i], write);
+                    && !notice ? how | SendFlags.SIGNALED : how, write, shortly);
+            if (notice) {
+                lastNotice = number;
+                long at = putNotice(posted + i, remote.id(), remoteAt, b.length[i], b.userData[i], write, now);
                 open.send(posted + i, howToTell(write, signal)).sge(leaving, at, Notice.BYTES);
             }
         }
         int error = open.complete();
         if (error != 0) {
             return refused(error);
+        }
+        if (taken != null && lastNotice != 0) {
+            taken.toldByNotice(lastNotice, now, credit.taken());
         }
         for (int i = 0; i < b.count; i++) {
             started(b.userContext[i], b.length[i], (b.flags[i] & CopyFlags.UNSIGNALED) != 0, isSignaled(i),

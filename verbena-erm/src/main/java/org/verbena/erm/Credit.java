@@ -15,8 +15,8 @@ final class Credit {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            BY_NOTICE = lookup.findVarHandle(Credit.class, "heardByNotice", int.class);
-            BY_CONTROL = lookup.findVarHandle(Credit.class, "heardByControl", int.class);
+            BY_NOTICE = lookup.findVarHandle(Credit.class, "heardByNotice", long.class);
+            BY_CONTROL = lookup.findVarHandle(Credit.class, "heardByControl", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -24,24 +24,30 @@ final class Credit {
 
     private final int most;
     private final Bell bell;
-    private int used;
+    private long used;
     private long refusals;
     /** How many the last copy, or batch, that was to use some had wanted and was refused; else 0. */
     private int wanted;
     /** {@link #used} may become the greater of these, and no more: each has one writer. */
     @SuppressWarnings("UnusedVariable") // by its handle
-    private int heardByNotice;
+    private long heardByNotice;
     @SuppressWarnings("UnusedVariable") // by its handle
-    private int heardByControl;
+    private long heardByControl;
     /** The bell is to ring when there is more. */
     private volatile boolean starved;
 
     /** @param most notices that the other end's program may leave unseen */
     Credit(int most, Bell bell) {
+        this(most, bell, 0);
+    }
+
+    /** @param before notices that were sent, and taken, already */
+    Credit(int most, Bell bell, long before) {
         this.most = most;
         this.bell = bell;
-        heardByNotice = most;
-        heardByControl = most;
+        used = before;
+        heardByNotice = before + most;
+        heardByControl = before + most;
     }
 
     // ---- for the thread that copies
@@ -60,12 +66,12 @@ final class Credit {
     }
 
     /** How many notices have been sent. */
-    int used() {
+    long used() {
         return used;
     }
 
     /** How many of them the other end's program has taken, as far as is known; for any thread. */
-    int taken() {
+    long taken() {
         return limit() - most;
     }
 
@@ -89,16 +95,14 @@ final class Credit {
         return true;
     }
 
-    private int limit() {
-        int byNotice = (int) BY_NOTICE.getAcquire(this);
-        int byControl = (int) BY_CONTROL.getAcquire(this);
-        return byNotice - byControl > 0 ? byNotice : byControl;
+    private long limit() {
+        return Math.max((long) BY_NOTICE.getAcquire(this), (long) BY_CONTROL.getAcquire(this));
     }
 
     // ---- for those who hear of more
 
     /**
-     * The other end's program has taken so many in all, as a notice says.
+     * The other end's program has taken so many in all, as a notice says: the lower 32 bits of that.
      *
      * @return false if that cannot be
      */
@@ -112,14 +116,15 @@ final class Credit {
     }
 
     private boolean heard(VarHandle where, int taken) {
-        int more = taken + most - limit();
+        long limit = limit();
+        int more = taken + most - (int) limit;
         if (more <= 0) {
             return true; // nothing new, or said earlier, and heard later, by the other way
         }
         if (more > most) {
             return false;
         }
-        where.setRelease(this, taken + most);
+        where.setRelease(this, limit + more);
         Gate.orderLook();
         if (starved) {
             starved = false;

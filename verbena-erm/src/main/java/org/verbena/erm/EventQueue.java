@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
@@ -80,7 +81,7 @@ public final class EventQueue {
     // guarded by the gate
     /** Whose notice the program has seen, or {@link #NONE}. */
     private int seen = NONE;
-    private int foundType;
+    private int foundKind;
     private int foundRegion;
     private long foundOffset;
     private long foundLength;
@@ -176,7 +177,7 @@ public final class EventQueue {
     }
 
     private boolean setNotice() {
-        set(foundType, foundRegion, foundOffset, foundLength, foundData);
+        set(type(foundKind), foundRegion, foundOffset, foundLength, foundData);
         return true;
     }
 
@@ -185,45 +186,54 @@ public final class EventQueue {
         giveBack();
         while (noticed.startPoll() == 0) {
             int slot = (int) noticed.wrId();
-            boolean sound = noticed.status() == WcStatus.SUCCESS && noticed.byteLength() == Notice.BYTES;
             boolean dead = noticed.status() != WcStatus.SUCCESS;
+            boolean shortly = !dead && noticed.opcode() == WcOpcode.RECV_RDMA_WITH_IMM;
+            int immediate = shortly ? noticed.immediate() : 0;
+            long bytes = dead ? 0 : noticed.byteLength();
             noticed.endPoll();
             if (dead) {
                 link.fail("the other end is gone");
                 continue;
             }
-            long at = inbox + (long) Objects.checkIndex(slot, slots) * Messages.RECEIVE_BYTES;
-            long head = Notice.head(at);
-            int id = Notice.id(head);
-            int kind = Notice.kind(head);
-            long from = Notice.offset(at);
-            long bytes = Notice.length(at);
-            long data = Notice.userData(at);
-            int peerTook = Notice.taken(at);
             seen = slot;
-            CopyQueue ours = copies;
-            if (!sound || ours == null || !ours.credit().byNotice(peerTook)) {
+            if (shortly) {
+                found(Notice.WRITTEN, regions.called(ShortNotice.name(immediate)), ShortNotice.offset(immediate),
+                        bytes, 0);
+            } else if (bytes != Notice.BYTES || !read(inbox + (long) Objects.checkIndex(slot, slots)
+                    * Messages.RECEIVE_BYTES)) {
                 link.fail("the other end breaks the protocol: a notice that makes no sense");
                 return false;
             }
-            int verdict = judge(id, kind, from, bytes);
+            int verdict = judge(foundRegion, foundKind, foundOffset, foundLength);
             if (verdict < 0) {
-                link.fail("the other end breaks the protocol: a notice of " + bytes + " bytes at " + from
-                        + " of region " + id);
+                link.fail("the other end breaks the protocol: a notice of " + foundLength + " bytes at " + foundOffset
+                        + " of region " + foundRegion);
                 return false;
             }
             if (verdict > 0) {
-                foundType = kind == Notice.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM;
-                foundRegion = id;
-                foundOffset = from;
-                foundLength = bytes;
-                foundData = data;
                 return true;
             }
             late++;
             giveBack();
         }
         return false;
+    }
+
+    /** False if it makes no sense. */
+    private boolean read(long notice) {
+        long head = Notice.head(notice);
+        found(Notice.kind(head), Notice.id(head), Notice.offset(notice), Notice.length(notice), Notice.userData(
+                notice));
+        CopyQueue ours = copies;
+        return ours != null && ours.credit().byNotice(Notice.taken(notice));
+    }
+
+    private void found(int kind, int id, long at, long bytes, long data) {
+        foundKind = kind;
+        foundRegion = id;
+        foundOffset = at;
+        foundLength = bytes;
+        foundData = data;
     }
 
     /** 1 if a notice may be, also of a copy before the right for it was taken away; 0 if it comes too late, for its region is gone; -1 if it makes no sense. */
@@ -237,6 +247,10 @@ public final class EventQueue {
                 : kind == Notice.READ ? AccessFlags.REMOTE_READ : -1;
         return needed > 0 && (ours.registered() & needed) != 0 && from >= 0 && bytes >= 0 && bytes <= ours.length()
                 && from <= ours.length() - bytes ? 1 : -1;
+    }
+
+    private static int type(int kind) {
+        return kind == Notice.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM;
     }
 
     /** Whether an event makes sense yet: memory may have been taken back since it came. */
@@ -351,8 +365,7 @@ public final class EventQueue {
                 return true;
             }
             asyncWaiting++;
-            own.add(new Own(kind == Notice.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM, id, from, bytes, data,
-                    true));
+            own.add(new Own(type(kind), id, from, bytes, data, true));
             waiting = own.size();
         }
         bell.ring();
@@ -409,7 +422,7 @@ public final class EventQueue {
     private void keep() {
         while (nextNotice()) {
             synchronized (own) {
-                own.add(new Own(foundType, foundRegion, foundOffset, foundLength, foundData, false));
+                own.add(new Own(type(foundKind), foundRegion, foundOffset, foundLength, foundData, false));
                 waiting = own.size();
             }
         }

@@ -17,6 +17,7 @@ import org.verbena.verbs.VerbsException;
 public final class LocalRegion implements AutoCloseable {
     private final RemoteMemory owner;
     private final int id;
+    private final int name;
     private final RegionMemory memory;
     private final MemorySegment segment;
     private final long length;
@@ -34,10 +35,11 @@ public final class LocalRegion implements AutoCloseable {
     private int changes;
 
     /** It is found from now on; nobody else changes or closes it until {@link #announced}. */
-    LocalRegion(RemoteMemory owner, int id, RegionMemory memory, int access, long tag) {
+    LocalRegion(RemoteMemory owner, int id, int name, RegionMemory memory, int access, long tag) {
         changing.lock();
         this.owner = owner;
         this.id = id;
+        this.name = name;
         this.memory = memory;
         this.access = access;
         this.tag = tag;
@@ -50,6 +52,11 @@ public final class LocalRegion implements AutoCloseable {
     /** Names it in copies, here and at the other end; positive, and never that of another region of the connection. */
     public int id() {
         return id;
+    }
+
+    /** For a {@link ShortNotice}. */
+    int name() {
+        return name;
     }
 
     /**

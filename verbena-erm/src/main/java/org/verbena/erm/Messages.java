@@ -19,7 +19,7 @@ final class Messages {
     /** What a receive takes: longer than any message, so that a longer one is an error and is not cut off. */
     static final int RECEIVE_BYTES = 64;
 
-    /** There is a region: id, address, length, key, access, tag. */
+    /** There is a region: id, address, length, key, access, tag, and in the errno's place its name for a {@link ShortNotice}. */
     static final int ADD = 1;
     /** The answer: id, errno. */
     static final int ADDED = 2;

@@ -2,6 +2,7 @@ package org.verbena.erm;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -25,6 +26,8 @@ final class Regions {
     private final AtomicReferenceArray<@Nullable RemoteRegion> remote;
     private final Generations generations;
     private final Deque<Integer> free = new ArrayDeque<>();
+    /** Ids of this end's regions by {@linkplain ShortNotice name}, less one; replaced with each that comes. */
+    private volatile int[] named = new int[0];
     private int used;
     private int localCount;
     private long localBytes;
@@ -102,10 +105,28 @@ final class Regions {
             return null;
         }
         int index = free.isEmpty() ? used++ : free.pop();
-        LocalRegion region = new LocalRegion(owner, RegionId.of(generations.take(index), index, side), memory, access,
-                tag);
+        int id = RegionId.of(generations.take(index), index, side);
+        int name = (access & AccessFlags.REMOTE_WRITE) != 0 ? nextName(id) : ShortNotice.NO_NAME;
+        LocalRegion region = new LocalRegion(owner, id, name, memory, access, tag);
         local.setRelease(index, region);
         return region;
+    }
+
+    private int nextName(int id) {
+        int count = named.length;
+        if (count == ShortNotice.NAMES) {
+            return ShortNotice.NO_NAME;
+        }
+        int[] more = Arrays.copyOf(named, count + 1);
+        more[count] = id;
+        named = more;
+        return count + 1;
+    }
+
+    /** The id of the region of this end that has, or had, a {@linkplain ShortNotice name}; 0 if none has. */
+    int called(int name) {
+        int[] all = named;
+        return name > 0 && name <= all.length ? all[name - 1] : 0;
     }
 
     /** Takes a region of this end out; its place goes to another one under another id. */
@@ -170,7 +191,8 @@ final class Regions {
         int id = region.id();
         if (!RegionId.isSane(id) || RegionId.side(id) == side || region.length() <= 0
                 || region.address() < 0 || region.address() > Long.MAX_VALUE - region.length()
-                || !isRemoteAccess(region.access())) {
+                || !isRemoteAccess(region.access()) || region.name() < ShortNotice.NO_NAME
+                || region.name() > ShortNotice.NAMES) {
             return Errno.EPROTO;
         }
         int index = RegionId.index(id);

@@ -18,6 +18,7 @@ public final class RemoteRegion {
     }
 
     private final int id;
+    private final int name;
     private final int rkey;
     private final long address;
     private final long length;
@@ -27,8 +28,9 @@ public final class RemoteRegion {
     private final boolean held;
     private final Shared shared;
 
-    RemoteRegion(int id, int rkey, long address, long length, int rights, long tag) {
+    RemoteRegion(int id, int name, int rkey, long address, long length, int rights, long tag) {
         this.id = id;
+        this.name = name;
         this.rkey = rkey;
         this.address = address;
         this.length = length;
@@ -41,6 +43,7 @@ public final class RemoteRegion {
 
     private RemoteRegion(RemoteRegion of, int rkey, long address, int rights, long tag, int version, boolean held) {
         id = of.id;
+        name = of.name;
         length = of.length;
         shared = of.shared;
         this.rkey = rkey;
@@ -54,6 +57,11 @@ public final class RemoteRegion {
     /** Names it in copies, and at the other end; positive. */
     public int id() {
         return id;
+    }
+
+    /** For a {@link ShortNotice}. */
+    int name() {
+        return name;
     }
 
     /** Its size in bytes. */

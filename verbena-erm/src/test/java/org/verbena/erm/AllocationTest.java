@@ -27,8 +27,12 @@ class AllocationTest {
     }
 
     private static void copy(RemoteMemory from, int source, int target, int flags) {
+        copy(from, source, target, flags, 2);
+    }
+
+    private static void copy(RemoteMemory from, int source, int target, int flags, long userData) {
         int error;
-        while ((error = from.copies().copy(source, 0, target, 0, 8, flags, 1, 2)) != 0) {
+        while ((error = from.copies().copy(source, 0, target, 0, 8, flags, 1, userData)) != 0) {
             if (error != Errno.ENOBUFS && error != Errno.EAGAIN) {
                 throw new AssertionError(Errno.name(error));
             }
@@ -76,6 +80,12 @@ class AllocationTest {
                 copy(a, ofA, ofB, CopyFlags.REMOTE_COMPLETION);
                 take(b);
                 copy(b, ofB, ofA, CopyFlags.REMOTE_COMPLETION);
+                take(a);
+            });
+            nothing(() -> { // which tell of themselves
+                copy(a, ofA, ofB, CopyFlags.REMOTE_COMPLETION, 0);
+                take(b);
+                copy(b, ofB, ofA, CopyFlags.REMOTE_COMPLETION, 0);
                 take(a);
             });
             nothing(() -> { // one way: how many were taken is said by messages of their own

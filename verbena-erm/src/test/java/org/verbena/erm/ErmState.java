@@ -30,7 +30,7 @@ final class ErmState {
                     "context", "status"),
             EventQueue.class, Set.of("regions", "noticed", "receives", "link", "inbox", "slots", "gate", "bell",
                     "tellTaken",
-                    "shutting", "own", "dirty", "announced", "copies", "polled", "late", "lateOwn", "foundType",
+                    "shutting", "own", "dirty", "announced", "copies", "polled", "late", "lateOwn", "foundKind",
                     "foundRegion", "foundOffset", "foundLength", "foundData"),
             ControlSends.class, Set.of("regions", "link", "attendant", "queue", "completed", "message", "lock", "then",
                     "under", "copiesStarted", "written", "read", "failed"),

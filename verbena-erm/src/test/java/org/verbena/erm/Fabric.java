@@ -273,14 +273,26 @@ final class Fabric {
     }
 
     /** What has completed: a request by its number, or a message that has come. */
-    record Completion(FabricQueuePair of, long wrId, int status, long length, boolean sent, int places) {}
+    record Completion(FabricQueuePair of, long wrId, int status, long length, int opcode, int places, int immediate) {
+        static Completion sent(FabricQueuePair of, long wrId, int status, long length, int places) {
+            return new Completion(of, wrId, status, length, WcOpcode.SEND, places, 0);
+        }
+
+        static Completion received(FabricQueuePair of, long wrId, int status, long length) {
+            return new Completion(of, wrId, status, length, WcOpcode.RECV, 0, 0);
+        }
+
+        static Completion told(FabricQueuePair of, long wrId, long length, int immediate) {
+            return new Completion(of, wrId, WcStatus.SUCCESS, length, WcOpcode.RECV_RDMA_WITH_IMM, 0, immediate);
+        }
+    }
 
     /** A completion queue that makes one event for each arming. */
     final class Completions extends CompletionQueue {
         private final ArrayDeque<Completion> entries = new ArrayDeque<>();
         private final int most;
         private boolean armed;
-        private Completion current = new Completion(null, 0, 0, 0, false, 0);
+        private Completion current = new Completion(null, 0, 0, 0, WcOpcode.SEND, 0, 0);
 
         Completions(Context context, CompletionQueueAttributes attributes) throws VerbsException {
             super(context, attributes);
@@ -313,7 +325,7 @@ final class Fabric {
                 return Errno.ENOENT;
             }
             current = next;
-            if (next.sent()) {
+            if (next.opcode() == WcOpcode.SEND) {
                 next.of().freed(next.places());
             }
             return 0;
@@ -346,7 +358,7 @@ final class Fabric {
 
         @Override
         public int opcode() {
-            return current.sent() ? WcOpcode.SEND : WcOpcode.RECV;
+            return current.opcode();
         }
 
         @Override
@@ -361,7 +373,7 @@ final class Fabric {
 
         @Override
         public int immediate() {
-            return 0;
+            return current.immediate();
         }
 
         @Override

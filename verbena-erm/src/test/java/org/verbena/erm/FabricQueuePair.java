@@ -21,12 +21,16 @@ import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** A reliable connected queue pair of a {@link Fabric}: SEND, WRITE and READ of one buffer, in order. */
+/** A reliable connected queue pair of a {@link Fabric}: SEND, WRITE with and without immediate value, and READ of one buffer, in order. */
 final class FabricQueuePair extends QueuePair {
     private static int nextNumber = 1;
 
     private enum Operation {
-        SEND, WRITE, READ
+        SEND, WRITE, WRITE_IMM, READ;
+
+        boolean takesReceive() {
+            return this == SEND || this == WRITE_IMM;
+        }
     }
 
     private static final class Request {
@@ -35,6 +39,7 @@ final class FabricQueuePair extends QueuePair {
         final boolean signalled;
         final int rkey;
         final long remote;
+        int immediate;
         int lkey;
         long address;
         long length;
@@ -116,14 +121,14 @@ final class FabricQueuePair extends QueuePair {
         if (state != QueuePairState.RTS || other == null || other.state != QueuePairState.RTS || requests.isEmpty()) {
             return false;
         }
-        return requests.element().operation != Operation.SEND || !other.receives.isEmpty();
+        return !requests.element().operation.takesReceive() || !other.receives.isEmpty();
     }
 
     /** Whether the next request is a message for which the peer has no receive. */
     boolean lacksReceive() {
         FabricQueuePair other = peer;
         return state == QueuePairState.RTS && other != null && other.state == QueuePairState.RTS && !requests.isEmpty()
-                && requests.element().operation == Operation.SEND && other.receives.isEmpty();
+                && requests.element().operation.takesReceive() && other.receives.isEmpty();
     }
 
     /** Carries out the next request. */
@@ -133,6 +138,7 @@ final class FabricQueuePair extends QueuePair {
         int status = switch (request.operation) {
             case SEND -> send(request, other);
             case WRITE -> move(request, other, AccessFlags.REMOTE_WRITE);
+            case WRITE_IMM -> moveAndTell(request, other);
             case READ -> move(request, other, AccessFlags.REMOTE_READ);
         };
         done(request, status);
@@ -153,8 +159,17 @@ final class FabricQueuePair extends QueuePair {
             return WcStatus.LOC_PROT_ERR;
         }
         MemorySegment.copy(from, 0, to, 0, from.byteSize());
-        other.received.add(new Fabric.Completion(other, into.wrId, WcStatus.SUCCESS, from.byteSize(), false, 0));
+        other.received.add(Fabric.Completion.received(other, into.wrId, WcStatus.SUCCESS, from.byteSize()));
         return WcStatus.SUCCESS;
+    }
+
+    private int moveAndTell(Request request, FabricQueuePair other) {
+        int status = move(request, other, AccessFlags.REMOTE_WRITE);
+        if (status == WcStatus.SUCCESS) {
+            other.received.add(Fabric.Completion.told(other, other.receives.remove().wrId, request.length,
+                    request.immediate));
+        }
+        return status;
     }
 
     private int move(Request request, FabricQueuePair other, int access) {
@@ -179,7 +194,7 @@ final class FabricQueuePair extends QueuePair {
     private void done(Request request, int status) {
         unsignalled++;
         if (request.signalled || status != WcStatus.SUCCESS) {
-            sent.add(new Fabric.Completion(this, request.wrId, status, request.length, true, unsignalled));
+            sent.add(Fabric.Completion.sent(this, request.wrId, status, request.length, unsignalled));
             unsignalled = 0;
         }
     }
@@ -193,7 +208,7 @@ final class FabricQueuePair extends QueuePair {
             done(request, WcStatus.WR_FLUSH_ERR);
         }
         for (Receive receive = receives.poll(); receive != null; receive = receives.poll()) {
-            received.add(new Fabric.Completion(this, receive.wrId, WcStatus.WR_FLUSH_ERR, 0, false, 0));
+            received.add(Fabric.Completion.received(this, receive.wrId, WcStatus.WR_FLUSH_ERR, 0));
         }
     }
 
@@ -230,7 +245,9 @@ final class FabricQueuePair extends QueuePair {
 
         @Override
         public SendQueue writeImmediate(long wrId, int flags, int rkey, long remoteAddress, int immediate) {
-            return unsupported();
+            Request request = new Request(Operation.WRITE_IMM, wrId, flags, rkey, remoteAddress);
+            request.immediate = immediate;
+            return add(request);
         }
 
         @Override
@@ -325,7 +342,7 @@ final class FabricQueuePair extends QueuePair {
                 return Errno.ENOMEM;
             }
             if (state == QueuePairState.ERR) {
-                received.add(new Fabric.Completion(FabricQueuePair.this, one.wrId, WcStatus.WR_FLUSH_ERR, 0, false, 0));
+                received.add(Fabric.Completion.received(FabricQueuePair.this, one.wrId, WcStatus.WR_FLUSH_ERR, 0));
             } else {
                 receives.add(one);
             }

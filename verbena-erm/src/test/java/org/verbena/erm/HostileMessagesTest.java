@@ -65,6 +65,13 @@ class HostileMessagesTest {
         ReentrantLock lock = from.control().sends().lock;
         lock.lock();
         try {
+            if (notice && random.nextInt(3) == 0) { // of nothing: the key is not looked at
+                int immediate = random.nextInt(3) == 0
+                        ? (int) interesting(random, ids)
+                        : ShortNotice.of(1, 64L * random.nextInt(65));
+                queue.start().writeImmediate(1L << 40, SendFlags.NONE, 0, 0, immediate).complete();
+                return;
+            }
             queue.start().send(1L << 40, SendFlags.NONE).inline(bytes, 0, length).complete();
         } finally {
             lock.unlock();

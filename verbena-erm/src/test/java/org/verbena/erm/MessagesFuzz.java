@@ -33,7 +33,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     private static final int[] LENGTHS = {48, 40, 0, 1, 47, 49, 64, 65};
 
     /** What the other end has said of a region of its own. */
-    private record Given(int key, long address, long length, int access) {}
+    private record Given(int key, long address, long length, int access, int name) {}
 
     private final byte[] input;
     private int position;
@@ -122,7 +122,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
             case 4 -> arrives(bytes(LENGTHS[next(LENGTHS.length)]));
             case 5 -> notice();
             case 6 -> takeEvents();
-            case 7 -> copies.copy(id(), next(SIZE), id(), next(SIZE), next(SIZE), next(8), 0, 1);
+            case 7 -> copy();
             case 8 -> copies.poll();
             case 9 -> waiting.add(control.sends().copy(id(), next(SIZE), id(), next(SIZE), next(SIZE), next(8), 2));
             case 10 -> register();
@@ -145,7 +145,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     private Messages.Message message() {
         int type = next(12);
         int id = id();
-        Given known = given.getOrDefault(id, new Given(next(4), 4096L * next(4), 1 + next(SIZE), 1 + next(8)));
+        Given known = given.getOrDefault(id, new Given(next(4), 4096L * next(4), 1 + next(SIZE), 1 + next(8), 0));
         boolean odd = next(8) == 0;
         return new Messages.Message(type, id, odd ? number() : known.address(), odd ? number() : known.length(), odd
                 ? (int) number()
@@ -169,11 +169,14 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         Given before = given.get(m.id());
         int answers = count(m.type() + 1);
         switch (m.type()) {
-            case Messages.ADD, Messages.UPDATE -> given.put(m.id(), new Given(m.key(), m.address(), m.length(), m
-                    .access()));
+            case Messages.ADD -> given.put(m.id(), new Given(m.key(), m.address(), m.length(), m.access(), m.errno()));
+            case Messages.UPDATE -> given.put(m.id(), new Given(m.key(), m.address(), m.length(), m.access(),
+                    before == null
+                            ? 0
+                            : before.name()));
             case Messages.HOLD -> {
                 if (before != null) {
-                    given.put(m.id(), new Given(before.key(), before.address(), before.length(), 0));
+                    given.put(m.id(), new Given(before.key(), before.address(), before.length(), 0, before.name()));
                 }
             }
             case Messages.REVOKE -> given.remove(m.id());
@@ -212,9 +215,19 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     private void notice() {
         MemorySegment bytes = Arena.ofAuto().allocate(Notice.BYTES, 8);
         boolean odd = next(8) == 0;
-        Notice.put(bytes.address(), id(), odd ? next(256) : 1 + next(2), odd ? number() : next(SIZE), odd
-                ? number()
-                : next(SIZE), 3, odd ? (int) number() : next(4));
+        int id = id();
+        int kind = odd ? next(256) : 1 + next(2);
+        long offset = odd ? number() : next(SIZE);
+        long length = odd ? number() : next(SIZE);
+        int taken = odd ? (int) number() : next(4);
+        if (length % 8 == 7) { // what is drawn is the same, so that the corpus means what it meant
+            ScriptedVerbs.arrives(link.data(), odd
+                    ? (int) offset
+                    : ShortNotice.of(1 + (int) (offset % MOST_REGIONS), 64
+                            * (length % 5)), length & 0xffff_ffffL);
+            return;
+        }
+        Notice.put(bytes.address(), id, kind, offset, length, 3, taken);
         ScriptedVerbs.arrives(link.data(), bytes.toArray(ValueLayout.JAVA_BYTE));
     }
 
@@ -291,10 +304,31 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         }
     }
 
+    private void copy() {
+        int from = id();
+        long fromOffset = next(SIZE);
+        int to = id();
+        long toOffset = next(SIZE);
+        long length = next(SIZE);
+        int flags = next(8);
+        copies.copy(from, fromOffset, to, toOffset, length, flags, 0, userData(flags));
+    }
+
+    /** None for some, which can have a short notice then. */
+    private static long userData(int flags) {
+        return (flags & CopyFlags.FENCE) != 0 ? 0 : 1;
+    }
+
     private void batch() {
         CopyQueue open = copies.start();
         for (int n = next(4); n > 0; n--) {
-            open.add(id(), next(SIZE), id(), next(SIZE), next(SIZE), next(8), 0, 1);
+            int from = id();
+            long fromOffset = next(SIZE);
+            int to = id();
+            long toOffset = next(SIZE);
+            long length = next(SIZE);
+            int flags = next(8);
+            open.add(from, fromOffset, to, toOffset, length, flags, 0, userData(flags));
         }
         open.commit();
     }
@@ -333,6 +367,16 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
                 && length <= g.length() && address - g.address() <= g.length() - length)) {
             throw new AssertionError("a copy of " + length + " bytes at " + address + " by key " + rkey + ": given is "
                     + given);
+        }
+    }
+
+    @Override
+    public void told(int immediate, int rkey, long address, long length) {
+        if (given.values().stream().noneMatch(g -> g.key() == rkey && g.name() == ShortNotice.name(immediate) && address
+                - g.address() == ShortNotice.offset(immediate) && ShortNotice.offset(immediate) + length <= g
+                        .length())) {
+            throw new AssertionError("a short notice of region " + ShortNotice.name(immediate) + " at " + ShortNotice
+                    .offset(immediate) + ": given is " + given);
         }
     }
 

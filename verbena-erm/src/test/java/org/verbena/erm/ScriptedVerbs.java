@@ -34,6 +34,7 @@ import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
@@ -48,6 +49,9 @@ final class ScriptedVerbs extends Context {
 
         /** Bytes are written to memory of the other end, or read from it. */
         void copy(boolean write, int rkey, long address, long length);
+
+        /** Bytes have been written, with an immediate value. */
+        void told(int immediate, int rkey, long address, long length);
     }
 
     private static final class Nowhere extends Device {
@@ -144,6 +148,11 @@ final class ScriptedVerbs extends Context {
     /** Has a message arrive; false if no receive is posted. */
     static boolean arrives(QueuePair at, byte[] message) {
         return ((Pair) at).receives.arrive(message);
+    }
+
+    /** Has the notice arrive that a write brings along; false if no receive is posted. */
+    static boolean arrives(QueuePair at, int immediate, long length) {
+        return ((Pair) at).receives.arrive(immediate, length);
     }
 
     private MemorySegment memory(int key, long address, long length) {
@@ -247,10 +256,10 @@ final class ScriptedVerbs extends Context {
 
     /** Thread-safe, for who waits for copies polls, too. */
     private static final class Queue extends CompletionQueue {
-        private record Done(long wrId, int status, long bytes) {}
+        private record Done(long wrId, int status, long bytes, int opcode, int immediate) {}
 
         private final Deque<Done> done = new ArrayDeque<>();
-        private Done now = new Done(0, 0, 0);
+        private Done now = new Done(0, 0, 0, WcOpcode.SEND, 0);
 
         Queue(ScriptedVerbs context, CompletionQueueAttributes attributes) throws VerbsException {
             super(context, attributes);
@@ -258,8 +267,12 @@ final class ScriptedVerbs extends Context {
             opened();
         }
 
-        synchronized void add(long wrId, int status, long bytes) {
-            done.add(new Done(wrId, status, bytes));
+        void add(long wrId, int status, long bytes) {
+            add(wrId, status, bytes, WcOpcode.SEND, 0);
+        }
+
+        synchronized void add(long wrId, int status, long bytes, int opcode, int immediate) {
+            done.add(new Done(wrId, status, bytes, opcode, immediate));
         }
 
         @Override
@@ -294,7 +307,7 @@ final class ScriptedVerbs extends Context {
 
         @Override
         public int opcode() {
-            return 0;
+            return now.opcode();
         }
 
         @Override
@@ -309,7 +322,7 @@ final class ScriptedVerbs extends Context {
 
         @Override
         public int immediate() {
-            return 0;
+            return now.immediate();
         }
 
         @Override
@@ -401,6 +414,7 @@ final class ScriptedVerbs extends Context {
         private boolean writes;
         private int rkey;
         private long remote;
+        private @Nullable Integer immediate;
 
         Sends(ScriptedVerbs context, Queue done) {
             this.context = context;
@@ -420,6 +434,7 @@ final class ScriptedVerbs extends Context {
             writes = isWrite;
             rkey = key;
             remote = address;
+            immediate = null;
             return this;
         }
 
@@ -439,8 +454,10 @@ final class ScriptedVerbs extends Context {
         }
 
         @Override
-        public SendQueue writeImmediate(long id, int how, int key, long address, int immediate) {
-            return unsupported();
+        public SendQueue writeImmediate(long id, int how, int key, long address, int value) {
+            request(id, how, true, true, key, address);
+            immediate = value;
+            return this;
         }
 
         @Override
@@ -476,11 +493,15 @@ final class ScriptedVerbs extends Context {
             boolean isWrite = writes;
             int key = rkey;
             long address = remote;
+            Integer tells = immediate;
             batch.add(() -> {
                 if (isCopy) {
                     context.other.copy(isWrite, key, address, bytes.byteSize());
                 } else {
                     context.other.message(bytes);
+                }
+                if (tells != null) {
+                    context.other.told(tells, key, address, bytes.byteSize());
                 }
                 if (signaled) {
                     done.add(id, WcStatus.SUCCESS, bytes.byteSize());
@@ -527,7 +548,16 @@ final class ScriptedVerbs extends Context {
             }
             boolean fits = message.length <= to.buffer().byteSize();
             MemorySegment.copy(message, 0, to.buffer(), ValueLayout.JAVA_BYTE, 0, fits ? message.length : 0);
-            done.add(to.wrId(), fits ? WcStatus.SUCCESS : WcStatus.LOC_LEN_ERR, message.length);
+            done.add(to.wrId(), fits ? WcStatus.SUCCESS : WcStatus.LOC_LEN_ERR, message.length, WcOpcode.RECV, 0);
+            return true;
+        }
+
+        synchronized boolean arrive(int immediate, long length) {
+            Posted to = posted.poll();
+            if (to == null) {
+                return false;
+            }
+            done.add(to.wrId(), WcStatus.SUCCESS, length, WcOpcode.RECV_RDMA_WITH_IMM, immediate);
             return true;
         }
 

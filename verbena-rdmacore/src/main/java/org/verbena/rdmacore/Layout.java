@@ -196,6 +196,7 @@ final class Layout {
     static final int QP_ATTR_PKEY_INDEX = 120;
     static final int QP_ATTR_ALT_PKEY_INDEX = 122;
     static final int QP_ATTR_EN_SQD_ASYNC_NOTIFY = 124;
+    static final int QP_ATTR_SQ_DRAINING = 125;
     static final int QP_ATTR_MAX_RD_ATOMIC = 126;
     static final int QP_ATTR_MAX_DEST_RD_ATOMIC = 127;
     static final int QP_ATTR_MIN_RNR_TIMER = 128;

@@ -70,7 +70,8 @@ final class QueuePairBytes {
 
     /** Reads what {@code mask} names. */
     static QueuePairAttributes get(Struct s, int mask) {
-        QueuePairAttributes.Builder b = QueuePairAttributes.to(state(s.getInt(Layout.QP_ATTR_STATE)));
+        QueuePairAttributes.Builder b = QueuePairAttributes.to(state(s.getInt(Layout.QP_ATTR_STATE))).sqDraining(s
+                .getByte(Layout.QP_ATTR_SQ_DRAINING) != 0);
         if (has(mask, QueuePairAttributes.EN_SQD_ASYNC_NOTIFY)) {
             b.sqdAsyncNotify(s.getByte(Layout.QP_ATTR_EN_SQD_ASYNC_NOTIFY) != 0);
         }

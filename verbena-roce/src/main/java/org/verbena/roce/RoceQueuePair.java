@@ -137,8 +137,14 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
     @Override
     public QueuePairAttributes query() throws VerbsException {
         checkOpen("query " + describe());
-        return core.attributes().toBuilder().state(state()).capabilities(QueuePairValues.capabilities(initAttributes()))
-                .build();
+        ContextLock lock = context.lock();
+        lock.lock();
+        try {
+            return core.attributes().toBuilder().state(state()).sqDraining(core.transport.isDraining())
+                    .capabilities(QueuePairValues.capabilities(initAttributes())).build();
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override

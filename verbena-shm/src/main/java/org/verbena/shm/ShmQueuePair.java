@@ -129,7 +129,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
     public QueuePairAttributes query() throws VerbsException {
         checkOpen("query " + describe());
         synchronized (stateLock) {
-            return attributes.toBuilder().state(state)
+            return attributes.toBuilder().state(state).sqDraining(isDraining())
                     .capabilities(QueuePairValues.capabilities(initAttributes())).build();
         }
     }

@@ -62,6 +62,7 @@ public final class QueuePairAttributes {
     private final @Nullable QueuePairState state;
     private final @Nullable QueuePairState currentState;
     private final boolean sqdAsyncNotify;
+    private final boolean sqDraining;
     private final int accessFlags;
     private final int pkeyIndex;
     private final int port;
@@ -89,6 +90,7 @@ public final class QueuePairAttributes {
         state = b.state;
         currentState = b.currentState;
         sqdAsyncNotify = b.sqdAsyncNotify;
+        sqDraining = b.sqDraining;
         accessFlags = b.accessFlags;
         pkeyIndex = b.pkeyIndex;
         port = b.port;
@@ -129,6 +131,7 @@ public final class QueuePairAttributes {
         b.state = state;
         b.currentState = currentState;
         b.sqdAsyncNotify = sqdAsyncNotify;
+        b.sqDraining = sqDraining;
         b.accessFlags = accessFlags;
         b.pkeyIndex = pkeyIndex;
         b.port = port;
@@ -251,6 +254,14 @@ public final class QueuePairAttributes {
     /** Whether an event tells when the send queue is drained. */
     public boolean sqdAsyncNotify() {
         return sqdAsyncNotify;
+    }
+
+    /**
+     * Of {@link QueuePair#query()}, whether requests that were started before {@link QueuePairState#SQD} are not done yet;
+     * {@code sq_draining}. No modify looks at it.
+     */
+    public boolean sqDraining() {
+        return sqDraining;
     }
 
     /** What the peer may do, see {@link AccessFlags}. */
@@ -381,6 +392,7 @@ public final class QueuePairAttributes {
         private @Nullable QueuePairState state;
         private @Nullable QueuePairState currentState;
         private boolean sqdAsyncNotify;
+        private boolean sqDraining;
         private int accessFlags;
         private int pkeyIndex;
         private int port = 1;
@@ -423,6 +435,12 @@ public final class QueuePairAttributes {
         public Builder sqdAsyncNotify(boolean value) {
             sqdAsyncNotify = value;
             mask |= EN_SQD_ASYNC_NOTIFY;
+            return this;
+        }
+
+        /** For providers: whether requests that were started before {@link QueuePairState#SQD} are not done yet. */
+        public Builder sqDraining(boolean value) {
+            sqDraining = value;
             return this;
         }
 

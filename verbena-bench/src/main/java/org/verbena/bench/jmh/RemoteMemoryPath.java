@@ -134,10 +134,10 @@ public class RemoteMemoryPath {
     /** There and back, with an event each. */
     @Benchmark
     public long events() {
-        started(fromA.copy(ofA, 0, ofB, 64, BYTES, CopyFlags.REMOTE_COMPLETION, number++, 1));
+        started(fromA.copy(ofA, 0, ofB, 64, BYTES, CopyFlags.REMOTE_COMPLETION, number++));
         await(atB);
         done(fromA);
-        started(fromB.copy(ofB, 0, ofA, 64, BYTES, CopyFlags.REMOTE_COMPLETION, number++, 2));
+        started(fromB.copy(ofB, 0, ofA, 64, BYTES, CopyFlags.REMOTE_COMPLETION, number++));
         await(atA);
         done(fromB);
         return atA.userData() + atB.offset();

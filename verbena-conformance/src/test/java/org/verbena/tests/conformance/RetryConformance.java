@@ -375,8 +375,10 @@ abstract class RetryConformance extends Conformance {
             assertPosted(p.near.post(Op.write(3, p.farAddress, 30_008).on(0, 8)));
             Await.within(Await.WHILE, () -> false);
             expectNotDrained(p);
+            assertThat(p.near.qp.query().sqDraining()).isTrue();
             assertPosted(p.far.postReceives(Op.receive(4).on(0, 20_000)));
             p.near.awaitAsyncEvent(AsyncEventType.SQ_DRAINED);
+            assertThat(p.near.qp.query().sqDraining()).isFalse();
             assertThat(p.near.awaitSend().statusName()).isEqualTo("SUCCESS");
             assertStatus(WcStatus.SUCCESS, 4, p.far.awaitReceive());
             if (fixture.startsBehindWhatWaits()) {
