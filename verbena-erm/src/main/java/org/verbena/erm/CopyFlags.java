@@ -7,7 +7,7 @@ public final class CopyFlags {
     /**
      * The other end gets an event, {@link EventType#COPIED} or {@link EventType#COPIED_FROM}, when the bytes are there:
      * {@code SMC_ERM_CMD_FLAG_REMOTE_COMPL}. It costs least for a copy to the other end's memory without user data, at an
-     * offset that is a multiple of 64 below 64 MiB: others are two requests.
+     * offset that is a multiple of 64 below 64 MiB: others are two requests, as one in 16 of these is.
      */
     public static final int REMOTE_COMPLETION = 1;
     /** The copy starts only when all earlier copies from the other end's memory have been done. */

@@ -207,7 +207,7 @@ public final class EventQueue {
             int verdict = judge(foundRegion, foundKind, foundOffset, foundLength);
             if (verdict < 0) {
                 link.fail("the other end breaks the protocol: a notice of " + foundLength + " bytes at " + foundOffset
-                        + " of region " + foundRegion);
+                        + " of region " + (shortly ? "named " + ShortNotice.name(immediate) : foundRegion));
                 return false;
             }
             if (verdict > 0) {

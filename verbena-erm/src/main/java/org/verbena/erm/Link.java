@@ -44,7 +44,7 @@ final class Link {
     private final MemoryRegion inboxRegion;
     /**
      * Notices that come, and behind them those that leave, one for each copy that may be on its way. It is memory as the
-     * provider likes it best, for each notice passes through it; the other end can write to it at any time, as by what it sends.
+     * provider likes it best, for each notice but a short one passes through it; the other end can write to it at any time, as by what it sends.
      */
     private final MemoryRegion notices;
     private final Bell copyBell = new Bell();
