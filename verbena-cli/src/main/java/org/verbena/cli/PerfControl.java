@@ -19,7 +19,8 @@ final class PerfControl implements AutoCloseable {
     private static final String GONE = "GONE";
     private static final String ERROR = "ERROR ";
     private static final long LOOK = 1 << 16;
-    private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(20);
+    /** How long a peer may stand still; {@code -Dverbena.perf.patience}, in seconds. */
+    static final long PATIENCE_SECONDS = Math.clamp(Long.getLong("verbena.perf.patience", 20), 1, 3600);
 
     private final Socket socket;
     private final LinkedBlockingQueue<String> lines = new LinkedBlockingQueue<>();
@@ -155,8 +156,8 @@ final class PerfControl implements AutoCloseable {
         if (stop) {
             throw new PerfException("the peer ended");
         }
-        if (now - stalledSince > STALL_NANOS) {
-            throw new PerfException("the peer has not moved for 20 seconds");
+        if (now - stalledSince > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+            throw new PerfException("the peer has not moved for " + PATIENCE_SECONDS + " seconds");
         }
     }
 

@@ -28,7 +28,7 @@ final class PerfErm implements AutoCloseable {
     static final long FIRST = 4096;
 
     private static final int ONLY_COPIED_FROM = 0;
-    private static final int SET_UP_SECONDS = 30;
+    private static final long SET_UP_SECONDS = PerfControl.PATIENCE_SECONDS + 10;
     private static final Duration TURN = Duration.ofMillis(100);
 
     final PerfJob job;

@@ -42,7 +42,8 @@ record DropInProperty(String name, String values, long least, long most, String 
             of("shm.trusted-uids", "\\d{1,10}(,\\d{1,10})*", "user numbers, with commas between them"));
 
     /** Those that are not of the sockets: what the agent says, and what other parts of Verbena are told. */
-    private static final List<String> OTHERS = List.of("verbena.agent", "verbena.erm.", "verbena.roce.",
+    private static final List<String> OTHERS = List.of("verbena.agent", "verbena.erm.", "verbena.perf.",
+            "verbena.roce.",
             "verbena.test.");
 
     private static DropInProperty of(String name, String values, String takes) {
