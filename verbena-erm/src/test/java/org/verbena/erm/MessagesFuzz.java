@@ -304,31 +304,28 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         }
     }
 
-    private void copy() {
-        int from = id();
-        long fromOffset = next(SIZE);
-        int to = id();
-        long toOffset = next(SIZE);
-        long length = next(SIZE);
-        int flags = next(8);
-        copies.copy(from, fromOffset, to, toOffset, length, flags, 0, userData(flags));
+    /** A copy as the input has it, which may be any. */
+    private record Drawn(int from, long fromOffset, int to, long toOffset, long length, int flags) {
+        /** None for some, which can have a short notice then. */
+        long userData() {
+            return (flags & CopyFlags.FENCE) != 0 ? 0 : 1;
+        }
     }
 
-    /** None for some, which can have a short notice then. */
-    private static long userData(int flags) {
-        return (flags & CopyFlags.FENCE) != 0 ? 0 : 1;
+    private Drawn draw() {
+        return new Drawn(id(), next(SIZE), id(), next(SIZE), next(SIZE), next(8));
+    }
+
+    private void copy() {
+        Drawn d = draw();
+        copies.copy(d.from(), d.fromOffset(), d.to(), d.toOffset(), d.length(), d.flags(), 0, d.userData());
     }
 
     private void batch() {
         CopyQueue open = copies.start();
         for (int n = next(4); n > 0; n--) {
-            int from = id();
-            long fromOffset = next(SIZE);
-            int to = id();
-            long toOffset = next(SIZE);
-            long length = next(SIZE);
-            int flags = next(8);
-            open.add(from, fromOffset, to, toOffset, length, flags, 0, userData(flags));
+            Drawn d = draw();
+            open.add(d.from(), d.fromOffset(), d.to(), d.toOffset(), d.length(), d.flags(), 0, d.userData());
         }
         open.commit();
     }

@@ -12,6 +12,9 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,6 +28,19 @@ import org.verbena.verbs.VerbsException;
 /** How the ends find each other when one of them does half of it. */
 class PeeringTest {
     private static final long NUMBER = 77;
+
+    /** Makes what there is of a process, and is open as long as memory is counted: nothing of it is given back meanwhile. */
+    private static @Nullable Ends first;
+
+    @BeforeAll
+    static void openFirst() throws Exception {
+        first = Ends.open();
+    }
+
+    @AfterAll
+    static void closeFirst() throws Exception {
+        Objects.requireNonNull(first).close();
+    }
 
     /** One end, by hand: the other one asks for remote memory, both have agreed, and each has heard the other's number. */
     private static OtherEnd introduced(SocketChannel byHand, SocketChannel asks) throws InterruptedException {
@@ -51,24 +67,10 @@ class PeeringTest {
         }
     }
 
-    /** What the first connection makes stays; what is its own is given back when this returns, so that {@link #memories} do not become fewer. */
-    private static void whatThereIsOfAProcess() throws Exception {
-        try (Ends first = Ends.open()) {
-            first.memoryA().close();
-            first.memoryB().close();
-        }
-        long last;
-        do {
-            last = memories();
-            Thread.sleep(50); // the rings of the channels are given back by another thread
-        } while (memories() != last);
-    }
-
     /** The end that was accepted has made both queue pairs when the request for the first comes; none comes for the second. */
     @ParameterizedTest
     @ValueSource(ints = {Handshake.COPIES, Handshake.CONTROL})
     void halfALinkIsGivenBack(int which) throws Exception {
-        whatThereIsOfAProcess();
         SocketChannel[] pair = Ends.channels();
         try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
             OtherEnd other = introduced(a, b);

@@ -33,6 +33,7 @@ class TakenTest {
     @Test
     void aNoticeThatIsNotTakenHasToldNothing() {
         assertThat(takes(1)).isFalse();
+        assertThat(taken.count()).isOne();
         taken.toldByNotice(1, taken.count(), 0);
         taken.toldByNotice(2, taken.count(), 0);
         assertThat(takes(1)).isTrue();
@@ -41,6 +42,7 @@ class TakenTest {
     @Test
     void aNoticeThatIsTakenHasTold() {
         assertThat(takes(1)).isFalse();
+        assertThat(taken.count()).isOne();
         taken.toldByNotice(1, taken.count(), 0);
         taken.toldByNotice(2, taken.count(), 1); // the first one has been taken
         assertThat(takes(1)).isFalse();

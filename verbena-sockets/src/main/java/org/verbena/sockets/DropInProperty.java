@@ -43,8 +43,7 @@ record DropInProperty(String name, String values, long least, long most, String 
 
     /** Those that are not of the sockets: what the agent says, and what other parts of Verbena are told. */
     private static final List<String> OTHERS = List.of("verbena.agent", "verbena.erm.", "verbena.perf.",
-            "verbena.roce.",
-            "verbena.test.");
+            "verbena.roce.", "verbena.test.");
 
     private static DropInProperty of(String name, String values, String takes) {
         return new DropInProperty(name, values, 0, 0, takes);

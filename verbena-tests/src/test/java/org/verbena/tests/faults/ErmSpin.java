@@ -89,8 +89,9 @@ final class ErmSpin {
         while (!events.poll()) {
             pause(RemoteMemory.EVENTS);
         }
-        if (events.type() != EventType.COPIED || events.length() != BYTES) {
-            throw new IllegalStateException(EventType.toString(events.type()) + " of " + events.length());
+        if (events.type() != EventType.COPIED || events.length() != BYTES || events.userData() != 0) {
+            throw new IllegalStateException(EventType.toString(events.type()) + " of " + events.length() + " with "
+                    + events.userData());
         }
     }
 
