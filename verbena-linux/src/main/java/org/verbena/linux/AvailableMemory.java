@@ -3,7 +3,6 @@ package org.verbena.linux;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,39 +17,45 @@ final class AvailableMemory {
     /** Bytes; the paths are parameters so that a test can bring its own. */
     static long read(Path meminfo, Path cgroup, Path cgroupRoot) {
         long available = memAvailable(meminfo);
-        for (String line : lines(cgroup)) { // "0::/path" of version 2, "5:memory:/path" of version 1
+        for (String line : text(cgroup).split("\n", -1)) { // "0::/path" of version 2, "5:memory:/path" of version 1
             String[] parts = line.split(":", 3);
             if (parts.length < 3) {
                 continue;
             }
             if (parts[0].equals("0") && parts[1].isEmpty()) {
-                available = Math.min(
-                        available, room(cgroupRoot, parts[2], "memory.max", "memory.current", "inactive_file"));
-            } else if (List.of(parts[1].split(",", -1)).contains("memory")) {
-                available = Math.min(
-                        available,
-                        room(cgroupRoot.resolve("memory"), parts[2], "memory.limit_in_bytes", "memory.usage_in_bytes",
-                                "total_inactive_file"));
+                available = room(available, cgroupRoot, parts[2], "memory.max", "memory.current", "inactive_file");
+            } else if (("," + parts[1] + ",").contains(",memory,")) {
+                available = room(available, cgroupRoot.resolve("memory"), parts[2], "memory.limit_in_bytes",
+                        "memory.usage_in_bytes", "total_inactive_file");
             }
         }
         return Math.max(0, available);
     }
 
     private static long memAvailable(Path meminfo) {
-        long bytes = named(lines(meminfo), "MemAvailable:");
+        long bytes = named(text(meminfo), "MemAvailable:");
         return bytes < 0 ? Long.MAX_VALUE : bytes * 1024;
     }
 
-    /** The least room of a group and of those above it. Inside a container the path may not exist: then the root's. */
-    private static long room(Path root, String path, String limitFile, String useFile, String reclaimable) {
-        long least = Long.MAX_VALUE;
+    /**
+     * The least room of a group and of those above it, if that is less than what is said to be available. Inside a
+     * container the path may not exist: then the root's.
+     */
+    private static long room(long available, Path root, String path, String limitFile, String useFile,
+            String reclaimable) {
+        long least = available;
         Path top = root.normalize();
-        @Nullable Path group = top.resolve(path.replaceFirst("^/+", "")).normalize();
+        int start = 0;
+        while (path.startsWith("/", start)) {
+            start++;
+        }
+        @Nullable Path group = top.resolve(path.substring(start)).normalize();
         while (group != null && group.startsWith(top)) {
             long limit = number(group.resolve(limitFile));
-            long use = number(group.resolve(useFile));
-            if (limit >= 0 && use >= 0) {
-                long cache = Math.max(0, named(lines(group.resolve("memory.stat")), reclaimable));
+            long use = limit < 0 ? -1 : number(group.resolve(useFile));
+            // What can be reclaimed only adds to the room, and for memory.stat the kernel adds up all processors.
+            if (use >= 0 && limit - use < least) {
+                long cache = Math.max(0, named(text(group.resolve("memory.stat")), reclaimable));
                 least = Math.min(least, limit - Math.max(0, use - cache));
             }
             group = group.getParent();
@@ -58,35 +63,47 @@ final class AvailableMemory {
         return least;
     }
 
-    /** The number behind a name, or -1. */
-    private static long named(List<String> lines, String name) {
-        for (String line : lines) {
-            String[] words = line.split("\\s+", -1);
-            if (words.length > 1 && words[0].equals(name)) {
-                return parse(words[1]);
+    /** The number behind a name at the start of a line, or -1. */
+    private static long named(String text, String name) {
+        int at = 0;
+        while (!(text.startsWith(name, at) && text.startsWith(" ", at + name.length()))) {
+            at = text.indexOf('\n', at) + 1;
+            if (at == 0) {
+                return -1;
             }
         }
-        return -1;
+        String rest = text.substring(at + name.length(), end(text, at)).strip();
+        int word = rest.indexOf(' ');
+        return parse(word < 0 ? rest : rest.substring(0, word));
+    }
+
+    private static int end(String text, int from) {
+        int end = text.indexOf('\n', from);
+        return end < 0 ? text.length() : end;
     }
 
     private static long number(Path file) {
-        List<String> lines = lines(file);
-        return lines.isEmpty() ? -1 : parse(lines.getFirst().strip());
+        String text = text(file);
+        return parse(text.substring(0, end(text, 0)).strip());
     }
 
     private static long parse(String word) {
+        if (word.isEmpty() || !Character.isDigit(word.charAt(0))) { // "max"
+            return -1;
+        }
         try {
             return Long.parseLong(word);
-        } catch (NumberFormatException notANumber) { // "max"
+        } catch (NumberFormatException notANumber) {
             return -1;
         }
     }
 
-    private static List<String> lines(Path file) {
+    /** Empty if there is no such file. */
+    private static String text(Path file) {
         try {
-            return Files.readAllLines(file);
-        } catch (IOException absent) {
-            return List.of();
+            return Files.exists(file) ? Files.readString(file) : "";
+        } catch (IOException gone) {
+            return "";
         }
     }
 }

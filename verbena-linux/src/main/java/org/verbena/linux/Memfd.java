@@ -3,6 +3,7 @@ package org.verbena.linux;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
+import org.verbena.linux.spi.MemoryRoom;
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
@@ -91,7 +92,7 @@ public final class Memfd {
             if (inMemory) {
                 // pages that the file has already may lie elsewhere in it: this is the least that is still needed
                 long needed = length - done - (done == 0 ? Statx.of(fd).allocated() : 0);
-                requireMemory(needed, Sys.availableMemory(), call);
+                requireMemory(needed, MemoryRoom.OF_PROCESS.availableFor(Math.max(0, needed)), call);
             }
             long part = Math.min(slice, length - done);
             long result;

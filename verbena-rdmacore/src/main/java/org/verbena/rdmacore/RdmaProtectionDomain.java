@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
-import org.verbena.linux.Sys;
+import org.verbena.linux.spi.MemoryRoom;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
@@ -67,7 +67,7 @@ final class RdmaProtectionDomain extends ProtectionDomain {
     @Override
     protected MemoryRegion implAllocate(long bytes, int access) throws VerbsException {
         String verb = "allocate " + bytes + " bytes on " + describe();
-        long available = Sys.availableMemory();
+        long available = MemoryRoom.OF_PROCESS.availableFor(bytes);
         if (bytes > available) { // registering takes all of its pages
             throw new VerbsException(verb, Errno.ENOMEM, "only " + available + " bytes of memory are available");
         }

@@ -8,7 +8,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Madvise;
 import org.verbena.linux.Mapping;
-import org.verbena.linux.Sys;
+import org.verbena.linux.spi.MemoryRoom;
 import org.verbena.roce.transport.Path;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
@@ -90,7 +90,7 @@ final class RoceProtectionDomain extends ProtectionDomain {
     @Override
     protected MemoryRegion implAllocate(long bytes, int access) throws VerbsException {
         String verb = "allocate " + bytes + " bytes on " + describe();
-        long available = Sys.availableMemory();
+        long available = MemoryRoom.OF_PROCESS.availableFor(bytes);
         if (bytes > available) {
             throw new VerbsException(verb, Errno.ENOMEM, "only " + available + " bytes of memory are available");
         }

@@ -1,0 +1,60 @@
+package org.verbena.linux.spi;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Sys;
+
+/**
+ * {@link Sys#availableMemory()} for requests. A look takes 0.1 ms, so small requests share one: those that together need
+ * less than a thousandth of what was there, within a tenth of a second. Thread-safe.
+ */
+public final class MemoryRoom {
+    /** Of this process. */
+    public static final MemoryRoom OF_PROCESS = new MemoryRoom(Sys::availableMemory, System::nanoTime);
+
+    private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final int SHARE = 1024;
+
+    /**
+     * What was seen.
+     *
+     * @param left bytes that requests may still share; below 0 if one was too large for that
+     */
+    private record Look(long available, long since, AtomicLong left) {
+        boolean serves(long needed, long now) {
+            return now - since < FRESH_NANOS && needed <= left.get() && left.addAndGet(-needed) >= 0;
+        }
+    }
+
+    private final LongSupplier available;
+    private final LongSupplier clock;
+    private volatile @Nullable Look last;
+
+    MemoryRoom(LongSupplier available, LongSupplier clock) {
+        this.available = available;
+        this.clock = clock;
+    }
+
+    /**
+     * What is available for a request, which is counted.
+     *
+     * @param needed bytes, 0 or more
+     * @return bytes, which is less than {@code needed} if that cannot be had
+     */
+    public long availableFor(long needed) {
+        long now = clock.getAsLong();
+        Look l = last;
+        if (l != null && l.serves(needed, now)) {
+            return l.available;
+        }
+        long bytes = available.getAsLong();
+        // After a large request, which may take what was seen, the next one looks again.
+        long left = bytes / SHARE - needed;
+        last = left < 0 ? null : new Look(bytes, now, new AtomicLong(left));
+        return bytes;
+    }
+}
