@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.Set;
 
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
@@ -13,7 +14,7 @@ class MainTest {
     private final StringWriter err = new StringWriter();
 
     private int run(String... args) {
-        CommandLine command = Main.commandLine();
+        CommandLine command = Main.commandLine(args);
         command.setOut(new PrintWriter(out, true));
         command.setErr(new PrintWriter(err, true));
         return command.execute(args);
@@ -34,5 +35,15 @@ class MainTest {
         assertThat(run()).isEqualTo(Main.USAGE);
         assertThat(out.toString()).isEmpty();
         assertThat(err.toString()).contains("--nonsense").contains("A command is missing");
+    }
+
+    @Test
+    void whoIsNamedComesAlone() {
+        Set<String> all = Main.commandLine().getSubcommands().keySet();
+        assertThat(all).contains("perf", "devices");
+        assertThat(Main.commandLine("nonsense", "perf").getSubcommands().keySet()).isEqualTo(all);
+        for (String name : all) {
+            assertThat(Main.commandLine(name, "--help").getSubcommands().keySet()).containsExactly(name);
+        }
     }
 }
