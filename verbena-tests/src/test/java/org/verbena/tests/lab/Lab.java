@@ -25,7 +25,7 @@ import org.verbena.tests.Repository;
  * starts it in namespaces of its own:
  *
  * <pre>
- * lab/run [--only=REGEX] [--rows=FILE,…] [--cpus=NUMBER] [--list] [[--limit=SECONDS] --at=PLACE COMMAND…]
+ * lab/run [--brief] [--only=REGEX] [--rows=FILE,…] [--cpus=NUMBER] [--list] [[--limit=SECONDS] --at=PLACE COMMAND…]
  * </pre>
  *
  * and before that, where there is a network, with {@code --prepare}.
@@ -33,8 +33,8 @@ import org.verbena.tests.Repository;
 final class Lab {
     private static final Map<String, Integer> MACHINES = Map.of("a", 2, "b", 3);
     private static final String MINUTES_15 = "900";
-    private static final Set<String> OPTIONS = Set.of("--only", "--rows", "--cpus", "--list", "--at", "--limit",
-            "--prepare");
+    private static final Set<String> OPTIONS = Set.of("--brief", "--only", "--rows", "--cpus", "--list", "--at",
+            "--limit", "--prepare");
 
     private final Map<String, String> options = new LinkedHashMap<>();
     private final List<String> words = new ArrayList<>();
@@ -71,6 +71,9 @@ final class Lab {
         limit = Duration.ofSeconds(Long.parseLong(seconds));
         if (options.containsKey("--at") == words.isEmpty()) {
             throw new IllegalArgumentException("a command goes with --at=PLACE, and only with it");
+        }
+        if (options.containsKey("--brief") && options.containsKey("--at")) {
+            throw new IllegalArgumentException("--brief is for rows, --at has one command");
         }
         if (options.containsKey("--limit") && !options.containsKey("--at")) {
             throw new IllegalArgumentException("--limit goes with --at=PLACE; rows have limits of their own");
@@ -162,7 +165,8 @@ final class Lab {
         Pattern only = Pattern.compile(options.getOrDefault("--only", ""));
         List<Row> rows = new ArrayList<>();
         for (Path f : files) {
-            Row.in(f).stream().filter(r -> only.matcher(r.title()).find()).forEach(rows::add);
+            List<Row> wanted = Row.in(f).stream().filter(r -> only.matcher(r.title()).find()).toList();
+            rows.addAll(options.containsKey("--brief") ? Row.brief(wanted) : wanted);
         }
         if (rows.isEmpty()) {
             throw new IllegalArgumentException("no row is named so");

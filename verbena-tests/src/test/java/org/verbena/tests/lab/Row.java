@@ -123,6 +123,21 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
         return rows;
     }
 
+    /**
+     * Each command in one family of addresses. Of two rows of a name the first or the second, in an order that has no
+     * period, so that what alternates in a file, as directions do, meets both families.
+     */
+    static List<Row> brief(List<Row> rows) {
+        Map<String, List<Row>> commands = new LinkedHashMap<>();
+        rows.forEach(r -> commands.computeIfAbsent(r.name, n -> new ArrayList<>()).add(r));
+        List<Row> brief = new ArrayList<>();
+        int turn = 0; // of Thue and Morse
+        for (List<Row> families : commands.values()) {
+            brief.add(families.size() == 1 ? families.getFirst() : families.get(Integer.bitCount(turn++) & 1));
+        }
+        return brief;
+    }
+
     /** One for each combination of what varies, and named by it. */
     private static void addEach(@Nullable String name, Map<String, List<String>> values, List<Row> rows) {
         if (name == null) {
@@ -196,6 +211,9 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
         for (String family : one(values, "ip", "4").split("\\s+", -1)) {
             if (!Set.of("4", "6").contains(family)) {
                 throw new IllegalArgumentException("ip is 4, 6 or both, not " + family);
+            }
+            if (rows.stream().anyMatch(r -> r.title().equals(name + "/" + family))) {
+                throw new IllegalArgumentException(name + "/" + family + " is there twice");
             }
             rows.add(new Row(name, Integer.parseInt(family), values.containsKey(SERVER)
                     ? command(one(values, SERVER,

@@ -94,9 +94,27 @@ class RowTest {
                         "p-uc-4096/4: uc -s 4096 {a}: 4096 bytes", "p-uc-4096/6: uc -s 4096 {a}: 4096 bytes");
     }
 
+    @Test
+    void inBriefEachCommandIsThereOnce() throws IOException {
+        List<Row> rows = Row.brief(rows("""
+                [p]
+                ip 4 6
+                vary size 1 2 3 4
+                client a {size}
+                [one]
+                ip 6
+                client a y
+                [q]
+                ip 4 6
+                client a z
+                """));
+        assertThat(rows).extracting(Row::title).containsExactly("p-1/4", "p-2/6", "p-3/6", "p-4/4", "one/6", "q/6");
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"client a x|is neither [NAME]", "[x]\\nip 4|[x] has no client",
         "[x]\\nclient c y|does not begin with one of [a, b, host]", "[x]\\nclient a y\\nip 5|ip is 4, 6 or both",
+        "[x]\\nclient a y\\nip 4 4|x/4 is there twice", "[x]\\nclient a y\\n[x]\\nclient a z|x/4 is there twice",
         "[x]\\nclient a y\\nclient b y|client is there 2 times", "[x]\\nclient a y\\nexpect client (|Unclosed group",
         "[x]\\nclient a y\\nwire none|wire is roce or any", "[x]\\nclient a y\\ncolour red|is neither [NAME]",
         "[x]\\nclient a y\\nnetem host loss 1%|does not begin with one of [a, b]",
