@@ -299,6 +299,7 @@ abstract class AttributeTableConformance extends Conformance {
         no.add(Errno.EINVAL, !setsWr && !setsLimit || setsWr && outside(maxWr, 1, device.maxSrqWr()));
         no.add(Errno.EINVAL, setsLimit && outside(limit, 0, setsWr ? maxWr : before.maxWr()));
         no.add(Errno.EINVAL, setsWr && !setsLimit && before.limit() > maxWr);
+        no.add(Errno.EINVAL, setsWr && setsLimit && limit > before.maxWr() && !fixture.limitsWhatGrows());
         no.add(Errno.EOPNOTSUPP, setsWr && !has(Feature.SHARED_RECEIVE_QUEUE_RESIZE));
         Integer done = no.expect(() -> {
             q.modify(b.build());

@@ -101,6 +101,11 @@ public interface ConformanceFixture {
         return requests;
     }
 
+    /** Whether a shared receive queue that becomes larger may have a limit beyond its old size in the same modify. */
+    default boolean limitsWhatGrows() {
+        return true;
+    }
+
     /** Whether the place of a request that sends is free when it is done, though nobody has polled its completion. */
     default boolean freesWhatIsNotPolled() {
         return false;

@@ -9,11 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import org.verbena.verbs.VerbsException;
 
@@ -21,14 +19,47 @@ import org.verbena.verbs.VerbsException;
 final class PeerProcess implements AutoCloseable {
     private static final int REPLY_SECONDS = 100;
 
+    /** Comes before the first reply. */
+    private static final ConformancePeer.Reply STARTED = new ConformancePeer.Reply(false, true);
+
     private final Process process;
     private final ObjectOutputStream out;
-    private final ObjectInputStream in;
+    /** What the process has answered; an {@link IOException} when it does so no more. */
+    private final BlockingQueue<Object> replies = new LinkedBlockingQueue<>();
 
-    private PeerProcess(Process process, ObjectOutputStream out, ObjectInputStream in) {
+    private PeerProcess(Process process, ObjectOutputStream out) {
         this.process = process;
         this.out = out;
-        this.in = in;
+        Thread.ofPlatform().daemon().name("conformance-replies").start(this::read);
+    }
+
+    private void read() {
+        try (ObjectInputStream in = new ObjectInputStream(process.getInputStream())) {
+            replies.add(STARTED);
+            while (true) {
+                replies.add(in.readObject());
+            }
+        } catch (IOException e) {
+            replies.add(e);
+        } catch (ClassNotFoundException e) {
+            replies.add(new IOException(e));
+        }
+    }
+
+    private ConformancePeer.Reply reply() throws IOException {
+        try {
+            Object reply = replies.poll(REPLY_SECONDS, TimeUnit.SECONDS);
+            if (reply instanceof IOException e) {
+                replies.add(e); // for who asks again
+                throw new IOException(e);
+            }
+            if (reply == null) {
+                throw new AssertionError("no answer from the second JVM");
+            }
+            return (ConformancePeer.Reply) reply;
+        } catch (InterruptedException e) {
+            throw new AssertionError("no answer from the second JVM", e);
+        }
     }
 
     /** A fresh JVM, with further options if there are any. */
@@ -50,7 +81,9 @@ final class PeerProcess implements AutoCloseable {
             try {
                 ObjectOutputStream out = new ObjectOutputStream(p.getOutputStream());
                 out.flush();
-                return new PeerProcess(p, out, limited(() -> new ObjectInputStream(p.getInputStream())));
+                PeerProcess peer = new PeerProcess(p, out);
+                peer.reply(); // it has started
+                return peer;
             } catch (IOException | AssertionError e) {
                 p.destroyForcibly();
                 throw e;
@@ -67,7 +100,7 @@ final class PeerProcess implements AutoCloseable {
             out.writeObject(job);
             out.reset();
             out.flush();
-            reply = limited(() -> (ConformancePeer.Reply) in.readObject());
+            reply = reply();
         } catch (IOException e) {
             throw new AssertionError("the second JVM " + (process.isAlive() ? "cannot be talked to" : "has died"), e);
         } catch (AssertionError e) {
@@ -85,18 +118,6 @@ final class PeerProcess implements AutoCloseable {
         @SuppressWarnings("unchecked") // the job says so
         R result = (R) reply.value();
         return result;
-    }
-
-    private static <T> T limited(Callable<T> read) throws IOException {
-        FutureTask<T> task = new FutureTask<>(read);
-        Thread.ofPlatform().daemon().name("conformance-reply").start(task);
-        try {
-            return task.get(REPLY_SECONDS, TimeUnit.SECONDS);
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof IOException io ? io : new IOException(e.getCause());
-        } catch (TimeoutException | InterruptedException e) {
-            throw new AssertionError("no answer from the second JVM", e);
-        }
     }
 
     long pid() {

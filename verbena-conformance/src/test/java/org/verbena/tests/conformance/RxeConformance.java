@@ -169,6 +169,12 @@ class RxeConformance extends VerbsConformance {
             return (Integer.highestOneBit(requests) << 1) - 1;
         }
 
+        /** It compares with the size before (rxe_srq_chk_attr). */
+        @Override
+        public boolean limitsWhatGrows() {
+            return false;
+        }
+
         @Override
         public boolean freesWhatIsNotPolled() {
             return true;
