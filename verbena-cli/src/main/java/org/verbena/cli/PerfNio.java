@@ -17,8 +17,9 @@ import org.verbena.sockets.VerbenaSockets;
 
 /** How the channels of the {@code nio} tests are made: at each end by Verbena or by the JDK, and then used in the same way. */
 final class PerfNio {
-    /** Longer than the ends take to agree, or one to find out that the other is plain ({@code verbena.stream.patience}). */
-    private static final int DECIDE_SECONDS = 30;
+    /** Longer than the ends take to agree, four times {@code verbena.stream.patience}; 30 as a rule. */
+    private static final long DECIDE_SECONDS = 10 + 4 * Math.ceilDiv(Long.getLong("verbena.stream.patience", 5000),
+            1000);
     private static final int LEAST_BACKLOG = 1024;
 
     private PerfNio() {}
@@ -133,8 +134,12 @@ final class PerfNio {
             if (!reason.isEmpty() && job.ends() == PerfEnds.VERBENA_TO_PLAIN) {
                 return;
             }
-            if (!reason.isEmpty() || System.nanoTime() > end) {
+            if (!reason.isEmpty()) {
                 throw new PerfException("the connection " + channel + " stays with TCP: " + reason);
+            }
+            if (System.nanoTime() > end) {
+                throw new PerfException("the ends of " + channel + " do not agree on rings within " + DECIDE_SECONDS
+                        + " s: give slow ones longer with -Dverbena.stream.patience=MILLISECONDS");
             }
             peer.look(first);
             LockSupport.parkNanos(100_000);
