@@ -20,7 +20,7 @@ class CopyTreeTest {
 
     @BeforeEach
     void makeTree() throws Exception {
-        root = Files.createDirectory(outside.resolve("root")).toRealPath();
+        root = Files.createDirectory(outside.resolve("tree")).toRealPath();
         tree = new CopyTree(root);
     }
 
@@ -81,7 +81,7 @@ class CopyTreeTest {
         assertThat(tree.place(path("in/x")).key()).isEqualTo(tree.place(path("real/x")).key());
         assertRefused("out/x", false);
         assertRefused("out", true);
-        assertRefused("up/root/x", false);
+        assertRefused("up/tree/x", false);
         assertRefused("nowhere/x", false);
         assertThatExceptionOfType(java.io.IOException.class).isThrownBy(() -> tree.place(path("loop/x")));
         // A link at the end is replaced, never followed.
