@@ -212,14 +212,14 @@ record Row(String name, int family, @Nullable Command server, List<String> ready
             if (!Set.of("4", "6").contains(family)) {
                 throw new IllegalArgumentException("ip is 4, 6 or both, not " + family);
             }
-            if (rows.stream().anyMatch(r -> r.title().equals(name + "/" + family))) {
-                throw new IllegalArgumentException(name + "/" + family + " is there twice");
-            }
-            rows.add(new Row(name, Integer.parseInt(family), values.containsKey(SERVER)
-                    ? command(one(values, SERVER,
-                            ""))
+            Row row = new Row(name, Integer.parseInt(family), values.containsKey(SERVER)
+                    ? command(one(values, SERVER, ""))
                     : null, ready, command(one(values, CLIENT, "")), List.copyOf(netem), List.copyOf(expected),
-                    limit, wire));
+                    limit, wire);
+            if (rows.stream().anyMatch(r -> r.title().equals(row.title()))) {
+                throw new IllegalArgumentException(row.title() + " is there twice");
+            }
+            rows.add(row);
         }
     }
 
