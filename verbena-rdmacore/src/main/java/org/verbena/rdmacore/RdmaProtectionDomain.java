@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
-import org.verbena.linux.spi.MemoryRoom;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
@@ -28,6 +27,7 @@ import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
+import org.verbena.verbs.spi.MemoryLimit;
 
 /** A protection domain, {@code struct ibv_pd}, or a parent domain. */
 final class RdmaProtectionDomain extends ProtectionDomain {
@@ -67,10 +67,7 @@ final class RdmaProtectionDomain extends ProtectionDomain {
     @Override
     protected MemoryRegion implAllocate(long bytes, int access) throws VerbsException {
         String verb = "allocate " + bytes + " bytes on " + describe();
-        long available = MemoryRoom.OF_PROCESS.availableFor(bytes);
-        if (bytes > available) { // registering takes all of its pages
-            throw new VerbsException(verb, Errno.ENOMEM, "only " + available + " bytes of memory are available");
-        }
+        MemoryLimit.require(verb, bytes); // registering takes all of its pages
         try {
             Mapping memory = Mapping.anonymous(bytes);
             RdmaMemoryRegion region = of(memory.segment(), access);

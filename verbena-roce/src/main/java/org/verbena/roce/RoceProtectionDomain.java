@@ -8,7 +8,6 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Madvise;
 import org.verbena.linux.Mapping;
-import org.verbena.linux.spi.MemoryRoom;
 import org.verbena.roce.transport.Path;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
@@ -28,6 +27,7 @@ import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.verbs.spi.MemoryLimit;
 import org.verbena.verbs.spi.SharedBuffer;
 
 /** A protection domain: a number that keys and queue pairs carry. */
@@ -90,10 +90,7 @@ final class RoceProtectionDomain extends ProtectionDomain {
     @Override
     protected MemoryRegion implAllocate(long bytes, int access) throws VerbsException {
         String verb = "allocate " + bytes + " bytes on " + describe();
-        long available = MemoryRoom.OF_PROCESS.availableFor(bytes);
-        if (bytes > available) {
-            throw new VerbsException(verb, Errno.ENOMEM, "only " + available + " bytes of memory are available");
-        }
+        MemoryLimit.require(verb, bytes);
         try {
             Mapping m = Mapping.anonymous(bytes);
             if ((access & AccessFlags.HUGETLB) != 0) {

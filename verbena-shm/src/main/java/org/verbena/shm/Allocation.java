@@ -6,13 +6,12 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
 import org.verbena.linux.Memfd;
-import org.verbena.linux.spi.MemoryRoom;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.MemoryLimit;
 import org.verbena.verbs.spi.SharedBuffer;
 
 /**
@@ -52,11 +51,7 @@ final class Allocation {
 
     static Allocation make(String verb, long id, long bytes) throws VerbsException {
         long size = Extents.pages(bytes);
-        long available = MemoryRoom.OF_PROCESS.availableFor(size);
-        if (size > available) {
-            // asking the kernel for it would first take all memory there is from everybody
-            throw new VerbsException(verb, Errno.ENOMEM, "only " + available + " bytes of memory are available");
-        }
+        MemoryLimit.require(verb, size);
         Fd fd = null;
         try {
             fd = Memfd.create("verbena-memory", size);
