@@ -37,6 +37,11 @@ final class Responder {
 
     /** The place of the packet that comes next; its lower 24 bits are the PSN. */
     private long expected;
+    /**
+     * The place of the last packet of a SEND or WRITE, which is the last that an ACK may name: READs and atomics are
+     * acknowledged by their answers alone, and Linux takes an ACK with a READ's PSN for its end, without the data.
+     */
+    private long acknowledgeable;
     private int msn;
     private Message message = Message.NONE;
     /** XRC: the queue that the message is for. */
@@ -60,6 +65,7 @@ final class Responder {
     void begin(int psn) {
         clear();
         expected = psn;
+        acknowledgeable = expected - 1;
         msn = 0;
     }
 
@@ -129,9 +135,11 @@ final class Responder {
         } else if (p.has(Opcode.IS_ANSWERED)) {
             long eth = p.extended + (p.operation() == Opcode.FLUSH ? Feth.BYTES : 0);
             known = replies.repeat(place, Reth.address(eth), Reth.rkey(eth)); // an AtomicETH begins like a RETH
+        } else if (place > acknowledgeable) {
+            known = false;
         } else if (syndrome == NOTHING) {
             delay.repeated();
-            answer(Aeth.ACK, expected - 1);
+            answer(Aeth.ACK, acknowledgeable);
         }
         if (!known) {
             qp.transport.drop(Drop.SEQUENCE);
@@ -273,12 +281,12 @@ final class Responder {
     // ---- answers
 
     private void done(Packet p) {
-        expected++;
+        acknowledgeable = expected++;
         if (message == Message.NONE) {
             msn++;
         }
         if (p.acknowledge) {
-            answer(Aeth.ACK, expected - 1);
+            answer(Aeth.ACK, acknowledgeable);
         }
     }
 

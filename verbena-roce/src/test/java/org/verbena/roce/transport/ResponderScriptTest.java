@@ -230,6 +230,36 @@ class ResponderScriptTest {
         assertThat(s.end.count(SamplePoint.QP_DUPLICATE_REQUESTS)).isEqualTo(2);
     }
 
+    /** Whose answer was lost is asked for again: an ACK with the READ's PSN would say that it is complete. */
+    @Test
+    void aDuplicateBeforeAReadOrAnAtomicIsAcknowledgedByItselfAlone() {
+        receive(7, 0, 100);
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.leaves(ACK, in(0));
+        s.arrives(READ, in(1), true, reth(at(0), TestEnd.KEY, 300));
+        s.leaves(READ_FIRST, in(1)).leaves(READ_LAST, in(2));
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.leaves(ACK, in(0), "1f000002").nothingLeaves();
+        s.arrives(WRITE_ONLY, in(3), true, reth(at(500), TestEnd.KEY, 4), bytes(4));
+        s.leaves(ACK, in(3));
+        s.arrives(FETCH_AND_ADD, in(4), true, atomicEth(at(600), TestEnd.KEY, 1, 0));
+        s.leaves(ATOMIC_ACK, in(4));
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.leaves(ACK, in(3), "1f000004").nothingLeaves();
+        s.arrives(WRITE_ONLY, in(3), true, reth(at(500), TestEnd.KEY, 4), bytes(4));
+        s.leaves(ACK, in(3), "1f000004").nothingLeaves();
+        assertThat(s.end.received).hasSize(1);
+    }
+
+    @Test
+    void aSendWithTheNumberOfAReadIsDropped() {
+        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 4));
+        s.leaves(READ_ONLY, in(0));
+        s.arrives(SEND_ONLY, in(0), true, bytes(4));
+        s.nothingLeaves();
+        assertThat(s.drops(Drop.SEQUENCE)).isEqualTo(1);
+    }
+
     @Test
     void halfOfAllNumbersAreOldOnes() {
         s.arrives(WRITE_ONLY, in(-0x800000), true, reth(0, 0, 0));
