@@ -33,7 +33,7 @@ final class RoceConnection extends QueuedConnection {
 
     /** The queue pair has failed: the peer is told, if it can be. */
     void failed(String reason) {
-        end(ConnectionEvent.DISCONNECTED, reason, () -> manager.disconnect(end));
+        end(ConnectionEvent.DISCONNECTED, reason, () -> manager.disconnect(end, false));
     }
 
     void abandonConnection() {
@@ -53,6 +53,6 @@ final class RoceConnection extends QueuedConnection {
     @Override
     protected void disconnectBoth() {
         qp.disconnected("disconnected");
-        manager.disconnect(end);
+        manager.disconnect(end, true);
     }
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,9 @@ final class RoceConnectionManager extends ConnectionManager {
     private static final int LENGTH_FOLLOWS = 0x5642_0000;
     /** An answer that has come in time may be told a little later. */
     private static final Duration MARGIN = Duration.ofMillis(500);
+    /** How long a context that closes waits for peers, 1 s: five tries of {@link CmConnection#disconnect}. */
+    private static final long LINGER = 1_000_000_000L;
+    private static final long LOOK = 100_000;
 
     private final RoceContext context;
     private final Port port;
@@ -331,7 +335,7 @@ final class RoceConnectionManager extends ConnectionManager {
             return c;
         } finally {
             if (!done) {
-                disconnect(end);
+                disconnect(end, true);
             }
         }
     }
@@ -477,9 +481,33 @@ final class RoceConnectionManager extends ConnectionManager {
         act(cm, c -> c.reject(reason, PrivateData.of(data)));
     }
 
-    /** Ends a connection, or gives up one that has not come about. */
-    void disconnect(ConnectionEnd end) {
-        act(end.cm, CmConnection::disconnect);
+    /**
+     * Ends a connection, or gives up one that has not come about.
+     *
+     * @param answers false if the peer is known not to
+     */
+    void disconnect(ConnectionEnd end, boolean answers) {
+        act(end.cm, c -> c.disconnect(answers));
+    }
+
+    /**
+     * Before the wire closes: waits until peers know that their connections have ended, since nobody would repeat it to
+     * them any more and they would wait for ever. Not for long: they may be dead.
+     */
+    void linger() {
+        long until = System.nanoTime() + LINGER;
+        while (isEnding() && System.nanoTime() - until < 0 && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(LOOK);
+        }
+    }
+
+    private boolean isEnding() {
+        context.lock().lock();
+        try {
+            return agent.isEnding();
+        } finally {
+            context.lock().unlock();
+        }
     }
 
     private void act(@Nullable CmConnection cm, Consumer<CmConnection> action) {

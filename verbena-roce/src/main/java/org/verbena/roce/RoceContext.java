@@ -517,6 +517,7 @@ final class RoceContext extends Context {
 
     @Override
     protected void implClose() {
+        connections.linger();
         progress.stop();
         engine.stop();
         lock.lock(); // whoever still uses the context finds that out

@@ -52,6 +52,8 @@ public final class CmAgent {
             .thenComparingInt(c -> c.localId));
     private final ArrayDeque<CmConnection> timeWait = new ArrayDeque<>();
     private int offered;
+    /** Ended connections whose peers have not answered to it, and are expected to. */
+    int farewells;
     private long transactions;
 
     /**
@@ -403,6 +405,11 @@ public final class CmAgent {
     /** How many connections it remembers, in whatever state. */
     public int size() {
         return connections.size();
+    }
+
+    /** Whether a peer that is there, for all that is known, has not answered yet to the end of a connection. */
+    public boolean isEnding() {
+        return farewells > 0;
     }
 
     /** How many connections wait for a time. */

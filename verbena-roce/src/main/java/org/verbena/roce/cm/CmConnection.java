@@ -46,6 +46,8 @@ public final class CmConnection {
     private long patience;
     private long giveUp = NEVER;
     private int retriesLeft;
+    /** The user would like to know when the peer has answered to the end. */
+    private boolean farewell;
     /** When {@link #expired} is due; only {@link CmAgent#wakeAt} changes it. */
     long deadline = NEVER;
 
@@ -203,14 +205,20 @@ public final class CmConnection {
         end(mad);
     }
 
-    /** Ends an established connection. {@link CmUser#disconnected} is not told. */
-    public void disconnect() {
+    /**
+     * Ends an established connection. {@link CmUser#disconnected} is not told.
+     *
+     * @param answers whether the peer is there, for all that is known, so that {@link CmAgent#isEnding} is worth waiting for
+     */
+    public void disconnect(boolean answers) {
         if (state == State.ESTABLISHED || state == State.ACCEPTED) {
             user = null;
             state = State.ENDING;
+            farewell = answers;
+            agent.farewells += answers ? 1 : 0;
             begin(new CmMessage.Disconnect(agent.nextTransaction(), localId, remoteId, remoteQueuePair,
-                    PrivateData.NONE), CmTimes.answer(CmTimes.RESPONSE), NEVER);
-            retriesLeft = CmTimes.RETRIES;
+                    PrivateData.NONE), CmTimes.END, NEVER);
+            retriesLeft = CmTimes.END_RETRIES;
         } else {
             reject(RejectReason.CONSUMER_DEFINED, PrivateData.NONE);
         }
@@ -224,6 +232,9 @@ public final class CmConnection {
             case REQUESTED, ACCEPTED, ENDING -> {
                 if (now - giveUp < 0 && retriesLeft-- > 0) {
                     sendAgain();
+                    if (state == State.ENDING) {
+                        patience = Math.min(2 * patience, CmTimes.answer(CmTimes.RESPONSE));
+                    }
                     wake(Math.min(now + patience, giveUp));
                 } else {
                     timedOut();
@@ -253,6 +264,8 @@ public final class CmConnection {
         if (state == State.OFFERED) {
             agent.answered(this);
         }
+        agent.farewells -= farewell ? 1 : 0;
+        farewell = false;
         user = null;
         last = answer;
         state = State.TIME_WAIT;

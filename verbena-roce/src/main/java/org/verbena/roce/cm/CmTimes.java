@@ -6,8 +6,10 @@ final class CmTimes {
     static final int RESPONSE = 17;
     /** How long a side that thinks asks the other one to wait, 4.3 s; longer by another receipt. */
     static final int SERVICE = 20;
-    /** How often a message is repeated that nobody waits for any more. */
-    static final int RETRIES = 15;
+    /** How soon an end is repeated that is not answered, 50 ms; then after twice as long each time, up to {@link #answer}. */
+    static final long END = 50_000_000L;
+    /** How often an end is repeated, for 17 s in all. */
+    static final int END_RETRIES = 19;
     /** How long an ended connection answers late messages. */
     static final long TIME_WAIT = 5_000_000_000L;
 

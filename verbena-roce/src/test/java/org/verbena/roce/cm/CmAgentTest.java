@@ -83,7 +83,7 @@ class CmAgentTest {
 
     private CmMessage.Request request(Gid local, Gid remote, long service, int mtu, int transport) {
         return new CmMessage.Request(a.nextTransaction(), a.newId(), service, 1, 0, 0x111, 16, 16, CmTimes.RESPONSE,
-                CmTimes.RESPONSE, CmTimes.RETRIES, transport, 0, 5, 7, 7, false, 0xFFFF, mtu, new CmMessage.Route(local,
+                CmTimes.RESPONSE, 15, transport, 0, 5, 7, 7, false, 0xFFFF, mtu, new CmMessage.Route(local,
                         remote, 0, 0, 0, 64, 14), HELLO);
     }
 
@@ -136,7 +136,7 @@ class CmAgentTest {
         assertThat(a.counts().repeated + b.counts().repeated).isZero();
         assertThat(a.nextDeadline()).as("an idle connection costs nothing").isEqualTo(Long.MAX_VALUE);
         network.run(3600);
-        accepted.getFirst().connection.disconnect();
+        accepted.getFirst().connection.disconnect(true);
         network.run(1);
         assertThat(active.told).endsWith("disconnected").hasSize(2);
         assertThat(accepted.getFirst().told).hasSize(1);
@@ -179,7 +179,7 @@ class CmAgentTest {
         }
         for (int i = 0; i < 50; i++) {
             (i % 2 == 0 ? active : passive).get(i % 2 == 0 ? i : 0).connection.isOffered(); // asked at any time
-            active.get(i).connection.disconnect();
+            active.get(i).connection.disconnect(true);
         }
         bad.run(400);
         passive.forEach(u -> assertThat(u.told).containsExactly("established", "disconnected"));
@@ -218,11 +218,11 @@ class CmAgentTest {
                             14), HELLO), user, bad.now + 5 * SECOND);
             bad.run(random.nextDouble());
             if (random.nextInt(4) == 0) {
-                users.get(random.nextInt(users.size())).connection.disconnect();
+                users.get(random.nextInt(users.size())).connection.disconnect(true);
             }
         }
         bad.run(60);
-        users.forEach(u -> u.connection.disconnect());
+        users.forEach(u -> u.connection.disconnect(true));
         bad.run(60);
         assertThat(one.size()).isZero();
         for (User u : users) {
@@ -245,17 +245,40 @@ class CmAgentTest {
         assertThat(accepted.getFirst().told).as("it has not heard that the other is ready").isEmpty();
         accepted.getFirst().connection.communicationEstablished();
         assertThat(accepted.getFirst().told).as("data tell it").containsExactly("established");
+        long repeated = a.counts().repeated;
         network.losing = DREQ;
-        active.connection.disconnect();
-        network.run(2);
+        active.connection.disconnect(true);
+        network.run(1);
         assertThat(accepted.getFirst().told).hasSize(1);
+        assertThat(a.counts().repeated).as("DREQ after 50, 150, 350 and 750 ms").isEqualTo(repeated + 4);
         network.losing = DREP;
         network.run(2);
         assertThat(accepted.getFirst().told).endsWith("disconnected");
+        assertThat(a.isEnding()).isTrue();
         network.losing = 0;
         network.run(2);
+        assertThat(a.isEnding()).isFalse();
         assertThat(requests).hasSize(1);
         assertForgotten();
+    }
+
+    @Test
+    void theEndIsRepeatedForAWhile() {
+        acceptAll();
+        User active = connect(60);
+        User failed = connect(60);
+        network.run(1);
+        network.losing = DREQ;
+        failed.connection.disconnect(false);
+        assertThat(a.isEnding()).as("nobody expects an answer").isFalse();
+        active.connection.disconnect(true);
+        network.run(16);
+        assertThat(a.isEnding()).isTrue();
+        network.run(5);
+        assertThat(a.isEnding()).isFalse();
+        network.run(10);
+        assertThat(a.size()).isZero();
+        assertThat(accepted).allSatisfy(u -> assertThat(u.told).containsExactly("established"));
     }
 
     @Test
@@ -329,7 +352,7 @@ class CmAgentTest {
 
         active = connect(100);
         network.run(1);
-        active.connection.disconnect(); // before any answer
+        active.connection.disconnect(true); // before any answer
         network.run(1);
         assertThat(requests.get(2).isOffered()).as("the request is withdrawn").isFalse();
         passive = accept(requests.get(2));

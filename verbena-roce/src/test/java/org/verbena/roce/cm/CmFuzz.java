@@ -176,7 +176,7 @@ public final class CmFuzz {
     private void connect() {
         User user = new User();
         connections.add(agent.connect(new CmMessage.Request(agent.nextTransaction(), agent.newId(), SERVICES[0], 1, 0,
-                random.nextInt(4), 16, 16, CmTimes.RESPONSE, CmTimes.RESPONSE, CmTimes.RETRIES, CmMessage.RC, 0, 5, 7,
+                random.nextInt(4), 16, 16, CmTimes.RESPONSE, CmTimes.RESPONSE, 15, CmMessage.RC, 0, 5, 7,
                 7,
                 false, 0xffff, 3, new CmMessage.Route(OWN, peer(), 0, 0, 0, 64, 14), PrivateData.NONE), user, now
                         + GIVE_UP));
@@ -192,7 +192,7 @@ public final class CmFuzz {
             case 1 -> c.accept(0, random.nextInt(4), 9, 1, 1, 7, false, PrivateData.NONE, new User(), now + GIVE_UP);
             case 2 -> c.reject(random.nextInt(64), PrivateData.NONE);
             case 3 -> c.communicationEstablished();
-            default -> c.disconnect();
+            default -> c.disconnect(true);
         }
     }
 
@@ -206,7 +206,7 @@ public final class CmFuzz {
     }
 
     private void end() {
-        connections.forEach(CmConnection::disconnect);
+        connections.forEach(c -> c.disconnect(true));
         pass(LONG_SECONDS * SECOND);
         if (agent.size() != 0 || agent.waiting() != 0 || inquiries != 0) {
             throw new AssertionError("remembers " + connections + " and " + inquiries + " inquiries");
