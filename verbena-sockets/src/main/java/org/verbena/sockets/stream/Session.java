@@ -75,6 +75,8 @@ final class Session {
     private final @Nullable Letters letters;
     private final int receives;
     private final MemoryRegion inbox;
+    /** The lock of the receive queue, which one thread at a time may use. */
+    private final Object receiving = new Object();
     private final int receiveBytes;
     private final Runnable whenBusy;
     private final ProtectionDomain pd;
@@ -215,9 +217,12 @@ final class Session {
         connection = established;
         peerHeader = headerAddress;
         peerHeaderKey = headerKey;
-        int error = death.requestNotify(false);
-        for (int i = 0; i < receives && error == 0; i++) {
-            error = receive(i); // for a call, of 0 bytes; or it completes when the queue pair dies
+        int error;
+        synchronized (receiving) { // the peer may speak already, and the engine's thread post the first receive again
+            error = death.requestNotify(false);
+            for (int i = 0; i < receives && error == 0; i++) {
+                error = receive(i); // for a call, of 0 bytes; or it completes when the queue pair dies
+            }
         }
         if (error != 0) {
             throw new VerbsException("watch " + qp.describe(), error, "");
@@ -225,7 +230,9 @@ final class Session {
     }
 
     private int receive(int slot) {
-        return qp.receiveQueue().post(slot, inbox, (long) slot * receiveBytes, receiveBytes);
+        synchronized (receiving) {
+            return qp.receiveQueue().post(slot, inbox, (long) slot * receiveBytes, receiveBytes);
+        }
     }
 
     long peerHeader() {
@@ -283,7 +290,10 @@ final class Session {
      * @return false if it was none: the queue pair has died
      */
     boolean takeCalls() {
-        int error = death.requestNotify(false); // before the look: what comes after it is told of
+        int error;
+        synchronized (receiving) {
+            error = death.requestNotify(false); // before the look: what comes after it is told of
+        }
         while (error == 0 && death.startPoll() == 0) {
             error = death.status() == WcStatus.SUCCESS ? 0 : Errno.EIO;
             int slot = (int) death.wrId();
