@@ -96,7 +96,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         try {
             if (!core.isClosed() && core.state() != QueuePairState.ERR && core.state() != QueuePairState.RESET) {
                 core.setErrorReason(reason);
-                core.transport.modify(QueuePairState.ERR, QueuePairAttributes.to(QueuePairState.ERR).build(), null);
+                core.transport.end(reason);
                 core.setState(core.transport.state());
                 context.posted();
             }

@@ -87,16 +87,14 @@ public abstract class TransportQueuePair {
         if (attributes.has(QueuePairAttributes.ACCESS_FLAGS)) {
             accessFlags = attributes.accessFlags();
         }
-        if (to == QueuePairState.RESET || to == QueuePairState.ERR) {
-            acknowledge();
-        }
         if (to == QueuePairState.RESET) {
+            acknowledge();
             reset();
             state = QueuePairState.RESET;
             return;
         }
         if (to == QueuePairState.ERR) {
-            fail("moved to ERR by the application", -1);
+            end("moved to ERR by the application");
             return;
         }
         QueuePairState from = state;
@@ -128,6 +126,12 @@ public abstract class TransportQueuePair {
         if (state == QueuePairState.ERR) {
             flushReceives();
         }
+    }
+
+    /** Moves to ERR on purpose: what has come is acknowledged first. */
+    public final void end(String reason) {
+        acknowledge();
+        fail(reason, -1);
     }
 
     /** Fails the queue pair, for instance because its completion queue has overrun; {@code event} is -1 for none. */
