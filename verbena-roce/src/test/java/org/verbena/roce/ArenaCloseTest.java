@@ -88,15 +88,11 @@ class ArenaCloseTest {
         }
     }
 
-    private static Context open() throws VerbsException {
-        return RoceNetDevice.all().stream().filter(d -> d.name().equals("roce_lo")).findFirst().orElseThrow().open();
-    }
-
     @ParameterizedTest
     @EnumSource
     void requestsFailAndTheMachineGoesOn(Use use) throws Exception {
         Random random = new Random(use.name().hashCode());
-        try (Context near = open(); Context far = open()) {
+        try (Context near = LoopbackDevice.open(); Context far = LoopbackDevice.open()) {
             for (int i = 0; i < ROUNDS; i++) {
                 End a = new End(near);
                 End b = new End(far);
@@ -193,7 +189,9 @@ class ArenaCloseTest {
     /** Nothing could guard it against its owner, who frees it without telling other threads. */
     @Test
     void memoryOfOneThreadIsRefused() throws Exception {
-        try (Context context = open(); Arena arena = Arena.ofConfined(); Arena shared = Arena.ofShared()) {
+        try (Context context = LoopbackDevice.open();
+                Arena arena = Arena.ofConfined();
+                Arena shared = Arena.ofShared()) {
             ProtectionDomain pd = context.allocateProtectionDomain();
             MemorySegment ofOne = arena.allocate(4096);
             assertThatThrownBy(() -> pd.register(ofOne, AccessFlags.ALL)).isInstanceOfSatisfying(VerbsException.class,

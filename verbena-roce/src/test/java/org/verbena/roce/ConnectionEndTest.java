@@ -31,10 +31,6 @@ class ConnectionEndTest {
     private Connection nearEnd;
     private Connection farEnd;
 
-    private static Context open() throws Exception {
-        return RoceNetDevice.all().stream().filter(d -> d.name().equals("roce_lo")).findFirst().orElseThrow().open();
-    }
-
     private static QueuePair queuePair(Context context) throws Exception {
         return context.allocateProtectionDomain().createQueuePair(QueuePairInitAttributes.builder(context
                 .createCompletionQueue(8), context.createCompletionQueue(8)).maxSendWr(2).maxReceiveWr(2).build());
@@ -42,8 +38,8 @@ class ConnectionEndTest {
 
     @BeforeEach
     void connect() throws Exception {
-        near = open();
-        far = open();
+        near = LoopbackDevice.open();
+        far = LoopbackDevice.open();
         nearQp = queuePair(near);
         ConnectionParameters parameters = ConnectionParameters.builder().timeout(PATIENCE).build();
         try (ConnectionListener listener = far.connectionManager().listen(new InetSocketAddress(Gids.address(far

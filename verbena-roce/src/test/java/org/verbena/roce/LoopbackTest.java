@@ -11,7 +11,6 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
-import org.verbena.verbs.Device;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
@@ -38,9 +37,7 @@ class LoopbackTest {
         }
 
         End(int receives) throws Exception {
-            Device device = RoceNetDevice.all().stream().filter(d -> d.name().equals("roce_lo")).findFirst()
-                    .orElseThrow();
-            context = device.open();
+            context = LoopbackDevice.open();
             ProtectionDomain pd = context.allocateProtectionDomain();
             cq = context.createCompletionQueue(256);
             qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxSendWr(64).maxReceiveWr(receives)
