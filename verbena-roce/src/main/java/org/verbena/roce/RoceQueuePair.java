@@ -95,7 +95,6 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         lock.lock();
         try {
             if (!core.isClosed() && core.state() != QueuePairState.ERR && core.state() != QueuePairState.RESET) {
-                core.setErrorReason(reason);
                 core.transport.end(reason);
                 core.setState(core.transport.state());
                 context.posted();

@@ -52,8 +52,6 @@ public final class CmAgent {
             .thenComparingInt(c -> c.localId));
     private final ArrayDeque<CmConnection> timeWait = new ArrayDeque<>();
     private int offered;
-    /** Ended connections whose peers have not answered to it, and are expected to. */
-    int farewells;
     private long transactions;
 
     /**
@@ -409,7 +407,7 @@ public final class CmAgent {
 
     /** Whether a peer that is there, for all that is known, has not answered yet to the end of a connection. */
     public boolean isEnding() {
-        return farewells > 0;
+        return connections.values().stream().anyMatch(CmConnection::isFarewell);
     }
 
     /** How many connections wait for a time. */

@@ -46,7 +46,7 @@ public final class CmConnection {
     private long patience;
     private long giveUp = NEVER;
     private int retriesLeft;
-    /** The user would like to know when the peer has answered to the end. */
+    /** The peer is there, for all that is known, and will answer to the end. */
     private boolean farewell;
     /** When {@link #expired} is due; only {@link CmAgent#wakeAt} changes it. */
     long deadline = NEVER;
@@ -215,7 +215,6 @@ public final class CmConnection {
             user = null;
             state = State.ENDING;
             farewell = answers;
-            agent.farewells += answers ? 1 : 0;
             begin(new CmMessage.Disconnect(agent.nextTransaction(), localId, remoteId, remoteQueuePair,
                     PrivateData.NONE), CmTimes.END, NEVER);
             retriesLeft = CmTimes.END_RETRIES;
@@ -225,6 +224,11 @@ public final class CmConnection {
     }
 
     // ---- the agent's side
+
+    /** Whether the peer has not answered to the end yet, and is expected to. */
+    boolean isFarewell() {
+        return farewell && state == State.ENDING;
+    }
 
     /** The time has come; it may have been put off meanwhile. */
     void expired(long now) {
@@ -264,8 +268,6 @@ public final class CmConnection {
         if (state == State.OFFERED) {
             agent.answered(this);
         }
-        agent.farewells -= farewell ? 1 : 0;
-        farewell = false;
         user = null;
         last = answer;
         state = State.TIME_WAIT;
