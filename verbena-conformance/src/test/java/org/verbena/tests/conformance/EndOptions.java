@@ -40,7 +40,8 @@ final class EndOptions implements Serializable {
     @Nullable String xrcFile;
     int cqFlags;
     boolean parentDomain;
-    int timeout = 14;
+    /** 0.5 s, eight times: a peer may get no processor for seconds, and only what tests the retries is not to wait for it. */
+    int timeout = 17;
     int retryCount = 7;
     int rnrRetry = 7;
     int minRnrTimer = 12;
