@@ -341,12 +341,13 @@ final class StatView {
             int more = now.problems().size() - 1;
             text = now.problems().getFirst() + (more > 0 ? " (and " + more + " more)" : "");
         }
-        if (!text.isEmpty()) {
-            return new StatLine(fit(text, columns), StatLine.Style.ALERT);
-        }
         String filter = list().filter();
-        if (!filter.isEmpty()) {
-            return StatLine.plain(fit("lines with: " + filter + "  (Esc shows all)", columns));
+        String shown = filter.isEmpty() ? "" : "lines with: " + filter + "  (Esc shows all)";
+        if (!text.isEmpty()) { // which may stay, so it does not hide the filter
+            return new StatLine(fit(shown.isEmpty() ? text : shown + "  " + text, columns), StatLine.Style.ALERT);
+        }
+        if (!shown.isEmpty()) {
+            return StatLine.plain(fit(shown, columns));
         }
         return StatLine.plain(pid != 0 && now != null
                 ? fit(StatText.command(now.processes().getFirst().command()), columns)

@@ -203,6 +203,9 @@ class StatViewTest {
         StatView v = view(0);
         v.show(0, new StatPicture(StatSamples.CREATED, List.of(), List.of("a file is broken", "another")));
         assertThat(all(v)).contains("a file is broken (and 1 more)", StatStream.NOBODY);
+        type(v, "/java");
+        press(v, StatKey.Name.ENTER);
+        assertThat(all(v)).contains("lines with: java  (Esc shows all)  a file is broken (and 1 more)");
         StatProcess p = StatSamples.process(4711, 1, StatSamples.device());
         StatView o = view(4711);
         o.show(4711, StatSamples.picture(new StatProcess(p.pid(), p.command(), p.created(), 1, true, true, p.kinds(), p
