@@ -17,7 +17,6 @@ import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
-import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.MemoryRegion;
@@ -52,8 +51,6 @@ final class Session {
     /** An entry of a ready queue has arrived: see whether the queue's owner sleeps. */
     static final int NOTICE = 3;
 
-    /** Receives for what the peer's engine says, of a session with another host. */
-    private static final int LETTERS = 64;
     private static final long FIRST_PROBE_NANOS = 1_000_000_000L;
     private static final long LAST_PROBE_NANOS = 60_000_000_000L;
     /** A peer on another host that takes nothing for so long, and yet answers, is left: its receives are its own to post. */
@@ -62,7 +59,6 @@ final class Session {
     private static final int STAGE = 256 << 10;
     private static final int INDEX_BITS = 32;
     private static final int KIND_BITS = 8;
-    private static final byte[] NO_LETTER = {};
     private static final VarHandle STREAMS = MethodHandles.arrayElementVarHandle(RingStream[].class);
 
     /** Takes what the peer's engine says, on the engine's thread. */
@@ -73,15 +69,10 @@ final class Session {
 
     private final long instance;
     private final @Nullable Letters letters;
-    private final int receives;
-    private final MemoryRegion inbox;
-    /** The lock of the receive queue, which one thread at a time may use. */
-    private final Object receiving = new Object();
-    private final int receiveBytes;
     private final Runnable whenBusy;
     private final ProtectionDomain pd;
     private final CompletionQueue sent;
-    private final CompletionQueue death;
+    private final Receives receives;
     private final QueuePair qp;
     private final SendQueue queue;
     private final Arena arena;
@@ -138,8 +129,6 @@ final class Session {
             @Nullable Letters letters) throws VerbsException {
         this.instance = instance;
         this.letters = letters;
-        receives = letters == null ? 1 : LETTERS;
-        receiveBytes = letters == null ? Long.BYTES : RemoteGreeting.LETTER_BYTES;
         this.whenBusy = whenBusy;
         Deque<AutoCloseable> made = new ArrayDeque<>(); // to be closed in the opposite order
         try {
@@ -147,12 +136,10 @@ final class Session {
             made.push(pd);
             sent = context.createCompletionQueue(SEND_WR);
             made.push(sent);
-            death = context.createCompletionQueue(
-                    CompletionQueueAttributes.builder().cqe(receives).channel(events).userContext(this).build());
-            made.push(death);
-            qp = pd.createQueuePair(QueuePairInitAttributes.builder(sent, death).maxSendWr(SEND_WR).maxReceiveWr(
-                    receives)
-                    .maxInlineData(8).build());
+            receives = new Receives(pd, events, this, letters != null);
+            made.push(receives);
+            qp = pd.createQueuePair(QueuePairInitAttributes.builder(sent, receives.queue()).maxSendWr(SEND_WR)
+                    .maxReceiveWr(receives.count()).maxInlineData(8).build());
             made.push(qp);
             queue = qp.sendQueue();
             arena = new Arena(pd, memoryLimit);
@@ -162,7 +149,6 @@ final class Session {
             stage = pd.allocate(STAGE, AccessFlags.LOCAL_WRITE);
             stageBytes = stage.segment().asByteBuffer();
             made.push(stage);
-            inbox = letters == null ? stage : pd.allocate((long) receives * receiveBytes, AccessFlags.LOCAL_WRITE);
         } catch (Throwable t) { // an error too, for instance that of a class that cannot be read without a descriptor
             made.forEach(StreamEngine::closeQuietly);
             throw t;
@@ -217,22 +203,7 @@ final class Session {
         connection = established;
         peerHeader = headerAddress;
         peerHeaderKey = headerKey;
-        int error;
-        synchronized (receiving) { // the peer may speak already, and the engine's thread post the first receive again
-            error = death.requestNotify(false);
-            for (int i = 0; i < receives && error == 0; i++) {
-                error = receive(i); // for a call, of 0 bytes; or it completes when the queue pair dies
-            }
-        }
-        if (error != 0) {
-            throw new VerbsException("watch " + qp.describe(), error, "");
-        }
-    }
-
-    private int receive(int slot) {
-        synchronized (receiving) {
-            return qp.receiveQueue().post(slot, inbox, (long) slot * receiveBytes, receiveBytes);
-        }
+        receives.start(qp);
     }
 
     long peerHeader() {
@@ -285,35 +256,18 @@ final class Session {
     }
 
     /**
-     * Answers the peer's call, on the engine's thread. There is one receive, and a peer calls again after the answer only.
+     * Answers the peer's calls and takes its letters, on the engine's thread. A peer calls again after the answer only.
      *
-     * @return false if it was none: the queue pair has died
+     * @return false if the queue pair has died
      */
     boolean takeCalls() {
-        int error;
-        synchronized (receiving) {
-            error = death.requestNotify(false); // before the look: what comes after it is told of
-        }
-        while (error == 0 && death.startPoll() == 0) {
-            error = death.status() == WcStatus.SUCCESS ? 0 : Errno.EIO;
-            int slot = (int) death.wrId();
-            byte[] letter = error == 0 && letters != null ? letter(slot, death.byteLength()) : NO_LETTER;
-            death.endPoll();
-            if (error == 0) {
-                error = receive(slot);
-            }
-            if (error == 0 && letters != null && letter.length > 0) {
+        return receives.take(qp, letter -> {
+            if (letters != null && letter.length > 0) {
                 letters.take(this, letter);
-            } else if (error == 0) {
+            } else {
                 answer();
             }
-        }
-        return error == 0;
-    }
-
-    private byte[] letter(int slot, long length) {
-        return inbox.segment().asSlice((long) slot * receiveBytes, Math.clamp(length, 0, receiveBytes)).toArray(
-                ValueLayout.JAVA_BYTE);
+        });
     }
 
     /** Has the peer's engine take a letter; on the engine's thread. */
@@ -605,12 +559,9 @@ final class Session {
         }
         qp.close();
         sent.close();
-        death.close();
+        receives.close();
         arena.close();
         stage.close();
-        if (inbox != stage) {
-            inbox.close();
-        }
         pd.close();
     }
 }

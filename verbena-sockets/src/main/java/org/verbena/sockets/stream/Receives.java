@@ -1,0 +1,123 @@
+package org.verbena.sockets.stream;
+
+import java.lang.foreign.ValueLayout;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.CompletionChannel;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/**
+ * What a session receives: calls of the peer's engine, which are empty, its letters, and the end of the queue pair, for
+ * that ends receives too.
+ *
+ * <p>The lock is for the receive queue, which one thread at a time may use: the peer may speak as soon as there is a
+ * receive, and the engine's thread then posts that one again while another still posts the first ones.
+ */
+final class Receives implements AutoCloseable {
+    /** Of a session with another host, whose engines write letters. */
+    private static final int LETTERS = 64;
+    private static final byte[] CALL = {};
+
+    private final int count;
+    private final CompletionQueue cq;
+    /** Null where no letters come. */
+    private final @Nullable MemoryRegion inbox;
+
+    /**
+     * @param events a completion is there when something has come, the end included
+     * @param owner the user context of the completion queue
+     */
+    Receives(ProtectionDomain pd, CompletionChannel events, Session owner, boolean letters) throws VerbsException {
+        count = letters ? LETTERS : 1;
+        inbox = letters ? pd.allocate((long) LETTERS * RemoteGreeting.LETTER_BYTES, AccessFlags.LOCAL_WRITE) : null;
+        try {
+            cq = pd.context().createCompletionQueue(
+                    CompletionQueueAttributes.builder().cqe(count).channel(events).userContext(owner).build());
+        } catch (VerbsException | RuntimeException | Error e) {
+            if (inbox != null) {
+                StreamEngine.closeQuietly(inbox);
+            }
+            throw e;
+        }
+    }
+
+    /** To be given to the session's queue pair. */
+    CompletionQueue queue() {
+        return cq;
+    }
+
+    /** How many there are at a time. */
+    int count() {
+        return count;
+    }
+
+    /** Posts all, to a queue pair that is connected. */
+    synchronized void start(QueuePair qp) throws VerbsException {
+        int error = cq.requestNotify(false);
+        for (int i = 0; i < count && error == 0; i++) {
+            error = post(qp, i);
+        }
+        if (error != 0) {
+            throw new VerbsException("watch " + qp.describe(), error, "");
+        }
+    }
+
+    private synchronized int post(QueuePair qp, int slot) {
+        ReceiveQueue batch = qp.receiveQueue().start().receive(slot);
+        if (inbox != null) {
+            batch = batch.sge(inbox, (long) slot * RemoteGreeting.LETTER_BYTES, RemoteGreeting.LETTER_BYTES);
+        }
+        return batch.complete();
+    }
+
+    /**
+     * Takes what has come; each receive is posted again before that.
+     *
+     * @param taker gets the letters, and an empty one for a call
+     * @return false if the queue pair has died
+     */
+    boolean take(QueuePair qp, Consumer<byte[]> taker) {
+        int error;
+        synchronized (this) {
+            error = cq.requestNotify(false); // before the look: what comes after it is told of
+        }
+        while (error == 0 && cq.startPoll() == 0) {
+            boolean arrived = cq.status() == WcStatus.SUCCESS;
+            int slot = (int) cq.wrId();
+            byte[] letter = arrived ? letter(slot, cq.byteLength()) : CALL;
+            cq.endPoll();
+            error = arrived ? post(qp, slot) : Errno.EIO;
+            if (error == 0) {
+                taker.accept(letter);
+            }
+        }
+        return error == 0;
+    }
+
+    private byte[] letter(int slot, long length) {
+        return inbox == null
+                ? CALL
+                : inbox.segment().asSlice((long) slot * RemoteGreeting.LETTER_BYTES, Math.clamp(length, 0,
+                        RemoteGreeting.LETTER_BYTES)).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** After the queue pair. */
+    @Override
+    public void close() throws VerbsException {
+        cq.close();
+        if (inbox != null) {
+            inbox.close();
+        }
+    }
+}
