@@ -16,10 +16,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.BesideOthers;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.agent.AgentRun;
 
 /** {@code verbena attach}: programs that run get Verbena's sockets, or a sentence says why not. */
+@BesideOthers
 class AttachCommandTest {
     private static final String JDKS = "provider sun.nio.ch.EPollSelectorProvider";
     private static final String OURS = "provider org.verbena.sockets.VerbenaSelectorProvider";

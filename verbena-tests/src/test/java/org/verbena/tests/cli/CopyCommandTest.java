@@ -19,7 +19,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.BesideOthers;
+
 /** {@code verbena copy} as a person uses it: two processes. */
+@BesideOthers
 class CopyCommandTest {
     private static final long MIB = 1 << 20;
 

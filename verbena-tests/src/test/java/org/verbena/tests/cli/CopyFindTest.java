@@ -15,8 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.UnixSocket;
+import org.verbena.tests.BesideOthers;
 
 /** Which listener {@code verbena copy} finds, which it refuses, and what it says where there is none. */
+@BesideOthers
 class CopyFindTest {
     private static final String WITHOUT_OTHERS = "whom a sender finds without an address";
 

@@ -13,7 +13,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.BesideOthers;
+
 /** {@code verbena copy} when one end dies, stops, or has no room. */
+@BesideOthers
 class CopyInterruptedTest {
     private static final long MIB = 1 << 20;
     private static final long SIZE = 300 * MIB + 77;

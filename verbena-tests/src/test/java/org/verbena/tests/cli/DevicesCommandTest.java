@@ -12,7 +12,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.BesideOthers;
+
 /** {@code verbena devices} as a user runs it. */
+@BesideOthers
 class DevicesCommandTest {
     @Test
     void likeIbvDevinfo() throws IOException {

@@ -23,9 +23,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LibIbverbs;
 import org.verbena.linux.Sys;
+import org.verbena.tests.BesideOthers;
 import org.verbena.verbs.spi.CounterFolder;
 
 /** {@code verbena doctor} as a user runs it; each verdict against who else knows it. */
+@BesideOthers
 class DoctorCommandTest {
     private static final List<String> CHECKS = List.of("java", "native", "kernel", "memory", "memfd", "files", "verbs",
             "processes", "ptrace", "counters", "capabilities", "memlock", "sock_diag", "bpf", "af_xdp", "io_uring",

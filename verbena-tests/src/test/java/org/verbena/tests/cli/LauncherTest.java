@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.Sys;
+import org.verbena.tests.BesideOthers;
 import org.verbena.tests.cli.LauncherTree.Started;
 import org.verbena.tests.faults.Wait;
 
@@ -25,6 +26,7 @@ import org.verbena.tests.faults.Wait;
  * {@code ./verbena}: which JDK it takes, when it builds and how it starts the command. Maven and the JDKs are fakes;
  * {@code .ci/run} starts the real ones.
  */
+@BesideOthers
 class LauncherTest {
     private static final String FIRST = "verbena: building, this happens once…\n";
     private static final String WAITS = "waiting for another build of the same tree";

@@ -33,9 +33,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.SockDiag;
+import org.verbena.tests.BesideOthers;
 import org.verbena.tests.faults.Wait;
 
 /** {@code verbena perf} as a user runs it. Figures are looked at for their shape, never for their size. */
+@BesideOthers
 class PerfCommandTest {
     private static final String[] QUICK = {"--duration=5ms", "--warm-up=2ms"};
     private static final List<String> LATENCIES = List.of("limit-cacheline", "limit-twoline", "write-lat",

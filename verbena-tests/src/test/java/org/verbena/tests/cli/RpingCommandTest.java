@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.verbena.tests.BesideOthers;
+
 /** {@code verbena rping} between two processes. */
+@BesideOthers
 class RpingCommandTest {
     private static final String LISTENING = "listening on ";
 

@@ -15,10 +15,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.BesideOthers;
 import org.verbena.tests.faults.Child;
 import org.verbena.verbs.spi.CounterFolder;
 
 /** What {@code verbena stat} shows of remote memory, down to the byte, against a process that copies what it is told. */
+@BesideOthers
 class StatMemoryTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(60);

@@ -6,9 +6,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.tests.BesideOthers;
 import org.verbena.tests.faults.Child;
 
 /** {@code verbena stat} on a whole terminal: what keys show, what is said, and that the terminal is restored. */
+@BesideOthers
 class StatScreenTest {
     private static final String AFTER = "; echo \"ended with $?\"; stty -a";
     private static final String DOWN = "\033[B";

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.BesideOthers;
+
 /** Colours and live lines: on a terminal, which {@code script} makes, and nowhere else; each stream for itself. */
+@BesideOthers
 class TerminalTest {
     private static final String ESCAPE = "\033";
     private static final String BAR = "[#";
