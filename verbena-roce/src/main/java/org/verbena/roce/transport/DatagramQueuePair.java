@@ -100,7 +100,7 @@ final class DatagramQueuePair extends TransportQueuePair {
             status = incoming.put(p.payload, p.length);
         }
         if (status != WcStatus.SUCCESS) {
-            incoming.fail(status);
+            incoming.blame(status);
             fail("a receive names memory that it may not use", -1);
             return;
         }
@@ -138,7 +138,7 @@ final class DatagramQueuePair extends TransportQueuePair {
 
     @Override
     void flushReceiveInUse() {
-        // a datagram takes its receive and completes it at once
+        incoming.fail();
     }
 
     @Override

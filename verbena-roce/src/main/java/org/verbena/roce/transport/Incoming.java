@@ -15,6 +15,8 @@ final class Incoming {
     private @Nullable ReceiveWqe wqe;
     private long room;
     private long offset;
+    /** What it completes with when the queue pair fails. */
+    private int end = WcStatus.WR_FLUSH_ERR;
 
     Incoming(QueuePairOwner owner) {
         this.owner = owner;
@@ -37,6 +39,7 @@ final class Incoming {
         }
         source = from;
         wqe = w;
+        end = WcStatus.WR_FLUSH_ERR;
         room = Buffers.length(w.sgeCount, w.lengths);
         offset = 0;
         return true;
@@ -96,13 +99,18 @@ final class Incoming {
         }
     }
 
-    /** Completes the receive with an error, if there is one. */
-    void fail(int status) {
+    /** The queue pair is about to fail because of this receive: who polls its completion is to find the state. */
+    void blame(int status) {
+        end = status;
+    }
+
+    /** The queue pair has failed: completes the receive, if there is one, with what it is to blame for, or flushes it. */
+    void fail() {
         ReceiveWqe w = wqe;
         if (w != null) {
             describeFailure(w);
-            count(owner, status);
-            finish(w, status);
+            count(owner, end);
+            finish(w, end);
         }
     }
 

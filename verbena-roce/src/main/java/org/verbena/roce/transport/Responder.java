@@ -98,7 +98,7 @@ final class Responder {
 
     void flushReceive() {
         message = Message.NONE;
-        incoming.fail(WcStatus.WR_FLUSH_ERR);
+        incoming.fail();
     }
 
     // ---- requests
@@ -197,14 +197,14 @@ final class Responder {
         }
         if (p.has(Opcode.HAS_INVALIDATE)
                 && memory(queue).invalidate(qp.number(), p.immediate(), true) != 0) {
-            incoming.fail(WcStatus.REM_INV_REQ_ERR);
+            incoming.blame(WcStatus.REM_INV_REQ_ERR);
             refuse(Aeth.NAK_REMOTE_ACCESS, "the peer takes a key away that it may not",
                     AsyncEventType.QP_ACCESS_ERR);
             return;
         }
         int status = incoming.put(p.payload, p.length);
         if (status != WcStatus.SUCCESS) {
-            incoming.fail(status);
+            incoming.blame(status);
             if (status == WcStatus.LOC_LEN_ERR) {
                 refuse(Aeth.NAK_INVALID_REQUEST, "a message did not fit into its receive", -1);
             } else {
@@ -315,7 +315,7 @@ final class Responder {
     }
 
     /**
-     * Sends answers, and behind them the ACK or NAK, which acknowledges them.
+     * Sends answers, and behind them the ACK or NAK.
      *
      * @return false if the wire or the budget leaves something for later
      */

@@ -166,7 +166,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
     private boolean takeSend(Packet p) {
         int status = incoming.put(p.payload, p.length);
         if (status != WcStatus.SUCCESS) {
-            incoming.fail(status);
+            incoming.blame(status);
             fail(status == WcStatus.LOC_LEN_ERR
                     ? "a message did not fit into its receive"
                     : "a receive names memory that it may not use", -1);
@@ -221,7 +221,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
     @Override
     void flushReceiveInUse() {
         message = 0;
-        incoming.fail(WcStatus.WR_FLUSH_ERR);
+        incoming.fail();
     }
 
     @Override
