@@ -2,6 +2,7 @@ package org.verbena.roce;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,7 +64,7 @@ final class QueuePairCore implements QueuePairOwner {
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile String errorReason = "";
     private boolean closed;
-    /** The application is changing the state; under the lock. */
+    /** The application is changing the state, or one of the two of a connection; under the lock. */
     private boolean moving;
     /** Does not take what it has sent to a group itself. */
     private final boolean blocksOwn;
@@ -139,6 +140,18 @@ final class QueuePairCore implements QueuePairOwner {
         moving = true;
         try {
             transport.modify(to, a, path);
+        } finally {
+            moving = false;
+        }
+        setState(transport.state());
+    }
+
+    /** Under the lock: the connection has ended, which is no failure either. */
+    void end(String reason) {
+        errorReason = reason; // first: who sees the state finds the reason
+        moving = true;
+        try {
+            transport.end(reason);
         } finally {
             moving = false;
         }
@@ -278,6 +291,7 @@ final class QueuePairCore implements QueuePairOwner {
         }
         setState(to);
         if (to == QueuePairState.ERR) {
+            VarHandle.fullFence(); // before it is flushed: who posts a receive looks at the state afterwards
             if (!moving) {
                 context.count(SamplePoint.DEVICE_QP_ERRORS);
                 FlightEvents.broken(context.describe(), number, reason);

@@ -1,5 +1,7 @@
 package org.verbena.roce;
 
+import java.lang.invoke.VarHandle;
+
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
@@ -95,8 +97,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         lock.lock();
         try {
             if (!core.isClosed() && core.state() != QueuePairState.ERR && core.state() != QueuePairState.RESET) {
-                core.transport.end(reason);
-                core.setState(core.transport.state());
+                core.end(reason);
                 context.posted();
             }
         } finally {
@@ -231,6 +232,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
 
     @Override
     public void posted(int n) {
+        VarHandle.fullFence(); // who fails the queue pair stores its state first, and then looks for receives
         if (state() == QueuePairState.ERR) {
             ContextLock lock = context.lock();
             lock.lock();

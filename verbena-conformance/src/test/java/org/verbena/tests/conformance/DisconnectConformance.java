@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.Connection;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.WcStatus;
 
@@ -36,6 +37,22 @@ abstract class DisconnectConformance extends ConnectionConformance {
         c.disconnect();
         c.close();
         c.close();
+    }
+
+    @Test
+    void anEndThatSomebodyWantedIsNoErrorOfTheQueuePairs() throws Exception {
+        Pair p = pair();
+        needs(p.near.context, Feature.COUNTERS);
+        Connection c = connect(p.near, listen(p.far, Listening::accept));
+        p.far.join();
+        CountBook near = CountBook.of(p.near);
+        CountBook.begin(p.far);
+        c.disconnect();
+        p.far.act(Listening::awaitDisconnected);
+        p.near.awaitState(QueuePairState.ERR);
+        p.far.awaitState(QueuePairState.ERR);
+        assertThat(near.read("DEVICE_QP_ERRORS")).isEmpty();
+        assertThat(CountBook.read(p.far, "DEVICE_QP_ERRORS")).isEmpty();
     }
 
     /** What was sent before the end arrives before it. */
