@@ -33,7 +33,8 @@ final class RoceConnection extends QueuedConnection {
 
     /** The queue pair has failed: the peer is told, if it can be. */
     void failed(String reason) {
-        end(ConnectionEvent.DISCONNECTED, reason, () -> manager.disconnect(end, false));
+        boolean answers = !qp.core().transport.isPeerSilent();
+        end(ConnectionEvent.DISCONNECTED, reason, () -> manager.disconnect(end, answers));
     }
 
     void abandonConnection() {

@@ -60,8 +60,9 @@ final class RoceConnectionManager extends ConnectionManager {
     /** An answer that has come in time may be told a little later. */
     private static final Duration MARGIN = Duration.ofMillis(500);
     /** How long a context that closes waits for peers, 1 s: five tries of {@link CmConnection#disconnect}. */
-    private static final long LINGER = 1_000_000_000L;
-    private static final long LOOK = 100_000;
+    static final long LINGER = 1_000_000_000L;
+    /** How often it looks whether they know, 1 ms: the engine needs the lock to hear them. */
+    private static final long LOOK = 1_000_000;
 
     private final RoceContext context;
     private final Port port;
@@ -484,7 +485,7 @@ final class RoceConnectionManager extends ConnectionManager {
     /**
      * Ends a connection, or gives up one that has not come about.
      *
-     * @param answers false if the peer is known not to
+     * @param answers false if the peer was asked often enough, in vain
      */
     void disconnect(ConnectionEnd end, boolean answers) {
         act(end.cm, c -> c.disconnect(answers));

@@ -84,4 +84,20 @@ class ConnectionEndTest {
         far.close();
         assertPeerDisconnected();
     }
+
+    @Test
+    void aContextThatClosesWaitsForThePeer() throws Exception {
+        ContextLock deaf = ((RoceContext) far).lock();
+        long start = System.nanoTime();
+        deaf.lock();
+        try {
+            near.close();
+        } finally {
+            deaf.unlock();
+        }
+        assertThat(System.nanoTime() - start).as("nothing was heard of the peer").isGreaterThanOrEqualTo(
+                RoceConnectionManager.LINGER);
+        assertThat(farEnd.awaitEvent(PATIENCE).type()).isEqualTo(ConnectionEvent.ESTABLISHED);
+        assertThat(farEnd.awaitEvent(PATIENCE).type()).isEqualTo(ConnectionEvent.DISCONNECTED);
+    }
 }

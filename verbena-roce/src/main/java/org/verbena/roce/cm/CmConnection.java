@@ -217,7 +217,7 @@ public final class CmConnection {
             farewell = answers;
             begin(new CmMessage.Disconnect(agent.nextTransaction(), localId, remoteId, remoteQueuePair,
                     PrivateData.NONE), CmTimes.END, NEVER);
-            retriesLeft = CmTimes.END_RETRIES;
+            retriesLeft = CmTimes.RETRIES;
         } else {
             reject(RejectReason.CONSUMER_DEFINED, PrivateData.NONE);
         }

@@ -8,8 +8,8 @@ final class CmTimes {
     static final int SERVICE = 20;
     /** How soon an end is repeated that is not answered, 50 ms; then after twice as long each time, up to {@link #answer}. */
     static final long END = 50_000_000L;
-    /** How often an end is repeated, for 17 s in all. */
-    static final int END_RETRIES = 19;
+    /** How often a message is repeated at most, which a REQ says in four bits: the end for 13 s in all. */
+    static final int RETRIES = 15;
     /** How long an ended connection answers late messages. */
     static final long TIME_WAIT = 5_000_000_000L;
 

@@ -180,4 +180,9 @@ final class ReliableQueuePair extends TransportQueuePair {
     boolean isIdle() {
         return requester.isIdle();
     }
+
+    @Override
+    public boolean isPeerSilent() {
+        return requester.hasGivenUp();
+    }
 }

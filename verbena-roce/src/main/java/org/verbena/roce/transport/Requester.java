@@ -61,6 +61,8 @@ final class Requester {
     private int rnrRetriesLeft;
     /** What is on its way is a repetition, and nothing has come back since it began. */
     private boolean retrying;
+    /** All repetitions were in vain. */
+    private boolean gaveUp;
     private long ackDeadline = Timers.NEVER;
     private long rnrDeadline = Timers.NEVER;
 
@@ -76,6 +78,7 @@ final class Requester {
 
     void begin(int psn) {
         clear();
+        gaveUp = false;
         unacked = psn;
         next = psn;
         high = psn;
@@ -118,6 +121,10 @@ final class Requester {
 
     boolean isIdle() {
         return ring.head == started;
+    }
+
+    boolean hasGivenUp() {
+        return gaveUp;
     }
 
     // ---- sending
@@ -369,6 +376,7 @@ final class Requester {
 
     private void retry() {
         if (retriesLeft == 0) {
+            gaveUp = true;
             qp.failOldest(WcStatus.RETRY_EXC_ERR, "the peer did not answer, though the request was repeated");
             return;
         }

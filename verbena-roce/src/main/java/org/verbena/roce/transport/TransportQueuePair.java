@@ -152,6 +152,11 @@ public abstract class TransportQueuePair {
         transport.forget(this);
     }
 
+    /** Whether it has failed since the peer answered to nothing. */
+    public boolean isPeerSilent() {
+        return false;
+    }
+
     // ---- what the types differ in
 
     /** The application ends it: what has come, and is to be answered later, is answered now. */

@@ -272,9 +272,9 @@ class CmAgentTest {
         failed.connection.disconnect(false);
         assertThat(a.isEnding()).as("nobody expects an answer").isFalse();
         active.connection.disconnect(true);
-        network.run(16);
+        network.run(12);
         assertThat(a.isEnding()).isTrue();
-        network.run(5);
+        network.run(3);
         assertThat(a.isEnding()).isFalse();
         network.run(10);
         assertThat(a.size()).isZero();

@@ -176,10 +176,9 @@ public final class CmFuzz {
     private void connect() {
         User user = new User();
         connections.add(agent.connect(new CmMessage.Request(agent.nextTransaction(), agent.newId(), SERVICES[0], 1, 0,
-                random.nextInt(4), 16, 16, CmTimes.RESPONSE, CmTimes.RESPONSE, 15, CmMessage.RC, 0, 5, 7,
-                7,
-                false, 0xffff, 3, new CmMessage.Route(OWN, peer(), 0, 0, 0, 64, 14), PrivateData.NONE), user, now
-                        + GIVE_UP));
+                random.nextInt(4), 16, 16, CmTimes.RESPONSE, CmTimes.RESPONSE, CmTimes.RETRIES, CmMessage.RC,
+                0, 5, 7, 7, false, 0xffff, 3, new CmMessage.Route(OWN, peer(), 0, 0, 0, 64, 14), PrivateData.NONE),
+                user, now + GIVE_UP));
     }
 
     private void act() {
