@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.Context;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
@@ -153,6 +155,27 @@ abstract class Conformance {
     static void sent(Pair p, Op op) throws VerbsException {
         assertPosted(p.near.isDatagram() ? p.near.postTo(p.farAddress, op) : p.near.post(op));
         assertStatus(WcStatus.SUCCESS, op.wrId(), p.near.awaitSend());
+    }
+
+    /** Begins to count what the far end loses, where that is counted and a network may bring it late. */
+    final void beginLosses(Pair p) throws VerbsException {
+        if (countsLosses(p)) {
+            CountBook.begin(p.far);
+        }
+    }
+
+    /** Waits until the far end has lost so many messages since then; else for as long as they may take. */
+    final void awaitLosses(Pair p, int messages) throws VerbsException {
+        if (countsLosses(p)) {
+            Map<String, Long> all = CountBook.expected("QP_RX_LOST", messages);
+            Await.until("the loss of all", () -> CountBook.read(p.far, "QP_RX_LOST").equals(all), () -> "not all");
+        } else {
+            p.far.act(End::expectNoCompletion);
+        }
+    }
+
+    private boolean countsLosses(Pair p) {
+        return fixture.hasPackets() && p.near.context.supports(Feature.COUNTERS);
     }
 
     /** Skips, visibly, a test of what a provider may lack. */

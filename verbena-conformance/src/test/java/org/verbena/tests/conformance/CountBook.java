@@ -20,6 +20,7 @@ final class CountBook {
     /** What happens a number of times that a test does not determine, unless it asks for it by name. */
     private static final Set<String> VAGUE = Set.of("QP_TX_WAKE_UPS", "QP_TX_PEER_WAITS", "PORT_TX_WAKE_UPS",
             "CQ_EMPTY_POLLS", "DEVICE_WAKE_UPS", "QP_TX_PACKETS", "QP_RX_PACKETS", "QP_RETRANSMITS",
+            "QP_DUPLICATE_REQUESTS", "QP_OUT_OF_SEQUENCE", "QP_PACKET_SEQUENCE_ERRORS", "QP_IMPLIED_NAKS",
             "PORT_TX_PACKETS", "PORT_RX_PACKETS", "DEVICE_TX_WIRE_BYTES", "DEVICE_RX_WIRE_BYTES");
 
     private final Counters counters;

@@ -160,13 +160,21 @@ final class PeerProcess implements AutoCloseable {
     private boolean isStopped() throws IOException {
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid()), "task"))) {
             for (Path t : threads) {
-                String stat = Files.readString(t.resolve("stat"));
-                if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+                if (isRunning(t)) {
                     return false;
                 }
             }
         }
         return true;
+    }
+
+    private static boolean isRunning(Path thread) {
+        try {
+            String stat = Files.readString(thread.resolve("stat"));
+            return stat.charAt(stat.lastIndexOf(')') + 2) != 'T';
+        } catch (IOException ended) {
+            return false;
+        }
     }
 
     /** Lets the process end by itself, as the end of its input tells it. */

@@ -52,6 +52,10 @@ class RoceConformanceTest extends VerbsConformance {
     }
 
     static class Fixture implements ConformanceFixture {
+        static {
+            System.setProperty("verbena.roce.timeout", "17"); // of connections: EndOptions has the reason
+        }
+
         @Override
         public Context open() throws VerbsException {
             return Verbs.open("roce_lo");

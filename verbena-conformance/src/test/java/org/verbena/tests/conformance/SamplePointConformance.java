@@ -223,8 +223,12 @@ abstract class SamplePointConformance extends ConnectionConformance {
         assertCounts(near, "QP", "QP_TX_RNR_WAITS", waits, "QP_REQ_RNR_RETRIES_EXCEEDED", 1, "QP_REQ_FLUSHED", 2,
                 "QP_REQ_ERRORS", 3);
         assertCounts(near, "SEND_CQ", "SEND_CQ_COMPLETIONS", 3);
-        // a network brings the two behind it as well, which are out of sequence then
-        assertCounts(p.far, fixture.hasPackets() ? "QP_RX" : "QP", "QP_RX_OUT_OF_BUFFER", waits);
+        if (fixture.hasPackets()) { // a repetition finds none either
+            assertThat(CountBook.read(p.far, "QP_RX_OUT_OF_BUFFER").get("QP_RX_OUT_OF_BUFFER"))
+                    .isGreaterThanOrEqualTo(waits);
+        } else {
+            assertCounts(p.far, "QP", "QP_RX_OUT_OF_BUFFER", waits);
+        }
         if (topology != Topology.ONE_CONTEXT) {
             assertCounts(near, "DEVICE_QP_ERRORS", "DEVICE_QP_ERRORS", 1);
         }

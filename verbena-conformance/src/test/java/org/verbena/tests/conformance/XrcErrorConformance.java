@@ -203,7 +203,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
     /** The sender looks for a target that is closed. */
     @Test
     void aTargetThatIsClosedEndsTheConnection() throws VerbsException {
-        Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().retry(10, 1));
+        Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().retry(17, 1));
         postReceives(p.near, 0, 2);
         assertAllSent(send(p, 8));
         p.near.xrc().closeTargets();
