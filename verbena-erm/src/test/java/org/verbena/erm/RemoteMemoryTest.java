@@ -125,6 +125,7 @@ class RemoteMemoryTest {
             assertThatThrownBy(() -> ends.memoryB().allocate(1, 0, 0)).isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ENOTCONN");
             target.close();
+            Ends.event(ends.memoryA(), EventType.CLOSED);
             assertThat(ends.memoryA().copies().copy(1, 0, 2, 0, 1, 0, 0)).isEqualTo(Errno.ENOTCONN);
         }
     }
