@@ -15,11 +15,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.tests.BesideOthers;
 import org.verbena.verbs.ConnectionRejectedException;
 
 /** A listener of {@code verbena copy} and senders that mean it ill: it writes nothing outside, and goes on. */
-@BesideOthers
 class CopyHostileTest {
     private static final byte[] DATA = "hello".getBytes(StandardCharsets.UTF_8);
     private static final int REFUSED = 3;

@@ -13,6 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
@@ -24,6 +25,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /** What the machine or other processes can refuse: each says clearly what is wrong, and what works goes on working. */
+@Isolated("counts descriptors of this JVM")
 class BadInputTest {
     private static final String NOBODY = String.valueOf(Users.NOBODY);
     private static final Duration QUICKLY = Duration.ofSeconds(1);

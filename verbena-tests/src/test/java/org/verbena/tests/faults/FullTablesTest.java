@@ -12,6 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
@@ -27,6 +28,7 @@ import org.verbena.verbs.VerbsObject;
  * nothing is left behind. The rings' heap and the lane arenas, a gibibyte each, are tried in {@code FullHeapsTest}, for
  * to fill them takes that much memory.
  */
+@Isolated("counts descriptors of this JVM")
 class FullTablesTest {
     private Map<String, Integer> descriptors;
     private Node node;

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
@@ -13,6 +14,7 @@ import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePair;
 
 /** What stays when connections, contexts and peers have gone, in whichever way: nothing. */
+@Isolated("counts descriptors of this JVM")
 class LeftoversTest {
     private static final int CONNECTIONS = Integer.getInteger("verbena.faults.connections", 200);
     private static final int CONTEXTS = Integer.getInteger("verbena.faults.contexts", 500) / 2;
