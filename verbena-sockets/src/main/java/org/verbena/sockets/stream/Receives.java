@@ -13,7 +13,6 @@ import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
-import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
@@ -74,11 +73,10 @@ final class Receives implements AutoCloseable {
     }
 
     private synchronized int post(QueuePair qp, int slot) {
-        ReceiveQueue batch = qp.receiveQueue().start().receive(slot);
-        if (inbox != null) {
-            batch = batch.sge(inbox, (long) slot * RemoteGreeting.LETTER_BYTES, RemoteGreeting.LETTER_BYTES);
-        }
-        return batch.complete();
+        return inbox == null
+                ? qp.receiveQueue().start().receive(slot).complete()
+                : qp.receiveQueue().post(slot, inbox, (long) slot * RemoteGreeting.LETTER_BYTES,
+                        RemoteGreeting.LETTER_BYTES);
     }
 
     /**
