@@ -19,6 +19,7 @@ import org.verbena.linux.Errno;
 import org.verbena.roce.cm.CmAgent;
 import org.verbena.roce.cm.CmConnection;
 import org.verbena.roce.cm.CmMessage;
+import org.verbena.roce.cm.CmTimes;
 import org.verbena.roce.cm.PrivateData;
 import org.verbena.roce.cm.RdmaCmHeader;
 import org.verbena.roce.cm.RejectReason;
@@ -50,8 +51,6 @@ final class RoceConnectionManager extends ConnectionManager {
     /** Code 12 of the RNR timer, 0.64 ms, and code 15 of the time-out, 134 ms: a JVM stands still now and then. */
     private static final int RNR_TIMER = 12;
     private static final int TIMEOUT = Math.clamp(Integer.getInteger("verbena.roce.timeout", 15), 1, 31);
-    private static final int RESPONSE_TIMEOUT = 17;
-    private static final int RETRIES = 15;
     private static final int PKEY = 0xFFFF;
     private static final int HOP_LIMIT = 64;
     private static final int PSN_MASK = 0xFF_FFFF;
@@ -310,8 +309,8 @@ final class RoceConnectionManager extends ConnectionManager {
             CmMessage.Route route = new CmMessage.Route(from, to, 0, 0, 0, HOP_LIMIT, TIMEOUT);
             end.cm = agent.connect(new CmMessage.Request(agent.nextTransaction(), agent.newId(), RdmaCmHeader.service(
                     remote.getPort()), guid, LENGTH_FOLLOWS | data.length, own.number(), parameters
-                            .responderResources(), parameters.initiatorDepth(), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT,
-                    RETRIES, own.type() == QueuePairType.UC ? CmMessage.UC : CmMessage.RC, 0, psn, parameters
+                            .responderResources(), parameters.initiatorDepth(), CmTimes.RESPONSE, CmTimes.RESPONSE,
+                    CmTimes.RETRIES, own.type() == QueuePairType.UC ? CmMessage.UC : CmMessage.RC, 0, psn, parameters
                             .retryCount(), parameters.rnrRetry(), own.hasSharedReceives(), PKEY, code(port.wire()
                                     .mtu()), route, carried), end, start + parameters.timeout().toNanos());
             context.posted();

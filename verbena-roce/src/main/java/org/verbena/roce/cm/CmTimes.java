@@ -1,15 +1,15 @@
 package org.verbena.roce.cm;
 
 /** Time-outs of connection management: 4.096 µs times 2^code (IBTA volume 1, 12.7.21). Stateless. */
-final class CmTimes {
+public final class CmTimes {
     /** How soon an answer is due on either side, 0.54 s: what is lost is repeated then. */
-    static final int RESPONSE = 17;
+    public static final int RESPONSE = 17;
     /** How long a side that thinks asks the other one to wait, 4.3 s; longer by another receipt. */
     static final int SERVICE = 20;
     /** How soon an end is repeated that is not answered, 50 ms; then after twice as long each time, up to {@link #answer}. */
     static final long END = 50_000_000L;
     /** How often a message is repeated at most, which a REQ says in four bits: the end for 13 s in all. */
-    static final int RETRIES = 15;
+    public static final int RETRIES = 15;
     /** How long an ended connection answers late messages. */
     static final long TIME_WAIT = 5_000_000_000L;
 
