@@ -137,21 +137,19 @@ final class QueuePairCore implements QueuePairOwner {
 
     /** Under the lock: the application moves the queue pair, and what becomes of it is no failure. */
     void modify(QueuePairState to, QueuePairAttributes a, @Nullable Path path) {
-        moving = true;
-        try {
-            transport.modify(to, a, path);
-        } finally {
-            moving = false;
-        }
-        setState(transport.state());
+        move(() -> transport.modify(to, a, path));
     }
 
     /** Under the lock: the connection has ended, which is no failure either. */
     void end(String reason) {
         errorReason = reason; // first: who sees the state finds the reason
+        move(() -> transport.end(reason));
+    }
+
+    private void move(Runnable change) {
         moving = true;
         try {
-            transport.end(reason);
+            change.run();
         } finally {
             moving = false;
         }

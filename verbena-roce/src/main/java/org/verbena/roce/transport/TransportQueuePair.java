@@ -152,7 +152,7 @@ public abstract class TransportQueuePair {
         transport.forget(this);
     }
 
-    /** Whether it has failed since the peer answered to nothing. */
+    /** Whether it has failed because the peer answered to no repetition. */
     public boolean isPeerSilent() {
         return false;
     }
