@@ -39,12 +39,13 @@ abstract class PeerDeathConformance extends Conformance {
         process = ownPeer();
     }
 
-    /** Who is killed is missed after half a second. */
+    /** A killed peer is missed after half a second. */
     private Pair connectedTo(PeerProcess p) throws Exception {
         return connectedTo(p, EndOptions.defaults().retry(14, 6), EndOptions.defaults());
     }
 
-    private Pair connectedToHealthy(PeerProcess p) throws Exception {
+    /** As a peer needs that has to answer. */
+    private Pair patientlyConnectedTo(PeerProcess p) throws Exception {
         return connectedTo(p, EndOptions.defaults(), EndOptions.defaults());
     }
 
@@ -138,7 +139,7 @@ abstract class PeerDeathConformance extends Conformance {
         assertEnds(p);
         // the completion queues are as good as before for everybody else
         PeerProcess second = ownPeer();
-        Pair q = connectedToHealthy(second);
+        Pair q = patientlyConnectedTo(second);
         assertPosted(q.near.post(Op.write(1, q.farAddress, 0).on(0, 8)));
         assertDone(WcOpcode.RDMA_WRITE, 1, q.near.awaitSend());
     }
@@ -147,7 +148,7 @@ abstract class PeerDeathConformance extends Conformance {
     void othersAreNotDisturbed() throws Exception {
         PeerProcess healthy = ownPeer();
         Pair p = connectedTo(process);
-        Pair h = connectedToHealthy(healthy);
+        Pair h = patientlyConnectedTo(healthy);
         process.kill();
         for (int i = 0; i < 2000; i++) {
             assertPosted(h.far.run(end -> end.postReceives(Op.receive(1).on(0, 64), Op.receive(2).on(0, 64))));
@@ -162,7 +163,7 @@ abstract class PeerDeathConformance extends Conformance {
     /** The queue pair finds a new peer after RESET. */
     @Test
     void theQueuePairIsUsedAgain() throws Exception {
-        Pair p = connectedToHealthy(process); // as the second one will be
+        Pair p = patientlyConnectedTo(process); // as the second one will be
         process.kill();
         assertEnds(p);
         p.near.to(QueuePairState.RESET);

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.InetSocketAddress;
 import java.util.List;
-import java.util.Map;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -484,8 +483,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
             sent(p, Op.send(i).on(0, 8)); // nobody has posted a receive
         }
         if (fixture.hasPackets()) { // they have left, and may still be on their way
-            Map<String, Long> all = CountBook.expected("QP_RX_LOST", 6);
-            Await.until("the loss of all", () -> CountBook.read(p.far, "QP_RX_LOST").equals(all), () -> "not all");
+            awaitLosses(p, 6);
         }
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
         sent(p, Op.send(1).on(0, 8));
