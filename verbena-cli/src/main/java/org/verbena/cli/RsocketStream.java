@@ -59,6 +59,7 @@ final class RsocketStream {
     private static final int MAX_WRITE = 65536;
     private static final int ENTRIES = 2;
     private static final int RETRIES = 7;
+    private static final String SAME = "give both ends the same --iterations (-I), --count (-C) and --size (-S)";
 
     private static final VarHandle SIZE = ValueLayout.JAVA_INT.varHandle();
 
@@ -188,7 +189,30 @@ final class RsocketStream {
         }
     }
 
-    /** Tells the peer that this is the end, and waits for it to say so too. */
+    /** Waits for more bytes; false if the peer says that there are none. */
+    boolean goesOn() throws IOException {
+        while (inAvailable == 0 && !peerEnded) {
+            if (disconnected) {
+                throw new PeerException("the peer went away without an end of the stream");
+            }
+            offer();
+            take(wait.next());
+        }
+        return inAvailable > 0;
+    }
+
+    /** Throws if there are bytes that nobody has read. */
+    void checkAllRead() throws PeerException {
+        if (inAvailable > 0) {
+            throw new PeerException("the peer sends more than is read here: " + SAME);
+        }
+    }
+
+    /**
+     * Tells the peer that this is the end, and waits for it to say so too.
+     *
+     * @throws PeerException if it has sent more than was read
+     */
     void end() throws IOException {
         while (controls == CONTROLS && !disconnected) {
             take(wait.next());
@@ -199,6 +223,7 @@ final class RsocketStream {
             take(wait.next());
         }
         connection.disconnect();
+        checkAllRead();
     }
 
     /** An entry of the own table. */
@@ -213,8 +238,7 @@ final class RsocketStream {
 
     private void progress() throws IOException {
         if (peerEnded || disconnected) {
-            throw new PeerException("the peer ended early: give both ends the same --iterations (-I), --count (-C) and"
-                    + " --size (-S)");
+            throw new PeerException("the peer ended early: " + SAME);
         }
         offer();
         take(wait.next());

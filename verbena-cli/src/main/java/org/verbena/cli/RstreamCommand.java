@@ -39,9 +39,10 @@ final class RstreamCommand implements Callable<Integer> {
         InetSocketAddress address = options.address(USUAL_PORT);
         try (Context context = Verbs.open(options.device())) {
             RsocketStream stream = options.isServer() ? accept(context, address) : connect(context, address);
-            long nanos = new Transfer(stream, options).run();
+            Transfer transfer = new Transfer(stream, options);
+            transfer.run();
             stream.end();
-            options.report(1, (long) options.iterations() * options.count(), options.size(), nanos);
+            options.report(1, transfer.iterations * options.count(), options.size(), transfer.nanos);
         }
         return 0;
     }
@@ -74,6 +75,9 @@ final class RstreamCommand implements Callable<Integer> {
         private int sent;
         private int received;
         private int messages;
+        private long iterations;
+        /** How long they took, without the first few bytes. */
+        private long nanos;
 
         Transfer(RsocketStream stream, RstreamOptions options) {
             this.stream = stream;
@@ -86,20 +90,22 @@ final class RstreamCommand implements Callable<Integer> {
             }
         }
 
-        /** Sends and receives all; answers how long it took, in nanoseconds, without the first few bytes. */
-        long run() throws IOException {
+        /** Sends and receives all. */
+        void run() throws IOException {
             turn(1, SYNC);
             long start = System.nanoTime();
-            for (int i = 0; i < options.iterations(); i++) {
+            while (iterations < options.iterations() || options.followsPeer() && stream.goesOn()) {
                 turn(options.count(), options.size());
+                iterations++;
+                nanos = System.nanoTime() - start;
             }
-            return System.nanoTime() - start;
         }
 
         /** The client's messages, then the server's. */
         private void turn(int count, int size) throws IOException {
             if (options.isServer()) {
                 receive(count, size);
+                stream.checkAllRead(); // a client waits for its turn to end
                 send(count, size);
             } else {
                 send(count, size);

@@ -2,6 +2,7 @@ package org.verbena.cli;
 
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options of librdmacm's {@code rstream}, and those that Verbena's has besides. */
@@ -11,7 +12,8 @@ final class RstreamOptions extends CmToolPlace {
     private static final int MAX_BUFFER = 1 << 28;
 
     @Option(names = {"-I", "--iterations"}, paramLabel = "N",
-            description = "How often all of it is sent to and fro (${DEFAULT-VALUE}).") private int iterations = 1;
+            description = "How often all of it is sent to and fro (1; a server without it goes on until its client"
+                    + " ends).") private @Nullable Integer iterations;
 
     @Option(names = {"-C", "--count"}, paramLabel = "N",
             description = "Messages each way, of an iteration (${DEFAULT-VALUE}).") private int count = 1000;
@@ -29,7 +31,7 @@ final class RstreamOptions extends CmToolPlace {
     /** Refuses what is out of range. */
     void check() {
         checkPlace();
-        range("--iterations", iterations, 1, Integer.MAX_VALUE);
+        range("--iterations", iterations(), 1, Integer.MAX_VALUE);
         range("--count", count, 1, Integer.MAX_VALUE);
         range("--size", size, 1, MAX_SIZE);
         range("--buffer", buffer, MIN_BUFFER, MAX_BUFFER);
@@ -43,8 +45,15 @@ final class RstreamOptions extends CmToolPlace {
         }
     }
 
+    /** How often all of it is sent to and fro; of an end that {@link #followsPeer}, at least. */
     int iterations() {
-        return iterations;
+        Integer n = iterations;
+        return n == null ? 1 : n;
+    }
+
+    /** Whether the peer's end of the stream says that it was the last iteration. */
+    boolean followsPeer() {
+        return isServer() && iterations == null;
     }
 
     int count() {

@@ -75,6 +75,34 @@ class CmToolCommandTest {
         }
     }
 
+    /** As docs/pingpong.md has them: only the client says how often. */
+    @ParameterizedTest
+    @ValueSource(strings = {"shm0", "roce_lo"})
+    void aStreamAsLongAsTheClientMakesIt(String device) throws IOException {
+        try (CommandProcess server = start("rstream", device, "-p 0");
+                CommandProcess client = start("rstream", device, to(server) + "-I 2 -C 1000")) {
+            CommandProcess.Result c = client.end();
+            CommandProcess.Result s = server.end();
+            assertThat(c.code()).as(c.err()).isZero();
+            assertThat(s.code()).as(s.err()).isZero();
+            assertThat(List.of(c.out(), s.out())).allMatch(o -> o.contains(", 2000 messages of 1000 bytes each way"));
+        }
+    }
+
+    /** Neither end says that all is well where the other one fails. */
+    @Test
+    void aStreamThatGoesOnBehindItsEnd() throws IOException {
+        try (CommandProcess server = start("rstream", "shm0", "-p 0 -I 1");
+                CommandProcess client = start("rstream", "shm0", to(server) + "-I 2")) {
+            CommandProcess.Result c = client.end();
+            CommandProcess.Result s = server.end();
+            assertThat(c.code()).as(c.err()).isEqualTo(1);
+            assertThat(s.code()).as(s.err()).isEqualTo(1);
+            assertThat(c.err()).contains("the peer ended early: give both ends the same --iterations");
+            assertThat(s.err()).contains("the peer sends more than is read here: give both ends the same");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"-C 10,-C 11", "-I 2,-I 1", "-S 20,-S 19"})
     void streamsThatDisagree(String one, String other) throws IOException {
