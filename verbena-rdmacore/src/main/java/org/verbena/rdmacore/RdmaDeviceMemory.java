@@ -60,14 +60,16 @@ final class RdmaDeviceMemory extends DeviceMemory {
             MemorySegment own = arena.allocate(Math.max(1, segment.byteSize()), Long.BYTES);
             if (in) {
                 MemorySegment.copy(segment, 0, own, 0, segment.byteSize());
+                RawMemory.throwFault();
             }
             if (in) {
                 Calls.zero(verb, function, handle.address, offset, own.address(), segment.byteSize());
             } else {
                 Calls.zero(verb, function, own.address(), handle.address, offset, segment.byteSize());
                 MemorySegment.copy(own, 0, segment, 0, segment.byteSize());
+                RawMemory.throwFault();
             }
-        } catch (IllegalStateException | WrongThreadException e) {
+        } catch (IllegalStateException | WrongThreadException | InternalError e) {
             throw new VerbsException(verb, Errno.EINVAL, "the segment cannot be touched: " + e.getMessage());
         }
     }

@@ -352,9 +352,13 @@ abstract class RdmaSendQueue extends SendQueue {
 
     @Override
     public final SendQueue inline(MemorySegment data, long offset, long length) {
-        if (error != 0 || !open || staged == 0 || elements != 0 || length > sizes.maxInline
-                || !Opcode.takesInline(opcode) || !copy(data, offset, length)) {
+        if (error != 0 || !open || staged == 0 || elements != 0 || length > sizes.maxInline || offset < 0 || length < 0
+                || offset > data.byteSize() - length || !Opcode.takesInline(opcode)) {
             fail(Errno.EINVAL);
+            return this;
+        }
+        if (!copy(data, offset, length)) {
+            fail(Errno.EFAULT);
             return this;
         }
         long wr = current;
@@ -367,15 +371,12 @@ abstract class RdmaSendQueue extends SendQueue {
         return this;
     }
 
-    /** Copies to the slot's data; false if the segment cannot be touched there. The length has been checked. */
+    /** Copies to the slot's data; false if the segment cannot be touched there. The range has been checked. */
     private boolean copy(MemorySegment data, long offset, long length) {
-        if (error != 0 || offset < 0 || length < 0 || offset > data.byteSize() - length) {
-            return false;
-        }
         try {
             RawMemory.copyOut(data, offset, current + slots.dataOffset, length);
             return true;
-        } catch (IllegalStateException | WrongThreadException closedOrForeign) {
+        } catch (IllegalStateException | WrongThreadException | InternalError e) { // closed, foreign, or cut off
             return false;
         }
     }

@@ -167,7 +167,7 @@ final class DataPathProgram {
         Arena closed = Arena.ofConfined();
         MemorySegment gone = closed.allocate(8);
         closed.close();
-        assertThat(s.start().send(1, 0).inline(gone, 0, 8).complete()).isEqualTo(Errno.EINVAL);
+        assertThat(s.start().send(1, 0).inline(gone, 0, 8).complete()).isEqualTo(Errno.EFAULT);
         assertThat(s.start().send(1, 0).remoteSharedReceiveQueue(1).complete()).isEqualTo(Errno.EINVAL);
         assertThat(s.start().sendSegmented(1, 0, data, 0, 10, 100).complete()).isEqualTo(Errno.EOPNOTSUPP);
         assertThat(s.start().flush(1, 0, 1, 1, 1, 8, 0).complete()).isEqualTo(flush == 0 ? Errno.EINVAL : flush);

@@ -71,8 +71,9 @@ final class Region {
         return offset >= 0 && bytes >= 0 && offset <= length && bytes <= length - offset;
     }
 
-    // Memory of the application may be freed at any time, by an arena that is closed. Access by the segment is safe against
-    // that: whoever closes the arena waits for it, or it ends with an exception. Own memory needs no such care.
+    // Memory of the application may be freed at any time, by an arena that is closed or a mapped file that is cut off. Access
+    // by the segment is safe against that: whoever closes the arena waits for it, or it ends with an exception. Own memory
+    // needs no such care.
 
     /** The JVM interrupts the thread that it throws out of an access; nobody has asked this thread to stop. */
     private static boolean gone(boolean wasInterrupted) {
@@ -82,7 +83,7 @@ final class Region {
         return false;
     }
 
-    /** Copies out of it; false if the application has given the memory back. */
+    /** Copies out of it; false if the application has given the memory back, or its file has been cut off. */
     boolean copyOut(long offset, long to, long bytes) {
         if (own) {
             RawMemory.copy(address + offset, to, bytes);
@@ -94,6 +95,8 @@ final class Region {
             return true;
         } catch (IllegalStateException closed) {
             return gone(interrupted);
+        } catch (InternalError cutOff) {
+            return false;
         }
     }
 
@@ -114,12 +117,20 @@ final class Region {
             return true;
         } catch (IllegalStateException closed) {
             return gone(interrupted);
+        } catch (InternalError cutOff) {
+            return false;
         }
     }
 
     /** True if a {@code long} that begins there is aligned. */
     boolean isAligned(long offset) {
         return (address + offset & Long.BYTES - 1) == 0;
+    }
+
+    /** Before an atomic operation, at whose faults the interpreter ends the JVM: a page that is gone is met by a read. */
+    private void touch(long offset) {
+        long ignored = (long) LONG.getVolatile(segment, offset);
+        RawMemory.throwFault();
     }
 
     /** Adds to an aligned {@code long}; as {@link #copyOut}. */
@@ -130,10 +141,14 @@ final class Region {
         }
         boolean interrupted = Thread.currentThread().isInterrupted();
         try {
+            touch(offset);
             before[0] = (long) LONG.getAndAdd(segment, offset, add);
+            RawMemory.throwFault();
             return true;
         } catch (IllegalStateException closed) {
             return gone(interrupted);
+        } catch (InternalError cutOff) {
+            return false;
         }
     }
 
@@ -145,10 +160,14 @@ final class Region {
         }
         boolean interrupted = Thread.currentThread().isInterrupted();
         try {
+            touch(offset);
             before[0] = (long) LONG.compareAndExchange(segment, offset, compare, swap);
+            RawMemory.throwFault();
             return true;
         } catch (IllegalStateException closed) {
             return gone(interrupted);
+        } catch (InternalError cutOff) {
+            return false;
         }
     }
 
@@ -161,9 +180,12 @@ final class Region {
         boolean interrupted = Thread.currentThread().isInterrupted();
         try {
             LONG.setVolatile(segment, offset, value);
+            RawMemory.throwFault();
             return true;
         } catch (IllegalStateException closed) {
             return gone(interrupted);
+        } catch (InternalError cutOff) {
+            return false;
         }
     }
 

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
+import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.VerbsException;
 
@@ -37,7 +38,8 @@ final class RoceDeviceMemory extends DeviceMemory {
     private void copy(MemorySegment from, long at, MemorySegment to, long toOffset, long bytes) throws VerbsException {
         try {
             MemorySegment.copy(from, at, to, toOffset, bytes);
-        } catch (IllegalStateException | WrongThreadException e) {
+            RawMemory.throwFault();
+        } catch (IllegalStateException | WrongThreadException | InternalError e) {
             throw new VerbsException("copy " + describe(), Errno.EINVAL,
                     "the segment cannot be touched: " + e.getMessage());
         }

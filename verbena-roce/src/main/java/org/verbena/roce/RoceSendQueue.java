@@ -330,7 +330,7 @@ final class RoceSendQueue extends SendQueue {
             }
             try {
                 RawMemory.copyOut(data, offset, w.inlineAddress, length);
-            } catch (IllegalStateException | WrongThreadException e) {
+            } catch (IllegalStateException | WrongThreadException | InternalError e) { // closed, foreign, or cut off
                 error = Errno.EFAULT;
                 return this;
             }

@@ -68,6 +68,10 @@ final class ReceiveCopy {
                         sourceDone = 0;
                     }
                 }
+                if (status == WcStatus.REM_ACCESS_ERR) { // memory that the peer's receive names is gone
+                    peerStatus = WcStatus.LOC_PROT_ERR;
+                    return WcStatus.REM_OP_ERR;
+                }
                 if (status != Target.OK) {
                     return status;
                 }

@@ -1,10 +1,12 @@
 package org.verbena.shm;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Sys;
 import org.verbena.linux.spi.RawMemory;
 
 /**
@@ -85,6 +87,23 @@ final class Region {
     boolean covers(long at, long bytes) {
         long offset = at - iova;
         return offset >= 0 && bytes >= 0 && offset <= length && bytes <= length - offset;
+    }
+
+    /** True if each page of a range can be read. */
+    boolean isThere(long at, long bytes) {
+        if (isRaw() || nothing) {
+            return true;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            long to = arena.allocate(1).address();
+            long page = Sys.pageSize();
+            for (long i = at; i < at + bytes; i += page) {
+                if (!copyOut(i, to, 1)) {
+                    return false;
+                }
+            }
+            return copyOut(at + bytes - 1, to, 1);
+        }
     }
 
     /**

@@ -195,7 +195,9 @@ final class Target {
         if (mapping != null) {
             return from.copyOut(source, at + delta, bytes) ? OK : WcStatus.LOC_PROT_ERR;
         }
-        return nothing ? OK : moved(transfer(true, from, from.local(source), at + delta, bytes), bytes);
+        return nothing
+                ? OK
+                : blame(from, source, bytes, moved(transfer(true, from, from.local(source), at + delta, bytes), bytes));
     }
 
     /** Copies from memory of ours that stays mapped. */
@@ -214,7 +216,13 @@ final class Target {
         if (mapping != null) {
             return to.copyIn(at + delta, destination, bytes) ? OK : WcStatus.LOC_PROT_ERR;
         }
-        return moved(transfer(false, to, to.local(destination), at + delta, bytes), bytes);
+        return blame(to, destination, bytes, moved(transfer(false, to, to.local(destination), at + delta, bytes),
+                bytes));
+    }
+
+    /** The kernel does not say whose memory is gone: ours, if it cannot be read. */
+    private static int blame(Region own, long at, long bytes, int status) {
+        return status == WcStatus.REM_ACCESS_ERR && !own.isThere(at, bytes) ? WcStatus.LOC_PROT_ERR : status;
     }
 
     private long transfer(boolean write, Region local, long here, long at, long bytes) {

@@ -165,7 +165,7 @@ final class WorkRequest {
         }
         try {
             RawMemory.copyOut(data, offset, inlineBuffer, bytes);
-        } catch (IllegalStateException | WrongThreadException e) {
+        } catch (IllegalStateException | WrongThreadException | InternalError e) { // closed, foreign, or cut off
             return Errno.EFAULT;
         }
         flags |= SendFlags.INLINE | INLINE_GIVEN;

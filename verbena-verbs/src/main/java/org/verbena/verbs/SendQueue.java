@@ -161,7 +161,8 @@ public abstract class SendQueue {
      * Gives the data themselves, {@code ibv_wr_set_inline_data}: they are copied now, need not be registered and may be
      * heap memory. Sets {@link SendFlags#INLINE}.
      *
-     * @param data where they are; {@code offset} and {@code length} outside it are answered with {@code EINVAL}
+     * @param data where they are; {@code offset} and {@code length} outside it are answered with {@code EINVAL}, and memory
+     *         that cannot be read (its arena is closed, its file has been cut off) with {@code EFAULT}
      */
     public abstract SendQueue inline(MemorySegment data, long offset, long length);
 
@@ -169,8 +170,8 @@ public abstract class SendQueue {
      * Commits the batch, {@code ibv_wr_complete}.
      *
      * @return 0, or: {@code EINVAL} for an unknown flag, too many buffers, inline data that are too long, a wrong state
-     *         or a closed queue pair; {@code ENOMEM} if the queue is full; {@code EOPNOTSUPP} for an operation that the
-     *         provider, or the kind of memory, does not know
+     *         or a closed queue pair; {@code EFAULT} for inline data that cannot be read; {@code ENOMEM} if the queue is
+     *         full; {@code EOPNOTSUPP} for an operation that the provider, or the kind of memory, does not know
      */
     public abstract int complete();
 

@@ -48,6 +48,11 @@ public interface ConformanceFixture {
         return true;
     }
 
+    /** Whether registered memory keeps its pages, though the file that they belong to is cut off. */
+    default boolean pinsMemory() {
+        return false;
+    }
+
     /** A multicast group that its ports reach; another one for another number, of which the lower 24 bits count. */
     default Gid group(long number) {
         return new Gid(0xff12L << 48, number);

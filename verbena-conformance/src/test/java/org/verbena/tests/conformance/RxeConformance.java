@@ -71,6 +71,11 @@ class RxeConformance extends VerbsConformance {
         }
 
         @Override
+        public boolean pinsMemory() {
+            return true;
+        }
+
+        @Override
         public boolean noticesDeathOfIdlePeers() {
             return false;
         }

@@ -253,6 +253,15 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     @Nested
     @ParameterizedClass
     @EnumSource
+    class CutOffMemory extends CutOffMemoryConformance {
+        CutOffMemory(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
     class RemoteErrors extends RemoteErrorConformance {
         RemoteErrors(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);

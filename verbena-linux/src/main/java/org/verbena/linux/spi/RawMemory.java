@@ -36,6 +36,9 @@ public final class RawMemory {
     private static final long FOURTH = ANY & ~3L;
     private static final long EIGHTH = ANY & ~7L;
 
+    /** Of {@link #throwFault}: one to reach a safepoint, one for the interpreter, which goes on there after a fault. */
+    private static volatile int faultRounds = 2;
+
     private RawMemory() {}
 
     private static MemorySegment everything() {
@@ -284,6 +287,7 @@ public final class RawMemory {
      * @throws IndexOutOfBoundsException if the segment does not have the bytes
      * @throws IllegalStateException if its scope has ended
      * @throws WrongThreadException if another thread owns it
+     * @throws InternalError if it is a mapped file that has been cut off before the bytes; some may have been copied
      */
     public static void copyOut(MemorySegment src, long offset, long dst, long bytes) {
         if (bytes == Long.BYTES) {
@@ -291,11 +295,24 @@ public final class RawMemory {
         } else {
             MemorySegment.copy(src, offset, ALL, dst, bytes);
         }
+        throwFault();
     }
 
     /** Copies into a segment; as {@link #copyOut}, and a read-only one is refused by IllegalArgumentException. */
     public static void copyIn(long src, MemorySegment dst, long offset, long bytes) {
         MemorySegment.copy(ALL, src, dst, offset, bytes);
+        throwFault();
+    }
+
+    /**
+     * Throws the {@link InternalError} of an access before it, if one hit a page that its file does not have any more. The JVM
+     * throws it at the next safepoint only, which in compiled code may lie anywhere behind the {@code try} that the access
+     * stands in. The loop has a safepoint: what is read in each round is volatile, so it is not unrolled into none.
+     */
+    public static void throwFault() {
+        for (int i = 0; i < faultRounds; i++) {
+            // a safepoint
+        }
     }
 
     /** Writes {@code v} to each of {@code bytes} bytes from {@code a}. */
