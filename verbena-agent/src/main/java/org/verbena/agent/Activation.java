@@ -3,11 +3,13 @@ package org.verbena.agent;
 import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.net.SocketImpl;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -28,6 +30,7 @@ final class Activation implements Supplier<Map<String, Object>> {
 
     private final AgentArguments arguments;
     private final Instrumentation instrumentation;
+    private final Patches patches;
     private final File jar;
     private @Nullable Carrier carrier;
 
@@ -37,9 +40,13 @@ final class Activation implements Supplier<Map<String, Object>> {
     /** Whether the program may have selectors of the JDK. */
     private boolean late;
 
+    /** Whether it may have classic sockets of the JDK that listen. */
+    private boolean listenersBefore;
+
     private Activation(AgentArguments arguments, Instrumentation instrumentation, File jar) {
         this.arguments = arguments;
         this.instrumentation = instrumentation;
+        this.patches = new Patches(instrumentation);
         this.jar = jar;
     }
 
@@ -86,7 +93,7 @@ final class Activation implements Supplier<Map<String, Object>> {
     private void patch() throws ClassNotFoundException {
         patchSockets();
         try {
-            AsynchronousPatch.apply(instrumentation);
+            AsynchronousPatch.apply(patches);
         } catch (IllegalStateException e) {
             missing += "; asynchronous channels stay the JDK's: " + e.getMessage();
         }
@@ -94,7 +101,7 @@ final class Activation implements Supplier<Map<String, Object>> {
 
     private void patchSockets() throws ClassNotFoundException {
         try {
-            late = ProviderPatch.apply(instrumentation);
+            late = ProviderPatch.apply(patches);
         } catch (IllegalStateException e) {
             missing = "; channels stay the JDK's: " + e.getMessage();
         }
@@ -105,7 +112,7 @@ final class Activation implements Supplier<Map<String, Object>> {
             return;
         }
         try {
-            SocketPatch.apply(instrumentation);
+            listenersBefore = SocketPatch.apply(patches);
         } catch (IllegalStateException e) {
             if (!missing.isEmpty()) {
                 throw e;
@@ -139,7 +146,8 @@ final class Activation implements Supplier<Map<String, Object>> {
                 c.comeLate();
             }
             if (!isClassicOff()) {
-                all.put(SocketHook.SOCKETS, c.classicSockets());
+                Function<Boolean, SocketImpl> made = c.classicSockets(instrumentation);
+                all.put(SocketHook.SOCKETS, listenersBefore ? new EarlyListeners(made) : made);
                 all.put(SocketHook.ACCEPTING, c.classicAccepting());
             }
             reportLater(c);
@@ -180,7 +188,7 @@ final class Activation implements Supplier<Map<String, Object>> {
 
     private void report(Carrier c) {
         try {
-            new TransferPatch().apply(instrumentation);
+            patches.apply(new TransferPatch());
         } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
             missing += "; FileChannel.transferTo maps files: " + e.getMessage();
         }

@@ -1,6 +1,5 @@
 package org.verbena.agent;
 
-import java.lang.instrument.Instrumentation;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 
 /**
@@ -20,11 +19,11 @@ final class AsynchronousPatch {
     private AsynchronousPatch() {}
 
     /** @throws IllegalStateException if it does not work; nothing is changed then */
-    static void apply(Instrumentation instrumentation) throws ClassNotFoundException {
-        if (!ProviderPatch.isLoaded(instrumentation, CHOOSES)) {
-            patch(MAKES, "create").apply(instrumentation);
+    static void apply(Patches patches) throws ClassNotFoundException {
+        if (!ProviderPatch.isLoaded(patches.instrumentation(), CHOOSES)) {
+            patches.apply(patch(MAKES, "create"));
         } else if (AsynchronousChannelProvider.provider().getClass().getClassLoader() == null) {
-            patch(PUBLIC, "provider").apply(instrumentation);
+            patches.apply(patch(PUBLIC, "provider"));
         }
     }
 

@@ -4,9 +4,11 @@ import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
+import java.net.SocketImpl;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -23,7 +25,7 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
         implements
             Supplier<AsynchronousChannelProvider> {
     /** What {@code DropIn.level()} says inside the agent's jar. */
-    static final int LEVEL = 5;
+    static final int LEVEL = 6;
 
     private static final String DROP_IN = InnerModules.SOCKETS + ".DropIn";
 
@@ -120,8 +122,10 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     }
 
     /** What makes implementations of classic sockets, see {@link SocketHook#SOCKETS}. */
-    Object classicSockets() throws ReflectiveOperationException {
-        return made("sockets");
+    @SuppressWarnings("unchecked") // as DropIn has it
+    Function<Boolean, SocketImpl> classicSockets(Instrumentation instrumentation) throws ReflectiveOperationException {
+        dropIn.getMethod("reachSocketImplBy", Supplier.class).invoke(null, new SocketImplMembers(instrumentation));
+        return (Function<Boolean, SocketImpl>) made("sockets");
     }
 
     /** What they are accepted into, see {@link SocketHook#ACCEPTING}. */

@@ -58,6 +58,12 @@ final class Grants {
         return SharedSecrets.getJavaLangAccess();
     }
 
+    /** As {@code --add-opens java.base/java.net=}, for the agent's own class loader alone. */
+    static void openSockets(Instrumentation instrumentation) {
+        instrumentation.redefineModule(BASE, Set.of(), Map.of(), Map.of("java.net", Set.of(Grants.class.getModule())),
+                Set.of(), Map.of());
+    }
+
     private static void export(Instrumentation instrumentation, Module to, String... packages) {
         for (String p : packages) {
             instrumentation.redefineModule(BASE, Set.of(), Map.of(p, Set.of(to)), Map.of(), Set.of(), Map.of());

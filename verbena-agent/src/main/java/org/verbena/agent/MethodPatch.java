@@ -1,10 +1,5 @@
 package org.verbena.agent;
 
-import java.lang.instrument.ClassFileTransformer;
-import java.lang.instrument.Instrumentation;
-import java.lang.instrument.UnmodifiableClassException;
-import java.security.ProtectionDomain;
-
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,13 +7,14 @@ import org.jspecify.annotations.Nullable;
  * class file alone is changed, in this JVM's memory, and by {@link MethodPrefix}: the JDK's own Class-File API
  * takes a tenth of a second for it in a JVM that has just begun. No lambdas here for the same reason.
  */
-abstract class MethodPatch implements ClassFileTransformer {
+abstract class MethodPatch {
     private final String type;
+    private final String file;
     private final String method;
     private final String descriptor;
     private final @Nullable String answer;
-    private @Nullable Throwable failure;
-    private boolean done;
+    private volatile @Nullable Throwable failure;
+    private volatile boolean done;
 
     /**
      * Changes one method.
@@ -29,6 +25,7 @@ abstract class MethodPatch implements ClassFileTransformer {
      */
     MethodPatch(String type, String method, String descriptor, @Nullable String answer) {
         this.type = type;
+        this.file = type.replace('.', '/');
         this.method = method;
         this.descriptor = descriptor;
         this.answer = answer;
@@ -40,29 +37,29 @@ abstract class MethodPatch implements ClassFileTransformer {
     /** Takes an answer that is not null from the stack, or nothing if it was true, and ends the method. */
     abstract void use(Instructions code);
 
-    /** @throws IllegalStateException if it does not work; nothing is changed then */
-    void apply(Instrumentation instrumentation) throws ClassNotFoundException {
-        Class<?> changed = Class.forName(type, false, null);
-        instrumentation.addTransformer(this, true);
-        try {
-            instrumentation.retransformClasses(changed);
-        } catch (UnmodifiableClassException | RuntimeException | LinkageError e) {
-            throw new IllegalStateException(type + " cannot be changed: " + e, e);
-        } finally {
-            instrumentation.removeTransformer(this); // one that stays is asked about each class that is loaded
-        }
-        if (!done) {
-            throw new IllegalStateException(type + " cannot be changed: " + failure, failure);
-        }
+    /** Its class. */
+    String type() {
+        return type;
     }
 
-    @Override
-    @SuppressWarnings("NullAway") // null: no change
-    public byte @Nullable [] transform(@Nullable ClassLoader loader, String name, @Nullable Class<?> redefined,
-            @Nullable ProtectionDomain domain, byte[] bytes) {
-        if (loader != null || !name.equals(type.replace('.', '/'))) {
-            return null;
-        }
+    /** Its class, as class files name it. */
+    String file() {
+        return file;
+    }
+
+    /** Whether it was changed at least once. */
+    boolean isDone() {
+        return done;
+    }
+
+    /** Why it was not. */
+    @Nullable
+    Throwable failure() {
+        return failure;
+    }
+
+    /** The class file with the question in it; null if that does not work. */
+    byte @Nullable [] transformed(byte[] bytes) {
         try {
             byte[] changed = patched(bytes);
             done = true;

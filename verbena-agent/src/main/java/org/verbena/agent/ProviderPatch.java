@@ -27,10 +27,10 @@ final class ProviderPatch {
      * @return whether the JDK has chosen one before
      * @throws IllegalStateException if it does not work; nothing is changed then
      */
-    static boolean apply(Instrumentation instrumentation) throws ClassNotFoundException {
-        boolean late = isLoaded(instrumentation, CHOOSES);
-        new HookPatch(late ? PUBLIC : CHOOSES, "provider", "()L" + PROVIDER + ";", "provider", null, PROVIDER)
-                .apply(instrumentation);
+    static boolean apply(Patches patches) throws ClassNotFoundException {
+        boolean late = isLoaded(patches.instrumentation(), CHOOSES);
+        patches.apply(
+                new HookPatch(late ? PUBLIC : CHOOSES, "provider", "()L" + PROVIDER + ";", "provider", null, PROVIDER));
         return late;
     }
 

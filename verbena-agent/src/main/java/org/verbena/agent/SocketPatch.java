@@ -1,7 +1,5 @@
 package org.verbena.agent;
 
-import java.lang.instrument.Instrumentation;
-
 /**
  * Makes the JDK take Verbena's implementation for classic sockets where it would take its own platform's: not where the
  * program has set a factory of its own, and below the JDK's SOCKS and HTTP proxy clients.
@@ -17,10 +15,17 @@ final class SocketPatch {
 
     private SocketPatch() {}
 
-    /** @throws IllegalStateException if it does not work; the JDK's sockets stay as they are then */
-    static void apply(Instrumentation instrumentation) throws ClassNotFoundException {
-        accepting().apply(instrumentation);
-        making().apply(instrumentation);
+    /**
+     * Changes both.
+     *
+     * @return whether the program may have some that listen by now
+     * @throws IllegalStateException if it does not work; the JDK's sockets stay as they are then
+     */
+    static boolean apply(Patches patches) throws ClassNotFoundException {
+        boolean before = ProviderPatch.isLoaded(patches.instrumentation(), "java.net.ServerSocket");
+        patches.apply(accepting());
+        patches.apply(making());
+        return before;
     }
 
     /** Asks for the implementation to accept into, as its listener wants it. */

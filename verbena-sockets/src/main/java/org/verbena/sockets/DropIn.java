@@ -1,9 +1,11 @@
 package org.verbena.sockets;
 
+import java.lang.invoke.MethodHandles;
 import java.net.SocketImpl;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +19,7 @@ import org.verbena.sockets.stream.SharedMemory;
  */
 public final class DropIn {
     /** Raised when the agent has to know of a change. */
-    private static final int LEVEL = 5;
+    private static final int LEVEL = 6;
 
     private DropIn() {}
 
@@ -108,6 +110,14 @@ public final class DropIn {
      */
     public static Function<SocketImpl, SocketImpl> accepting() {
         return Maker.accepting();
+    }
+
+    /**
+     * Says what reaches the protected members of {@link SocketImpl}, asked when they are needed: to accept into the JDK's, where
+     * another agent has taken back what the agent has changed. To be called once, before {@link #sockets}.
+     */
+    public static void reachSocketImplBy(Supplier<MethodHandles.Lookup> lookup) {
+        NioChannels.reachSocketImplBy(lookup);
     }
 
     /** Apart, so that only who has asynchronous channels pays for them. */

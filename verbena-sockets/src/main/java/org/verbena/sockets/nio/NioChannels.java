@@ -1,10 +1,12 @@
 package org.verbena.sockets.nio;
 
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
 import java.net.SocketImpl;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.NioSocketImpl;
@@ -51,6 +53,11 @@ public final class NioChannels {
     /** There may be selectors of the JDK: what channels need to be known to them is taken now, while there are descriptors. */
     public static void expectForeignSelectors() {
         DescriptorHold.prepare();
+    }
+
+    /** Says what reaches the protected members of {@link SocketImpl}; asked when they are needed. */
+    public static void reachSocketImplBy(Supplier<MethodHandles.Lookup> lookup) {
+        PlainAcceptor.reachBy(lookup);
     }
 
     /** A new implementation of a classic socket, one that listens or one that connects. */

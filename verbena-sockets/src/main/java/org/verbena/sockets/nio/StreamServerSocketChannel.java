@@ -96,14 +96,19 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
             return null;
         }
         try {
-            OpenSocket own = shown;
-            if (own != null) {
-                own.accepted();
-            }
+            countAccepted();
             return StreamSocketChannel.accepted(provider(), connection, interrupts, decision);
         } catch (Throwable t) {
             connection.close();
             throw t;
+        }
+    }
+
+    /** Counts a connection, one of this channel's or the JDK's. */
+    void countAccepted() {
+        OpenSocket own = shown;
+        if (own != null) {
+            own.accepted();
         }
     }
 

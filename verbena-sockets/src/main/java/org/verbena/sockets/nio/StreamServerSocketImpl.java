@@ -16,7 +16,6 @@ import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.HashSet;
 import java.util.Set;
@@ -24,6 +23,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.DefaultSelectorProvider;
 import sun.nio.ch.Net;
+import sun.nio.ch.NioSocketImpl;
 import sun.nio.ch.SelChImpl;
 
 import org.verbena.sockets.VerbenaSelectorProvider;
@@ -40,6 +40,9 @@ final class StreamServerSocketImpl extends ClassicSocketImpl<StreamServerSocketC
     private final DirectionLock acceptLock = new DirectionLock();
 
     private @Nullable Waiting waiting;
+
+    /** For connections of the JDK's implementation; made when there is one, guarded by the state lock. */
+    private @Nullable PlainAcceptor plain;
     private @Nullable InetSocketAddress toBind;
 
     /** What the program has set of IP_TOS, which channels that listen do not take; connections get it. */
@@ -92,21 +95,19 @@ final class StreamServerSocketImpl extends ClassicSocketImpl<StreamServerSocketC
 
     @Override
     protected void accept(SocketImpl into) throws IOException {
+        if (into instanceof NioSocketImpl) {
+            acceptPlain(into);
+            return;
+        }
         if (!(into instanceof StreamSocketImpl socket) || !socket.isNew()) {
             throw new SocketException("Not a newly created SocketImpl");
         }
-        StreamServerSocketChannel c = created();
-        if (localport == 0) {
-            throw new SocketException("Not bound");
-        }
+        StreamServerSocketChannel c = bound();
         StreamSocketChannel accepted;
         try {
-            accepted = c.accept(() -> acceptOne(c, MILLISECONDS.toNanos(timeoutMillis())));
+            accepted = c.accept(() -> acceptOne(() -> c.inner().accept()));
         } catch (IOException e) {
-            if (isClosed()) {
-                throw new SocketException("Socket closed");
-            }
-            throw e instanceof ClosedChannelException ? SocketExceptions.classic(e) : e; // as it is, with the JDK's too
+            throw failure(e);
         }
         if (accepted == null) {
             throw new AssertionError("accepted, but what?");
@@ -122,14 +123,67 @@ final class StreamServerSocketImpl extends ClassicSocketImpl<StreamServerSocketC
         }
     }
 
-    private SocketChannel acceptOne(StreamServerSocketChannel c, long timeoutNanos) throws IOException {
+    private StreamServerSocketChannel bound() throws SocketException {
+        StreamServerSocketChannel c = created();
+        if (localport == 0) {
+            throw new SocketException("Not bound");
+        }
+        return c;
+    }
+
+    private IOException failure(IOException e) {
+        if (isClosed()) {
+            return new SocketException("Socket closed");
+        }
+        return e instanceof ClosedChannelException ? SocketExceptions.classic(e) : e; // as it is, with the JDK's too
+    }
+
+    /** A connection that is the kernel's from its beginning, since the JDK wants one of its own kind. */
+    private void acceptPlain(SocketImpl into) throws IOException {
+        StreamServerSocketChannel c = bound();
+        try {
+            PlainAcceptor acceptor = plain(c);
+            acceptOne(() -> {
+                if (acceptor.accept(into)) {
+                    return into;
+                }
+                created(); // or closed
+                return null;
+            });
+            c.countAccepted();
+        } catch (IOException e) {
+            throw failure(e);
+        }
+    }
+
+    private PlainAcceptor plain(StreamServerSocketChannel c) throws IOException {
+        synchronized (stateLock) {
+            created();
+            PlainAcceptor p = plain;
+            if (p == null) {
+                p = new PlainAcceptor(c.getFD(), localport);
+                plain = p;
+            }
+            return p;
+        }
+    }
+
+    /** How a connection is taken: null if there is none. */
+    @FunctionalInterface
+    private interface Taking<T> {
+        @Nullable
+        T take() throws IOException;
+    }
+
+    private <T> T acceptOne(Taking<T> how) throws IOException {
+        long timeoutNanos = MILLISECONDS.toNanos(timeoutMillis());
         long start = System.nanoTime();
         if (!acceptLock.lock(timeoutNanos)) {
             throw timedOut();
         }
         try {
             for (;;) {
-                SocketChannel connection = c.inner().accept();
+                T connection = how.take();
                 if (connection != null) {
                     return connection;
                 }
@@ -162,6 +216,13 @@ final class StreamServerSocketImpl extends ClassicSocketImpl<StreamServerSocketC
     @Override
     void wake() {
         waiting().stop(OP_READ);
+        PlainAcceptor p;
+        synchronized (stateLock) {
+            p = plain;
+        }
+        if (p != null) {
+            p.close();
+        }
     }
 
     // -- options

@@ -230,15 +230,18 @@ class AgentTest {
         Files.writeString(source.resolve("Sys.java"), "package org.verbena.linux; public final class Sys {}");
         Files.writeString(source.resolve("DropIn.java"), """
                 package org.verbena.sockets;
+                import java.lang.invoke.MethodHandles;
                 import java.net.SocketImpl;
                 import java.nio.channels.spi.SelectorProvider;
                 import java.util.function.Function;
+                import java.util.function.Supplier;
                 public final class DropIn {
                     public static int level() { return 1000; }
                     public static String refusal(String name, String value) { return null; }
                     public static String mistake() { return null; }
                     public static String problem() { return null; }
                     public static Runnable atExit() { return null; }
+                    public static void reachSocketImplBy(Supplier<MethodHandles.Lookup> lookup) {}
                     public static SelectorProvider provider() throws Exception { %s }
                     public static Function<Boolean, SocketImpl> sockets() {
                         return server -> { %s };

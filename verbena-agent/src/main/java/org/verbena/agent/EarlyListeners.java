@@ -1,0 +1,38 @@
+package org.verbena.agent;
+
+import java.net.SocketImpl;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes implementations of classic sockets where some that listen are from before the agent, which accept into the JDK's
+ * alone. Such a listener asks {@link SocketHook#accepting}, unless another agent has taken back that change: then it is the
+ * JDK's method for new sockets that is called, from the one that accepts, and the JDK's is right for listeners of
+ * both kinds.
+ */
+final class EarlyListeners implements Function<Boolean, @Nullable SocketImpl> {
+    private static final String SERVER = "java.net.ServerSocket";
+    private static final String ACCEPTS = "platformImplAccept";
+
+    /** This class's, the hook's, the JDK's that makes it, and who has called that, with some to spare. */
+    private static final int FRAMES = 12;
+
+    private static final StackWalker STACK = StackWalker.getInstance();
+
+    private final Function<Boolean, SocketImpl> all;
+
+    EarlyListeners(Function<Boolean, SocketImpl> all) {
+        this.all = all;
+    }
+
+    @Override
+    public @Nullable SocketImpl apply(Boolean server) {
+        return !server && isAccepting() ? null : all.apply(server);
+    }
+
+    private static boolean isAccepting() {
+        return STACK.walk(frames -> frames.limit(FRAMES)
+                .anyMatch(f -> f.getClassName().equals(SERVER) && f.getMethodName().equals(ACCEPTS)));
+    }
+}

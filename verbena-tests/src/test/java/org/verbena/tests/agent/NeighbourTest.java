@@ -1,0 +1,119 @@
+package org.verbena.tests.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Other agents, and the Flight Recorder, transform the classes of the JDK that Verbena's agent has changed. */
+class NeighbourTest {
+    private static final String SERVER = "java.net.ServerSocket";
+    private static final String IMPL = "java.net.SocketImpl";
+    private static final String ALL = String.join(",", SERVER, IMPL, "java.net.Socket",
+            "java.nio.channels.spi.SelectorProvider", "java.nio.channels.spi.AsynchronousChannelProvider",
+            "sun.nio.ch.FileChannelImpl");
+
+    @TempDir static Path dir;
+    private static Path jar;
+    private static Path classes;
+    private static Path neighbour;
+
+    @BeforeAll
+    static void prepare() throws Exception {
+        jar = AgentJar.in(dir);
+        classes = AgentJar.program(dir, "Neighbour", "25");
+        neighbour = dir.resolve("neighbour.jar");
+        Manifest m = new Manifest();
+        m.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        m.getMainAttributes().putValue("Premain-Class", "Neighbour");
+        m.getMainAttributes().putValue("Can-Retransform-Classes", "true");
+        try (OutputStream file = Files.newOutputStream(neighbour);
+                JarOutputStream out = new JarOutputStream(file, m);
+                Stream<Path> all = Files.list(classes)) {
+            for (Path c : all.filter(f -> f.getFileName().toString().startsWith("Neighbour")).toList()) {
+                out.putNextEntry(new JarEntry(c.getFileName().toString()));
+                Files.copy(c, out);
+            }
+        }
+    }
+
+    private static List<String> run(List<String> agents, String... words) throws Exception {
+        List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC", "-Xshare:auto"));
+        c.addAll(agents);
+        c.addAll(List.of("-cp", classes.toString(), "Neighbour"));
+        c.addAll(List.of(words));
+        AgentRun r = AgentRun.of(c, dir);
+        assertThat(r.code()).as(r.err()).isZero();
+        assertThat(r.err()).isEmpty();
+        return r.out().lines().toList();
+    }
+
+    private static List<String> verbenaFirst() {
+        return List.of("-javaagent:" + jar + "=quiet", "-javaagent:" + neighbour);
+    }
+
+    private static List<String> neighbourFirst() {
+        return List.of("-javaagent:" + neighbour + "=early", "-javaagent:" + jar + "=quiet");
+    }
+
+    /** What the program says, by whose new sockets are, and what listeners accept into. */
+    private static List<String> said(String client, String early, String later, String listens) {
+        return List.of("early 7 " + client + " " + early, "later 7 " + client + " " + later,
+                "new 7 " + client + " " + listens, "timed java.net.SocketTimeoutException: Accept timed out",
+                "channel 1 verbena verbena", "file 20000");
+    }
+
+    private static List<String> twice(List<String> before, List<String> after) {
+        List<String> all = new ArrayList<>(before);
+        all.addAll(after);
+        all.addAll(List.of("lasting 9", "closed: Socket closed"));
+        return all;
+    }
+
+    @Test
+    void whoTransformsAnewTakesNothingBack() throws Exception {
+        List<String> verbena = said("verbena", "verbena", "verbena", "verbena");
+        assertThat(run(verbenaFirst(), "same=" + ALL)).isEqualTo(twice(verbena, verbena));
+        List<String> early = said("verbena", "jdk", "verbena", "verbena");
+        assertThat(run(neighbourFirst(), "same=" + ALL)).isEqualTo(twice(early, early));
+    }
+
+    /** Open listeners of either kind go on whichever of the changes is gone, and so do connections. */
+    @ParameterizedTest
+    @ValueSource(strings = {SERVER, IMPL, SERVER + "," + IMPL, IMPL + "," + SERVER})
+    void whatIsTakenBackLeavesAllThatIsOpenWorking(String types) throws Exception {
+        String client = types.contains(IMPL) ? "jdk" : "verbena";
+        boolean accepts = !types.contains(SERVER);
+        List<String> before = said("verbena", "verbena", "verbena", "verbena");
+        String later = accepts || client.equals("verbena") ? "verbena" : "jdk";
+        assertThat(run(verbenaFirst(), "own=" + types))
+                .isEqualTo(twice(before, said(client, later, later, client)));
+    }
+
+    /** With a listener of the JDK's from before, after whose agent another one takes the changes back. */
+    @ParameterizedTest
+    @ValueSource(strings = {SERVER, IMPL, SERVER + "," + IMPL})
+    void listenersFromBeforeGoOnAsWell(String types) throws Exception {
+        String client = types.contains(IMPL) ? "jdk" : "verbena";
+        String accepted = types.contains(SERVER) ? "jdk" : "verbena";
+        List<String> agents = new ArrayList<>(neighbourFirst());
+        agents.add("-javaagent:" + neighbour); // the last one is asked last
+        assertThat(run(agents, "own=" + types)).isEqualTo(twice(said("verbena", "jdk", "verbena", "verbena"),
+                said(client, "jdk", accepted, client.equals("jdk") ? "jdk" : accepted)));
+    }
+}

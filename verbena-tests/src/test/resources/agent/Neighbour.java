@@ -1,0 +1,167 @@
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketOption;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.security.ProtectionDomain;
+import java.util.concurrent.Callable;
+
+/**
+ * An agent beside Verbena's, and a program in one. The agent has a listener from before the program, and transforms classes of
+ * the JDK anew: {@code same} changes nothing, {@code own} gives the JDK's own class file whatever the agents before it
+ * made of it, as one does that keeps it. The program says, after each, what carries its connections.
+ */
+public class Neighbour {
+    private static final InetAddress HERE = InetAddress.getLoopbackAddress();
+
+    private static Instrumentation instrumentation;
+    private static ServerSocket early;
+
+    public static void premain(String words, Instrumentation i) throws IOException {
+        instrumentation = i;
+        if ("early".equals(words)) {
+            early = new ServerSocket(0, 10, HERE);
+        }
+    }
+
+    /** Words: {@code attach}, {@code same=CLASS,CLASS}, {@code own=CLASS,CLASS}. */
+    public static void main(String[] words) throws Exception {
+        if (early == null) {
+            early = new ServerSocket(0, 10, HERE);
+        }
+        if (words.length > 0 && words[0].equals("attach")) {
+            System.out.println("ready");
+            System.in.read();
+        }
+        try (ServerSocket later = new ServerSocket(0, 10, HERE);
+                ServerSocketChannel channel = ServerSocketChannel.open().bind(new InetSocketAddress(HERE, 0));
+                Socket lasting = new Socket(HERE, later.getLocalPort());
+                Socket accepted = later.accept()) {
+            say(later, channel);
+            for (String w : words) {
+                int equals = w.indexOf('=');
+                if (equals > 0) {
+                    for (String name : w.substring(equals + 1).split(",")) {
+                        transform(Class.forName(name), w.startsWith("own"));
+                    }
+                    say(later, channel);
+                    lasting.getOutputStream().write(9);
+                    accepted.getOutputStream().write(accepted.getInputStream().read());
+                    System.out.println("lasting " + lasting.getInputStream().read());
+                }
+            }
+            Socket[] waiting = {null};
+            Thread t = new Thread(() -> waiting[0] = failing(later));
+            t.start();
+            while (t.getState() == Thread.State.NEW || !isIn(t, "accept")) {
+                Thread.onSpinWait();
+            }
+            later.close();
+            t.join();
+        }
+    }
+
+    private static boolean isIn(Thread t, String method) {
+        for (StackTraceElement e : t.getStackTrace()) {
+            if (e.getMethodName().equals(method)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static Socket failing(ServerSocket s) {
+        try {
+            return s.accept();
+        } catch (IOException e) {
+            System.out.println("closed: " + e.getMessage());
+            return null;
+        }
+    }
+
+    private static void say(ServerSocket later, ServerSocketChannel channel) throws Exception {
+        System.out.println("early " + told(() -> echo(early)));
+        System.out.println("later " + told(() -> echo(later)));
+        System.out.println("new " + told(() -> {
+            try (ServerSocket s = new ServerSocket(0, 10, HERE)) {
+                return echo(s);
+            }
+        }));
+        later.setSoTimeout(20);
+        System.out.println("timed " + told(later::accept));
+        later.setSoTimeout(0);
+        System.out.println("channel " + told(() -> {
+            try (SocketChannel c = SocketChannel.open(channel.getLocalAddress()); SocketChannel a = channel.accept()) {
+                c.write(ByteBuffer.wrap(new byte[] {7}));
+                return a.read(ByteBuffer.allocate(9)) + " " + kind(c.supportedOptions()) + " "
+                        + kind(a.supportedOptions());
+            }
+        }));
+        System.out.println("file " + told(() -> {
+            try (FileChannel f = FileChannel.open(Path.of(System.getProperty("java.home"), "lib", "modules"));
+                    SocketChannel c = SocketChannel.open(channel.getLocalAddress());
+                    SocketChannel a = channel.accept()) {
+                return f.transferTo(0, 20_000, c);
+            }
+        }));
+    }
+
+    private static Object told(Callable<Object> what) {
+        try {
+            return what.call();
+        } catch (Exception e) {
+            return e.toString();
+        }
+    }
+
+    /** One byte there and back, and whose the two ends are. */
+    private static String echo(ServerSocket s) throws IOException {
+        try (Socket c = new Socket(HERE, s.getLocalPort()); Socket a = s.accept()) {
+            c.getOutputStream().write(7);
+            a.getOutputStream().write(a.getInputStream().read());
+            String ports = a.getPort() == c.getLocalPort() && a.getInetAddress().equals(HERE) ? "" : " wrong address";
+            return c.getInputStream().read() + " " + kind(c.supportedOptions()) + " " + kind(a.supportedOptions())
+                    + ports;
+        }
+    }
+
+    private static String kind(Iterable<SocketOption<?>> options) {
+        for (SocketOption<?> o : options) {
+            if (o.name().equals("VERBENA_TRANSPORT")) {
+                return "verbena";
+            }
+        }
+        return "jdk";
+    }
+
+    private static void transform(Class<?> type, boolean own) throws Exception {
+        ClassFileTransformer t = new ClassFileTransformer() {
+            @Override
+            public byte[] transform(Module m, ClassLoader l, String name, Class<?> c, ProtectionDomain d, byte[] now) {
+                return own && c == type ? jdks(type) : null;
+            }
+        };
+        instrumentation.addTransformer(t, true);
+        instrumentation.retransformClasses(type);
+        if (!own) { // what it did stays undone as long as it is asked
+            instrumentation.removeTransformer(t);
+        }
+    }
+
+    private static byte[] jdks(Class<?> type) {
+        try (InputStream in = Object.class.getResourceAsStream("/" + type.getName().replace('.', '/') + ".class")) {
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
