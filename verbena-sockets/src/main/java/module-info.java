@@ -3,7 +3,9 @@
  * not: channels, a selector, classic sockets.
  *
  * <p>The module needs two packages of the JDK: {@code --add-exports java.base/sun.nio.ch=org.verbena.sockets} and
- * {@code --add-exports java.base/sun.net=org.verbena.sockets}. The agent and {@code verbena run} give them.
+ * {@code --add-exports java.base/sun.net=org.verbena.sockets}. With a third, {@code java.base/jdk.internal.access}, it keeps
+ * an arena from being closed while an operation uses its memory, as the JDK's channels do; without it memory is checked as
+ * an operation begins, and an arena that is closed under it makes it fail. The agent and {@code verbena run} give all three.
  */
 @org.jspecify.annotations.NullMarked @SuppressWarnings("module") // the command is compiled after this one
 module org.verbena.sockets {
@@ -15,5 +17,7 @@ module org.verbena.sockets {
     exports org.verbena.sockets.rules to
             org.verbena.cli;
     exports org.verbena.sockets.spi to
+            org.verbena.erm;
+    exports org.verbena.sockets.memory to
             org.verbena.erm;
 }

@@ -15,9 +15,9 @@ final class Grants {
 
     private Grants() {}
 
-    /** As {@code --add-exports java.base/sun.nio.ch=} and {@code java.base/sun.net=}. */
+    /** As {@code --add-exports java.base/sun.nio.ch=}, {@code java.base/sun.net=} and {@code java.base/jdk.internal.access=}. */
     static void exports(Instrumentation instrumentation, Module sockets) {
-        export(instrumentation, sockets, "sun.nio.ch", "sun.net");
+        export(instrumentation, sockets, "sun.nio.ch", "sun.net", "jdk.internal.access");
     }
 
     /**

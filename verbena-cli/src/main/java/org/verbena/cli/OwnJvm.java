@@ -29,8 +29,9 @@ final class OwnJvm {
         }
         Module module = OwnJvm.class.getModule();
         String sockets = module.isNamed() ? "org.verbena.sockets" : "ALL-UNNAMED";
-        c.addAll(List.of("--add-exports=java.base/sun.nio.ch=" + sockets, "--add-exports=java.base/sun.net="
-                + sockets));
+        for (String p : List.of("sun.nio.ch", "sun.net", "jdk.internal.access")) {
+            c.add("--add-exports=java.base/" + p + "=" + sockets);
+        }
         if (module.isNamed()) {
             c.addAll(List.of("--enable-native-access=org.verbena.linux", "--module",
                     module.getName() + "/" + Main.class.getName()));

@@ -5,10 +5,14 @@ import java.nio.ByteBuffer;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.memory.MemoryHold;
+
 /** Reading or writing, of one buffer or of many: the result of one is an {@link Integer}, that of many a {@link Long}. */
 abstract class Transfer extends Slot<Number> {
     private @Nullable ByteBuffer one;
     private ByteBuffer @Nullable [] many;
+    private boolean taken;
+    private @Nullable MemoryHold held;
 
     Transfer(Membership member, int op) {
         super(member, op);
@@ -37,6 +41,10 @@ abstract class Transfer extends Slot<Number> {
     @Override
     final Object attempt() throws IOException {
         ByteBuffer[] buffers = many;
+        if (!taken) { // until the operation is forgotten, and in the group's threads
+            held = MemoryHold.takeForOthers(one, buffers);
+            taken = true;
+        }
         long n = 0;
         if (buffers != null) {
             n = move(buffers);
@@ -63,5 +71,8 @@ abstract class Transfer extends Slot<Number> {
     final void forget() {
         one = null;
         many = null;
+        MemoryHold.release(held);
+        held = null;
+        taken = false;
     }
 }

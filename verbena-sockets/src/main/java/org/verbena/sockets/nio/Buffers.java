@@ -21,23 +21,6 @@ final class Buffers {
         return sum;
     }
 
-    /** Throws what an access would, for memory of an arena that is closed or another thread's: nobody waits for such. */
-    static void checkAccess(@Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length) {
-        if (one != null) {
-            touch(one);
-        } else if (many != null) {
-            for (int i = offset; i < offset + length; i++) {
-                touch(many[i]);
-            }
-        }
-    }
-
-    private static void touch(ByteBuffer buffer) {
-        if (buffer.hasRemaining()) {
-            buffer.get(buffer.position());
-        }
-    }
-
     static void checkWritable(ByteBuffer buffer) {
         if (buffer.isReadOnly()) {
             throw new IllegalArgumentException("Read-only buffer");

@@ -11,6 +11,7 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.memory.MemoryHold;
 import org.verbena.sockets.stream.Stream;
 
 /** The direction of a channel that comes in: one reader at a time, which waits or not. */
@@ -45,21 +46,46 @@ final class Input extends Direction {
             if (isShut()) {
                 return END;
             }
-            boolean waits = channel.isBlocking();
-            if (!waits || !Thread.currentThread().isInterrupted()) {
-                long n = attempt(stream, one, many, offset, length);
-                if (!waits) {
-                    lookedInVain(stream, n == 0);
-                    return n;
+            boolean held = one != null && take(one);
+            MemoryHold allHeld = many == null ? null : take(many, offset, length);
+            try {
+                return readHeld(stream, one, many, offset, length);
+            } finally {
+                if (held && one != null) {
+                    MemoryHold.release(one);
                 }
-                if (n != 0 || Buffers.remaining(one, many, offset, length) == 0) {
-                    return n;
-                }
+                MemoryHold.release(allHeld);
             }
-            return await(stream, one, many, offset, length, 0);
         } finally {
             lock().unlock();
         }
+    }
+
+    private static boolean take(ByteBuffer into) {
+        Buffers.checkWritable(into);
+        return MemoryHold.take(into);
+    }
+
+    private static @Nullable MemoryHold take(ByteBuffer[] into, int offset, int length) {
+        Buffers.checkWritable(into, offset, length);
+        return MemoryHold.take(into, offset, length);
+    }
+
+    private long readHeld(
+            Stream stream, @Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length)
+            throws IOException {
+        boolean waits = channel.isBlocking();
+        if (!waits || !Thread.currentThread().isInterrupted()) {
+            long n = attempt(stream, one, many, offset, length);
+            if (!waits) {
+                lookedInVain(stream, n == 0);
+                return n;
+            }
+            if (n != 0 || Buffers.remaining(one, many, offset, length) == 0) {
+                return n;
+            }
+        }
+        return await(stream, one, many, offset, length, 0);
     }
 
     private void lookedInVain(Stream stream, boolean inVain) {
@@ -73,18 +99,14 @@ final class Input extends Direction {
     }
 
     /**
-     * Reads for a socket.
+     * Reads for a socket, into an array.
      *
-     * @param timeoutNanos 0 waits without end
+     * @param timeoutMillis 0 waits without end
      * @throws SocketTimeoutException if nothing came in time
      * @throws IllegalBlockingModeException if the channel does not block
      */
-    int read(ByteBuffer into, long timeoutNanos) throws IOException {
-        return read(into, null, 0, 0, timeoutNanos);
-    }
-
-    private int read(@Nullable ByteBuffer buffer, byte @Nullable [] array, int offset, int length, long timeoutNanos)
-            throws IOException {
+    int read(byte[] array, int offset, int length, int timeoutMillis) throws IOException {
+        long timeoutNanos = MILLISECONDS.toNanos(timeoutMillis);
         long start = timeoutNanos == 0 ? 0 : System.nanoTime();
         if (!lock().lock(timeoutNanos)) {
             throw timedOut();
@@ -98,7 +120,7 @@ final class Input extends Direction {
             if (isShut()) {
                 return END;
             }
-            ByteBuffer into = array == null ? buffer : wrap(array, offset, Math.min(length, MOST_OF_ARRAY));
+            ByteBuffer into = wrap(array, offset, Math.min(length, MOST_OF_ARRAY));
             if (!Thread.currentThread().isInterrupted()) {
                 long n = attempt(stream, into, null, 0, 0);
                 if (n != 0) {
@@ -112,15 +134,6 @@ final class Input extends Direction {
         }
     }
 
-    /**
-     * Reads for a socket, into an array.
-     *
-     * @param timeoutMillis as for {@link #read(ByteBuffer, long)}
-     */
-    int read(byte[] into, int offset, int length, int timeoutMillis) throws IOException {
-        return read(null, into, offset, length, MILLISECONDS.toNanos(timeoutMillis));
-    }
-
     private static SocketTimeoutException timedOut() {
         return new SocketTimeoutException("Read timed out");
     }
@@ -128,18 +141,7 @@ final class Input extends Direction {
     private static long attempt(
             Stream stream, @Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length)
             throws IOException {
-        long n = 0;
-        if (one != null) {
-            Buffers.checkWritable(one);
-            n = stream.read(one);
-        } else if (many != null) {
-            Buffers.checkWritable(many, offset, length);
-            n = stream.read(many, offset, length);
-        }
-        if (n == 0) {
-            Buffers.checkAccess(one, many, offset, length);
-        }
-        return n;
+        return one != null ? stream.read(one) : many != null ? stream.read(many, offset, length) : 0;
     }
 
     private long await(

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import sun.nio.ch.SelChImpl;
 import sun.nio.ch.Util;
 
+import org.verbena.sockets.memory.MemoryHold;
 import org.verbena.sockets.stream.Stream;
 
 /** The direction of a channel that goes out: one writer at a time, which waits until all is written, or not. */
@@ -63,20 +64,34 @@ final class Output extends Direction {
                 throw new IllegalBlockingModeException();
             }
             checkShut(waits);
-            if (!waits) {
-                return attempt(stream, one, many, offset, length);
-            }
-            long written = one == null ? 0 : writeFromMemory(stream, one);
-            if (!Thread.currentThread().isInterrupted()) {
-                written += writeSome(stream, one, many, offset, length);
-                if (Buffers.remaining(one, many, offset, length) == 0) {
-                    return written;
+            boolean held = one != null && MemoryHold.take(one);
+            MemoryHold allHeld = many == null ? null : MemoryHold.take(many, offset, length);
+            try {
+                return waits
+                        ? writeAll(stream, one, many, offset, length)
+                        : attempt(stream, one, many, offset, length);
+            } finally {
+                if (held && one != null) {
+                    MemoryHold.release(one);
                 }
+                MemoryHold.release(allHeld);
             }
-            return written + await(stream, one, many, offset, length);
         } finally {
             lock().unlock();
         }
+    }
+
+    private long writeAll(
+            Stream stream, @Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length)
+            throws IOException {
+        long written = one == null ? 0 : writeFromMemory(stream, one);
+        if (!Thread.currentThread().isInterrupted()) {
+            written += writeSome(stream, one, many, offset, length);
+            if (Buffers.remaining(one, many, offset, length) == 0) {
+                return written;
+            }
+        }
+        return written + await(stream, one, many, offset, length);
     }
 
     /** Sends what can be sent without a copy, until the kernel has let go of it. */
@@ -167,16 +182,7 @@ final class Output extends Direction {
     private static long attempt(
             Stream stream, @Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length)
             throws IOException {
-        long n = 0;
-        if (one != null) {
-            n = stream.write(one);
-        } else if (many != null) {
-            n = stream.write(many, offset, length);
-        }
-        if (n == 0) {
-            Buffers.checkAccess(one, many, offset, length);
-        }
-        return n;
+        return one != null ? stream.write(one) : many != null ? stream.write(many, offset, length) : 0;
     }
 
     /** Until there is no room, or all is written. */

@@ -65,7 +65,8 @@ final class CommandProcess implements AutoCloseable {
         command.addAll(List.of(java(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--module-path", modulePath,
                 "--enable-native-access=org.verbena.linux",
                 "--add-exports=java.base/sun.nio.ch=org.verbena.sockets",
-                "--add-exports=java.base/sun.net=org.verbena.sockets"));
+                "--add-exports=java.base/sun.net=org.verbena.sockets",
+                "--add-exports=java.base/jdk.internal.access=org.verbena.sockets"));
         command.addAll(options);
         command.addAll(List.of("--module", "org.verbena.cli/" + MAIN));
         command.addAll(List.of(arguments));

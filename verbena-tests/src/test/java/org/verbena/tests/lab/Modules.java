@@ -42,6 +42,7 @@ final class Modules {
                     --enable-native-access=org.verbena.linux,org.jline.terminal.ffm \\
                     --add-exports java.base/sun.nio.ch=org.verbena.sockets \\
                     --add-exports java.base/sun.net=org.verbena.sockets \\
+                    --add-exports java.base/jdk.internal.access=org.verbena.sockets \\
                     --module org.verbena.cli/org.verbena.cli.Main "$@"
                 """);
     }

@@ -44,7 +44,8 @@ class LayersTest {
     /** Libraries beyond the JDK. What is not named here is core and has none; Unsafe is not the JDK's API. */
     private static final Map<String, List<String>> LIBRARIES = Map.of(
             "verbs", List.of("jdk.jfr"), // the JDK's: events of the Flight Recorder
-            "sockets", List.of("sun.nio.ch", "sun.net"), // the JDK's: what its own channels are made of
+            // the JDK's: what its own channels are made of, and how they hold arenas
+            "sockets", List.of("sun.nio.ch", "sun.net", "jdk.internal.access"),
             // the JDK's: modules without a layer, and native access for modules that have none yet
             "agent", List.of("jdk.internal.access", "jdk.internal.module"),
             "micrometer", List.of("io.micrometer.core.."),
