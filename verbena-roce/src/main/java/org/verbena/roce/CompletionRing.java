@@ -36,7 +36,6 @@ final class CompletionRing {
         }
     }
 
-    private final int capacity;
     private final int mask;
     private final long[] entries;
     /** What is free when the entry is polled: room of a send queue, a request of a shared receive queue, or nothing. */
@@ -45,19 +44,17 @@ final class CompletionRing {
     private long head;
     /** How far the reader has seen the tail. */
     private long seen;
+    /** Void entries that the reader has not passed, as far as {@link #looked}; both under the lock. */
+    private int voids;
+    private long looked;
     /** Where completions go on; set under the lock, after the last one was put here. */
     volatile @Nullable CompletionRing next;
 
     CompletionRing(int capacity) {
-        this.capacity = capacity;
         int slots = Integer.highestOneBit(Math.max(1, 2 * capacity - 1));
         mask = slots - 1;
         entries = new long[slots * STRIDE];
         owners = new @Nullable Object[slots];
-    }
-
-    int capacity() {
-        return capacity;
     }
 
     /** A word of an entry: status, opcode, flags and the queue pair's number. */
@@ -83,13 +80,29 @@ final class CompletionRing {
 
     // ---- under the lock
 
-    /** Entries that wait to be polled. */
+    /** Entries that wait to be polled; those that are void do not count, though they take room until the reader passes them. */
     long waiting() {
-        return tail - (long) HEAD.getAcquire(this);
+        long oldest = (long) HEAD.getAcquire(this);
+        return tail - oldest - (voids == 0 ? 0 : voidsFrom(oldest));
     }
 
-    boolean isFull() {
-        return waiting() >= capacity;
+    private int voidsFrom(long oldest) {
+        for (; voids > 0 && looked < oldest; looked++) {
+            if (entries[((int) looked & mask) * STRIDE + WORD] == VOID) {
+                voids--;
+            }
+        }
+        return voids;
+    }
+
+    /** Whether the reader has passed every entry; if another ring follows, this one is done with. */
+    boolean isEmpty() {
+        return tail == (long) HEAD.getAcquire(this);
+    }
+
+    /** How many more entries there is room for. */
+    long room() {
+        return mask + 1 - (tail - (long) HEAD.getAcquire(this));
     }
 
     /** Adds the entry of a receive; there is room. */
@@ -114,10 +127,12 @@ final class CompletionRing {
         TAIL.setRelease(this, tail + 1);
     }
 
-    /** Takes away what a queue pair has completed here; answers how many entries that were. */
-    int discard(int queuePair) {
-        int n = 0;
+    /** Takes away what a queue pair has completed here. */
+    void discard(int queuePair) {
         long oldest = (long) HEAD.getAcquire(this);
+        if (voidsFrom(oldest) == 0) {
+            looked = oldest;
+        }
         for (long i = tail - 1; i >= oldest; i--) { // receives are posted again, the oldest last and so first
             int slot = (int) i & mask;
             int at = slot * STRIDE + WORD;
@@ -128,10 +143,9 @@ final class CompletionRing {
                         null) instanceof PooledReceive r) {
                     r.pool.giveBack(r);
                 }
-                n++;
+                voids++;
             }
         }
-        return n;
     }
 
     // ---- the reader's

@@ -34,6 +34,8 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
     private final CompletionRing.Cursor cursor = new CompletionRing.Cursor();
     /** Where completions are put; under the lock. */
     private CompletionRing writing;
+    /** The first ring that the poller may not be done with; under the lock. */
+    private CompletionRing oldest;
     /** Where the poller is. */
     private CompletionRing reading;
     /** It has overrun: nothing is put into it any more. */
@@ -51,6 +53,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         cqe = a.cqe();
         writing = new CompletionRing(cqe);
         reading = writing;
+        oldest = writing;
         counters = context.shown().completionQueue(index, a);
         show(counters);
         if (channel() instanceof RoceCompletionChannel c) {
@@ -79,7 +82,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
      */
     boolean put(long wrId, long word, long bytes, int immediate, int source, boolean solicited,
             @Nullable PooledReceive held) {
-        if (failed || writing.isFull()) {
+        if (failed || waiting() >= cqe) {
             if (held != null) {
                 held.pool.release(held); // nobody will poll it
             }
@@ -93,13 +96,45 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
 
     /** As the other, of a send, after which so many of its queue are free. */
     boolean put(long wrId, long word, long bytes, SendRoom room, long freed) {
-        if (failed || writing.isFull()) {
+        if (failed || waiting() >= cqe) {
             return lost();
         }
         long now = now();
         writing.put(wrId, word, bytes, now, room, freed);
         added(word, false, now);
         return true;
+    }
+
+    /** Completions that wait to be polled. */
+    private long waiting() {
+        return oldest == writing ? writing.waiting() : waitingInAll();
+    }
+
+    private long waitingInAll() {
+        CompletionRing r = oldest;
+        for (CompletionRing n = r.next; n != null && r.isEmpty(); n = r.next) {
+            r = n;
+        }
+        oldest = r;
+        long waiting = 0;
+        for (CompletionRing i = r; i != null; i = i.next) {
+            waiting += i.waiting();
+        }
+        return waiting;
+    }
+
+    /** How many rings there are that the poller may not be done with. */
+    int rings() {
+        int n = 0;
+        for (CompletionRing r = oldest; r != null; r = r.next) {
+            n++;
+        }
+        return n;
+    }
+
+    private void goOnIn(CompletionRing fresh) {
+        writing.next = fresh;
+        writing = fresh;
     }
 
     private boolean lost() {
@@ -126,7 +161,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
 
     private boolean overrun() {
         failed = true;
-        context.raise(AsyncEvent.builder(AsyncEventType.CQ_ERR, this).detail("more than " + writing.capacity()
+        context.raise(AsyncEvent.builder(AsyncEventType.CQ_ERR, this).detail("more than " + cqe
                 + " completions wait to be polled").build());
         return false;
     }
@@ -137,10 +172,24 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         }
     }
 
-    /** A queue pair is reset or gone: so is what it has completed. */
+    /**
+     * A queue pair is reset or gone: so is what it has completed. What is void takes room until it is polled, so there is
+     * another ring if the rest would not do.
+     */
     void discard(int queuePair) {
-        for (CompletionRing r = reading; r != null; r = r.next) {
+        for (CompletionRing r = oldest; r != null; r = r.next) {
             r.discard(queuePair);
+        }
+        if (writing.room() < cqe - writing.waiting()) {
+            goOnIn(new CompletionRing(cqe));
+        }
+        CompletionRing r = oldest;
+        for (CompletionRing n = r.next; n != null && n != writing; n = r.next) {
+            if (n.waiting() == 0) {
+                r.next = n.next; // nobody polls, and nothing is in it; who is there already goes on by its own next
+            } else {
+                r = n;
+            }
         }
     }
 
@@ -314,17 +363,13 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         ContextLock lock = context.lock();
         lock.lock();
         try {
-            long waiting = 0;
-            for (CompletionRing r = reading; r != null; r = r.next) {
-                waiting += r.waiting();
-            }
+            long waiting = waitingInAll();
             if (waiting > newCqe) {
                 throw new VerbsException("resize " + describe(), Errno.EINVAL, waiting
                         + " completions wait to be polled, " + newCqe + (newCqe == 1 ? " entry is" : " entries are")
                         + " too few");
             }
-            writing.next = fresh;
-            writing = fresh;
+            goOnIn(fresh);
             cqe = newCqe;
         } finally {
             lock.unlock();

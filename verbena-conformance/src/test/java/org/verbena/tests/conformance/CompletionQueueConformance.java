@@ -27,6 +27,9 @@ import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
 /** How completion queues are created and resized, and what their completions carry. */
@@ -366,5 +369,58 @@ abstract class CompletionQueueConformance extends Conformance {
         if (counts != null) {
             assertThat(counts.read("SEND_CQ_OVERRUNS")).hasSize(1);
         }
+    }
+
+    /** What a queue pair has completed goes with it: the queue is as empty as if it had been polled. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void completionsOfAQueuePairThatIsGoneTakeNoRoom(boolean close) throws Exception {
+        End e = end(EndOptions.defaults().cqe(16));
+        QueuePair stays = e.queuePair();
+        QueuePair goes = e.queuePair();
+        int n = Math.min(16, e.receiveCq.cqe());
+        for (int round = 0; round < 5; round++) {
+            flushed(e, goes, 100 * round, n - 1);
+            if (round == 2) {
+                flushed(e, stays, 1, 1); // between them, and it does not go
+            }
+            if (close) {
+                goes.close();
+                goes = e.queuePair();
+            } else {
+                goes.modify(QueuePairAttributes.to(QueuePairState.RESET).build());
+            }
+        }
+        flushed(e, goes, 1000, n - 1);
+        List<Long> expected = new ArrayList<>(List.of(1L));
+        LongStream.range(1000, 1000 + n - 1).forEach(expected::add);
+        assertThat(e.awaitReceives(n)).extracting(Completion::wrId).containsExactlyElementsOf(expected);
+        e.expectNoCompletion();
+        assertThat(e.context.awaitAsyncEvent(Duration.ZERO)).isNull();
+    }
+
+    /** Posts receives and flushes them. */
+    private static void flushed(End e, QueuePair q, int first, int n) throws Exception {
+        e.toInit(q);
+        for (int i = 0; i < n; i++) {
+            assertPosted(e.postReceives(q, Op.receive(first + i).on(0, 8)));
+        }
+        q.modify(QueuePairAttributes.to(QueuePairState.ERR).build());
+    }
+
+    /** Nor do they count for a queue that is made smaller. */
+    @Test
+    void completionsOfAQueuePairThatIsGoneDoNotWait() throws Exception {
+        needs(Feature.CQ_RESIZE);
+        End e = end(EndOptions.defaults().cqe(16));
+        QueuePair goes = e.queuePair();
+        QueuePair stays = e.queuePair();
+        flushed(e, goes, 100, 10);
+        flushed(e, stays, 1, 2);
+        goes.modify(QueuePairAttributes.to(QueuePairState.RESET).build());
+        assertErrno(Errno.EINVAL, () -> e.receiveCq.resize(1));
+        assertResized(e.receiveCq, 2);
+        assertThat(e.awaitReceives(2)).extracting(Completion::wrId).containsExactly(1L, 2L);
+        e.expectNoCompletion();
     }
 }

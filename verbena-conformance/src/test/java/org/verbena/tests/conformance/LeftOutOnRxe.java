@@ -75,6 +75,9 @@ final class LeftOutOnRxe extends LeftOut {
             Map.entry("what a queue pair has taken from a shared queue is not put back when it is closed, as in C",
                     List.of("SharedReceiveQueues.closingAQueuePairKeepsTheReceives",
                             "SharedReceiveQueuesOfDatagrams.closingAQueuePairKeepsTheReceives")),
+            Map.entry("what a queue pair has completed stays when it is reset or closed",
+                    List.of("CompletionQueues.completionsOfAQueuePairThatIsGoneTakeNoRoom",
+                            "CompletionQueues.completionsOfAQueuePairThatIsGoneDoNotWait")),
             Map.entry("librdmacm connects queue pairs of type RC here",
                     List.of("UnreliableConnection.theConnectionManagerConnectsThemToo",
                             "UnreliableConnectionOnSharedQueues.theConnectionManagerConnectsThemToo")));
