@@ -66,6 +66,8 @@ final class QueuePairCore implements QueuePairOwner {
     private boolean closed;
     /** The application is changing the state, or one of the two of a connection; under the lock. */
     private boolean moving;
+    /** What the first packet of the peer's brings about; under the lock. */
+    private @Nullable Runnable firstPacket;
     /** Does not take what it has sent to a group itself. */
     private final boolean blocksOwn;
 
@@ -125,6 +127,11 @@ final class QueuePairCore implements QueuePairOwner {
     /** Who is told when it fails. */
     void connectedBy(RoceConnection c) {
         connection = new WeakReference<>(c);
+    }
+
+    /** Under the lock: is run once, by the first packet of the peer's; null for nothing. It calls nothing of the transport. */
+    void onFirstPacket(@Nullable Runnable action) {
+        firstPacket = action;
     }
 
     QueuePairAttributes attributes() {
@@ -302,6 +309,15 @@ final class QueuePairCore implements QueuePairOwner {
         }
         if (event >= 0 && !moving) {
             raise(event, reason);
+        }
+    }
+
+    @Override
+    public void communicates() {
+        Runnable action = firstPacket;
+        if (action != null) {
+            firstPacket = null;
+            action.run();
         }
     }
 

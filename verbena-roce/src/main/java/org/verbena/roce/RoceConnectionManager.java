@@ -443,12 +443,15 @@ final class RoceConnectionManager extends ConnectionManager {
             long giveUp = management.nanoTime() + parameters.timeout().toNanos();
             RoceConnection c = new RoceConnection(this, end, own, cm.remote(), data(request));
             try {
+                act(cm, x -> own.core().onFirstPacket(x::communicationEstablished)); // the peer may get ready by data alone
                 act(cm, x -> x.accept(LENGTH_FOLLOWS | data.length, own.number(), psn, responder, initiator, parameters
                         .rnrRetry(), own.hasSharedReceives(), PrivateData.of(data), end, giveUp));
                 end.await(parameters.timeout().plus(MARGIN));
             } catch (VerbsException e) {
                 c.abandonConnection();
                 throw e;
+            } finally {
+                act(cm, x -> own.core().onFirstPacket(null));
             }
             context.adopt(c);
             done = true;

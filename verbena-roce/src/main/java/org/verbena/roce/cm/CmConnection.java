@@ -364,6 +364,9 @@ public final class CmConnection {
         byte[] answer = CmCodec.encode(new CmMessage.Disconnected(m.transaction(), localId, remoteId,
                 PrivateData.NONE));
         send(answer);
+        if (state == State.ACCEPTED) {
+            established(); // who ends a connection was ready, though its message is lost (12.9.7.2)
+        }
         if (state != State.TIME_WAIT) {
             disconnected();
         }

@@ -44,6 +44,11 @@ public interface QueuePairOwner {
      */
     void stateChanged(QueuePairState state, String reason, int event);
 
+    /** The peer's first packet has come, in whatever state: the peer is ready. */
+    default void communicates() {
+        // who has no connection that is coming about does not wait for it
+    }
+
     /** An event that changes no state: COMM_EST, SQ_DRAINED, QP_LAST_WQE_REACHED. */
     void event(int type);
 

@@ -1,6 +1,5 @@
 package org.verbena.roce.transport;
 
-import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
@@ -104,9 +103,9 @@ final class ReliableQueuePair extends TransportQueuePair {
             transport.drop(Drop.OPCODE);
             return;
         }
-        if (state == QueuePairState.RTR && !established) {
+        if (!established) {
             established = true;
-            owner.event(AsyncEventType.COMM_EST);
+            tellEstablished();
         }
         responder.received(p);
     }

@@ -271,6 +271,14 @@ public abstract class TransportQueuePair {
         }
     }
 
+    /** The first packet of a connection has come (11.6.3.1). */
+    final void tellEstablished() {
+        if (state == QueuePairState.RTR) {
+            owner.event(AsyncEventType.COMM_EST);
+        }
+        owner.communicates();
+    }
+
     /** In SQD: tells when the last started request is done. */
     final void checkDrained() {
         if (draining && isIdle()) {

@@ -1,7 +1,6 @@
 package org.verbena.roce.transport;
 
 import org.verbena.verbs.AccessFlags;
-import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.SamplePoint;
@@ -119,9 +118,9 @@ final class UnreliableQueuePair extends TransportQueuePair {
             owner.count(SamplePoint.QP_CNP_IGNORED, 1); // nothing is in flight that could be less
             return;
         }
-        if (state == QueuePairState.RTR && !established) {
+        if (!established) {
             established = true;
-            owner.event(AsyncEventType.COMM_EST);
+            tellEstablished();
         }
         int kind = p.flags & (Opcode.IS_SEND | Opcode.IS_WRITE);
         if (p.has(Opcode.IS_FIRST)) {

@@ -294,6 +294,55 @@ class CmAgentTest {
         assertThat(b.counts().repeated).isPositive();
     }
 
+    /** The connection was there, for whoever has accepted it as well: its data may lie there. */
+    @Test
+    void whoEndsAConnectionWasReady() {
+        acceptAll();
+        network.losing = RTU;
+        User active = connect(60);
+        network.run(1);
+        assertThat(accepted.getFirst().told).isEmpty();
+        active.connection.disconnect(true);
+        network.run(1);
+        assertThat(accepted.getFirst().told).containsExactly("established", "disconnected");
+        assertForgotten();
+    }
+
+    /** One message of ten is lost, or its answer: nobody who accepts is told that this was in vain. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+    void oneOfTenIsLost(long seed) {
+        FaultyCarriers bad = new FaultyCarriers(seed);
+        CmAgent one = bad.agent(A, 5);
+        CmAgent other = bad.agent(B, 5);
+        List<User> passive = new ArrayList<>();
+        other.listen(SERVICE, (c, r) -> {
+            User user = new User();
+            user.connection = c;
+            passive.add(user);
+            c.accept(0, 0x222, 9, 16, 16, 7, false, r.data(), user, bad.now + 10 * SECOND);
+            return 0;
+        });
+        bad.lost = 10;
+        Random random = new Random(seed);
+        for (int i = 0; i < 300; i++) {
+            User user = new User();
+            user.connection = one.connect(new CmMessage.Request(one.nextTransaction(), one.newId(), SERVICE, 1, 0,
+                    0x111,
+                    16, 16, 17, 17, 15, 0, 0, 5, 7, 7, false, 0xFFFF, 5, new CmMessage.Route(GID_A, GID_B, 0, 0, 0, 64,
+                            14), HELLO), user, bad.now + 60 * SECOND);
+            while (user.told.isEmpty()) {
+                bad.run(0.01);
+            }
+            if (random.nextBoolean()) { // it is quick
+                user.connection.disconnect(true);
+            }
+        }
+        bad.run(20);
+        assertThat(passive).hasSize(300);
+        passive.forEach(u -> assertThat(u.told.getFirst()).isEqualTo("established"));
+    }
+
     @Test
     void nobodyThere() {
         User active = connect(5);
