@@ -20,6 +20,8 @@ final class RoceLimits {
     /** Reads and atomics outstanding, either way. */
     static final int MAX_READS = 128;
     static final long MAX_MESSAGE = 1L << 31;
+    /** One buffer of a receive, which may be longer than a message; the length of an element in C has 32 bits. */
+    static final long MAX_RECEIVE_BUFFER = 0xffff_ffffL;
     static final long MAX_REGION = 1L << 40;
     static final long MAX_DEVICE_MEMORY = 64L << 20;
     /** Groups, and queue pairs in all of them. */

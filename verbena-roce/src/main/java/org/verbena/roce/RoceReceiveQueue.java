@@ -73,7 +73,7 @@ final class RoceReceiveQueue extends ReceiveQueue {
             return this;
         }
         PooledReceive w = current;
-        if (!open || w == null || w.sgeCount == pool.maxSge() || length < 0 || length > RoceLimits.MAX_MESSAGE) {
+        if (!open || w == null || w.sgeCount == pool.maxSge() || length < 0 || length > RoceLimits.MAX_RECEIVE_BUFFER) {
             error = Errno.EINVAL;
             return this;
         }

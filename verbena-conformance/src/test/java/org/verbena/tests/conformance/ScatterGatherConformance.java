@@ -169,6 +169,30 @@ abstract class ScatterGatherConformance extends Conformance {
         assertThat(p.far.bytes(50, 90)).isEqualTo(Arrays.copyOfRange(Pattern.bytes(100, 5), 10, 100));
     }
 
+    /** Buffers that together are larger than any message. The same memory is named often, for nobody writes that much. */
+    @Test
+    void aReceiveMayBeLongerThanAnyMessage() throws Exception {
+        Pair p = pair(Memory.ALLOCATED);
+        int elements = elements(p.near.device);
+        org.junit.jupiter.api.Assumptions.assumeTrue(elements >= 8, "too few elements");
+        p.near.fill(0, 5000, 1);
+        p.far.act(end -> {
+            long length = (1L << 31) / elements + 4096;
+            MemoryRegion large = end.keep(end.pd.allocate(length, AccessFlags.LOCAL_WRITE));
+            end.later = large;
+            Op receive = Op.receive(1);
+            for (int i = 0; i < elements; i++) {
+                receive = receive.onKey(large.lkey(), large.address(), length);
+            }
+            assertPosted(end.postReceives(receive));
+        });
+        assertPosted(p.near.post(Op.send(2).on(0, 5000)));
+        assertDone(WcOpcode.SEND, 2, p.near.awaitSend());
+        assertReceived(1, 5000, p.far.awaitReceive());
+        long wrong = p.far.run(end -> Pattern.mismatch(((MemoryRegion) end.later).segment().asSlice(0, 5000), 1));
+        assertThat(wrong).isEqualTo(-1);
+    }
+
     @Test
     void oneBufferMayBeGatheredTwice() throws Exception {
         Pair p = pair(Memory.ALLOCATED);

@@ -17,6 +17,20 @@ final class Buffers {
         return sum > Limits.MAX_MESSAGE ? -1 : sum;
     }
 
+    /**
+     * Bytes of a message that fit into all elements together, which may be larger than any message; -1 if one is negative.
+     */
+    static long room(int count, long[] lengths) {
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            if (lengths[i] < 0) {
+                return -1;
+            }
+            sum = Math.min(Limits.MAX_MESSAGE, sum + Math.min(Limits.MAX_MESSAGE, lengths[i]));
+        }
+        return sum;
+    }
+
     /** True if each element names memory that may be used so. */
     static boolean areAllowed(Memory memory, int count, int[] lkeys, long[] addresses, long[] lengths, int access) {
         for (int i = 0; i < count; i++) {

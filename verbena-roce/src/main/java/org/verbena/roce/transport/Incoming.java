@@ -40,7 +40,7 @@ final class Incoming {
         source = from;
         wqe = w;
         end = WcStatus.WR_FLUSH_ERR;
-        room = Buffers.length(w.sgeCount, w.lengths);
+        room = Buffers.room(w.sgeCount, w.lengths);
         offset = 0;
         return true;
     }
