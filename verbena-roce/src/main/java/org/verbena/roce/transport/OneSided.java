@@ -31,7 +31,7 @@ final class OneSided {
     /** Carries out a request; {@link #DONE}, or the NAK that it deserves. */
     int execute(Packet p, Memory memory, long place, int msn) {
         packets = 1;
-        if (replies.depth() == 0 || p.length > 0 && p.operation() != Opcode.ATOMIC_WRITE) {
+        if (replies.depth() == 0 || replies.isFull() || p.length > 0 && p.operation() != Opcode.ATOMIC_WRITE) {
             return Aeth.NAK_INVALID_REQUEST;
         }
         return switch (p.operation()) {

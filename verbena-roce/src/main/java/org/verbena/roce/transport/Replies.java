@@ -21,6 +21,8 @@ final class Replies {
 
     private static final class Slot {
         boolean used;
+        /** All of it has been sent once. */
+        boolean answered;
         Kind kind = Kind.EMPTY;
         long first;
         int packets;
@@ -76,6 +78,15 @@ final class Replies {
     }
 
     /**
+     * True if as many requests as were agreed on wait for their answers: one more breaks the agreement (9.4.4, 9.7.4.1.3). An
+     * answer that is only to be given again does not count, for who asks for more has had it.
+     */
+    boolean isFull() {
+        Slot oldest = slots[(newest + 1) % slots.length];
+        return oldest.used && !oldest.answered;
+    }
+
+    /**
      * A new request: its answer is kept, and sent behind those that wait.
      *
      * @param value of an atomic
@@ -88,8 +99,9 @@ final class Replies {
         }
         newest = (newest + 1) % slots.length;
         Slot s = slots[newest];
-        dequeue(newest); // it came twice, or the peer has more outstanding than was agreed
+        dequeue(newest); // it came twice
         s.used = true;
+        s.answered = false;
         s.kind = kind;
         s.first = first;
         s.packets = packets;
@@ -191,6 +203,7 @@ final class Replies {
                     break;
                 }
             }
+            s.answered = true;
             dequeue(queue[0]);
         }
         return Outcome.DONE;

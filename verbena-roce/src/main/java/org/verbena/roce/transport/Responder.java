@@ -274,7 +274,8 @@ final class Responder {
             }
             case Aeth.NAK_REMOTE_ACCESS -> refuse(Aeth.NAK_REMOTE_ACCESS, "the peer reaches where it may not",
                     AsyncEventType.QP_ACCESS_ERR);
-            default -> invalid("the peer's request is one that the queue pair does not allow, or is malformed");
+            default -> invalid(
+                    "the peer's request is malformed, one that the queue pair does not allow, or one more than was agreed on");
         }
     }
 
