@@ -267,6 +267,7 @@ final class QueuePairCore implements QueuePairOwner {
             cq = receiveCq;
         }
         PooledReceive r = (PooledReceive) w;
+        from.used();
         if (w.status == WcStatus.SUCCESS) {
             from.countReceive();
         }

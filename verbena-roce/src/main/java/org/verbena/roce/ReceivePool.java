@@ -172,12 +172,19 @@ final class ReceivePool implements ReceiveSource {
         long head = postedHead;
         long tail = (long) POSTED_TAIL.getAcquire(this);
         if (head == tail) {
+            checkLimit(0); // all are taken, if only by messages that have begun
             return null;
         }
         PooledReceive r = posted[(int) head & mask];
         POSTED_HEAD.setRelease(this, head + 1);
-        checkLimit(tail - head - 1);
         return r;
+    }
+
+    /** A receive has been used up, which one that was only taken and is given back has not. */
+    void used() {
+        if (limit > 0) {
+            checkLimit(waiting());
+        }
     }
 
     private void checkLimit(long left) {

@@ -133,10 +133,17 @@ abstract class PooledSends {
 
     /** Executes a write with immediate; as {@link #send}. */
     final int writeImmediate(WorkRequest w, long link, Target target) {
-        if (!claim()) {
+        committed = false;
+        if (!isAvailable()) {
             return SendExecutor.WAIT_FOR_RECEIVE;
         }
-        int status = remoteAccess.write(w, link, target);
+        int status = remoteAccess.resolve(w, link, target); // first: a receive that is not used is not to be missed
+        if (status == Target.OK) {
+            if (!claim()) {
+                return SendExecutor.WAIT_FOR_RECEIVE;
+            }
+            status = remoteAccess.write(w, link, target);
+        }
         if (status == Target.WAIT) {
             return status;
         }

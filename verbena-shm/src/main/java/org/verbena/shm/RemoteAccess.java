@@ -18,17 +18,24 @@ final class RemoteAccess {
         this.buffers = buffers;
     }
 
-    int write(WorkRequest w, long link, Target t) {
-        long total = w.total;
-        if (total > 0) {
-            if ((Link.access(link) & AccessFlags.REMOTE_WRITE) == 0) {
-                return WcStatus.REM_INV_REQ_ERR;
-            }
-            int status = t.resolve(w.rkey, w.remoteAddress, total, AccessFlags.REMOTE_WRITE);
-            if (status != Target.OK) {
-                return buffers.check(w, 0) ? status : WcStatus.LOC_PROT_ERR;
-            }
+    /** Whether a write may be; {@link Target#OK}, or as {@link #write}. */
+    int resolve(WorkRequest w, long link, Target t) {
+        if (w.total == 0) {
+            return Target.OK;
         }
+        if ((Link.access(link) & AccessFlags.REMOTE_WRITE) == 0) {
+            return WcStatus.REM_INV_REQ_ERR;
+        }
+        int status = t.resolve(w.rkey, w.remoteAddress, w.total, AccessFlags.REMOTE_WRITE);
+        return status == Target.OK || buffers.check(w, 0) ? status : WcStatus.LOC_PROT_ERR;
+    }
+
+    int write(WorkRequest w, long link, Target t) {
+        int allowed = resolve(w, link, t);
+        if (allowed != Target.OK) {
+            return allowed;
+        }
+        long total = w.total;
         long to = w.remoteAddress;
         if (w.isInline()) {
             return total == 0 ? WcStatus.SUCCESS : t.writeRaw(w.inlineBuffer, to, total);

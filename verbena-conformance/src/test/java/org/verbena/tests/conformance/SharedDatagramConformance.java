@@ -319,6 +319,28 @@ abstract class SharedDatagramConformance extends Conformance {
         assertEvent(p.near, AsyncEventType.SRQ_LIMIT_REACHED, q);
     }
 
+    /** A datagram that is too long for the oldest receive takes none, so that it does not count for the limit. */
+    @Test
+    void whatIsNotDeliveredDoesNotCountForTheLimit() throws VerbsException {
+        Pair p = sharing();
+        SharedReceiveQueue q = srq(p.near);
+        for (int i = 0; i < 4; i++) {
+            assertPosted(p.near.postReceives(Op.receive(i).on((long) SLOT * i, GRH + 8)));
+        }
+        q.modify(SharedReceiveQueueAttributes.builder().limit(4).build());
+        EndAddress near = p.nearAddress;
+        p.far.act(end -> {
+            assertPosted(end.postTo(near, Op.send(1).on(0, 100)));
+            assertStatus(WcStatus.SUCCESS, 1, end.awaitSend());
+        });
+        p.near.expectNoCompletion();
+        assertThat(p.near.context.awaitAsyncEvent(Duration.ofMillis(50))).isNull();
+        assertThat(q.query().limit()).isEqualTo(4);
+        send(p.far, near, 1);
+        p.near.awaitReceive();
+        assertEvent(p.near, AsyncEventType.SRQ_LIMIT_REACHED, q);
+    }
+
     @Test
     void aFailedQueuePairFlushesNoReceiveAndSaysThatItTakesNoMore() throws VerbsException {
         Pair p = sharing();

@@ -378,6 +378,40 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         assertEvent(p.near, AsyncEventType.SRQ_LIMIT_REACHED, q);
     }
 
+    /** A write with immediate by a wrong key takes no receive, so that it does not count for the limit. */
+    @Test
+    void whatIsNotDeliveredDoesNotCountForTheLimit() throws VerbsException {
+        Pair p = sharing();
+        QueuePair second = p.near.queuePair();
+        int sender = p.connect(second).queuePairNumber();
+        SharedReceiveQueue q = srq(p.near);
+        postReceives(p.near, 0, 8);
+        q.modify(attributes().limit(8).build());
+        EndAddress near = p.nearAddress;
+        Completion c = p.far.run(end -> {
+            assertPosted(end.post(Op.writeImmediate(1, near, 0, 2).on(0, 8).at(0, near.address())));
+            return end.awaitSend();
+        });
+        assertStatus(isReliable() ? WcStatus.REM_ACCESS_ERR : WcStatus.SUCCESS, 1, c);
+        p.near.expectNoCompletion();
+        assertThat(q.query().limit()).isEqualTo(8);
+        assertAllSent(send(p.far, sender, 1));
+        p.near.awaitReceive();
+        Await.until("the event of the limit", () -> {
+            AsyncEvent e = p.near.context.awaitAsyncEvent(Duration.ofMillis(10)); // the first queue pair has failed
+            return e != null && e.type() == AsyncEventType.SRQ_LIMIT_REACHED;
+        }, () -> "limit " + limit(q));
+        assertThat(q.query().limit()).isZero();
+    }
+
+    private static String limit(SharedReceiveQueue q) {
+        try {
+            return Integer.toString(q.query().limit());
+        } catch (VerbsException e) {
+            return e.getMessage();
+        }
+    }
+
     private static void assertEvent(End end, int type, Object element) throws VerbsException {
         AsyncEvent e = end.context.awaitAsyncEvent(Await.LIMIT);
         assertThat(e).isNotNull();

@@ -22,10 +22,6 @@ final class Incoming {
         this.owner = owner;
     }
 
-    boolean isTaken() {
-        return wqe != null;
-    }
-
     /** Bytes received so far. */
     long offset() {
         return offset;
@@ -43,11 +39,6 @@ final class Incoming {
         room = Buffers.room(w.sgeCount, w.lengths);
         offset = 0;
         return true;
-    }
-
-    /** The message was lost in part: the next one begins at the receive's start. */
-    void rewind() {
-        offset = 0;
     }
 
     /** True for lengths that no memory has, too: {@link #put} says so. */

@@ -143,7 +143,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
 
     private void lost() {
         message = 0;
-        incoming.rewind();
+        incoming.giveBack(); // for the next message, of whichever queue pair
         owner.count(SamplePoint.QP_RX_LOST, 1);
         transport.drop(Drop.UNRELIABLE);
     }
@@ -152,12 +152,10 @@ final class UnreliableQueuePair extends TransportQueuePair {
         boolean send = p.has(Opcode.IS_SEND);
         if (send && p.has(Opcode.IS_FIRST) || p.has(Opcode.HAS_IMMEDIATE) && !send) {
             ReceiveSource source = owner.receives();
-            // a receive of a message that was lost in part is used again
-            if (!incoming.isTaken() && (source == null || !incoming.take(source))) {
+            if (source == null || !incoming.take(source)) {
                 owner.count(SamplePoint.QP_RX_OUT_OF_BUFFER, 1);
                 return false;
             }
-            incoming.rewind();
         }
         return send ? takeSend(p) : takeWrite(p);
     }
