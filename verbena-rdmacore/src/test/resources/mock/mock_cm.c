@@ -213,6 +213,7 @@ int rdma_accept(struct cm_id *id, struct conn *conn) {
     else {
         uint32_t own = conn->qp_num;
         id->peer->conn.qp_num = own;
+        id->peer->conn.rnr_retry_count = conn->rnr_retry_count;
         raise_event(id->peer->channel, id->peer, NULL, 5, 0, conn);
     }
     pthread_mutex_unlock(&mutex);
@@ -262,7 +263,8 @@ int rdma_init_qp_attr(struct cm_id *id, unsigned char *attr, int *mask) {
         *(uint32_t *) (attr + 28) = id->conn.qp_num;
         attr[127] = 4;
     }
-    if (state == 3) { *mask = 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 13 | 1 << 16; attr[126] = 4; attr[130] = 14; }
+    if (state == 3) { *mask = 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 13 | 1 << 16; attr[126] = 4; attr[130] = 14;
+        attr[131] = id->conn.retry_count; attr[132] = id->conn.rnr_retry_count; }
     return 0;
 }
 int rdma_establish(struct cm_id *id) {

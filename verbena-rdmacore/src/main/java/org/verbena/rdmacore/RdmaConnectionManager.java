@@ -254,8 +254,6 @@ final class RdmaConnectionManager extends ConnectionManager {
         qp.modify(id.attributes(verb, QueuePairState.RTS, s -> {
             reads[1] = Math.min(own.initiatorDepth(), s.getByte(Layout.QP_ATTR_MAX_RD_ATOMIC));
             s.putByte(Layout.QP_ATTR_MAX_RD_ATOMIC, reads[1]);
-            s.putByte(Layout.QP_ATTR_RETRY_CNT, p.retryCount());
-            s.putByte(Layout.QP_ATTR_RNR_RETRY, p.rnrRetry());
         }));
         return reads;
     }

@@ -69,7 +69,8 @@ final class ConnectProgram {
             ConnectionRequest r = l.awaitRequest(LONG);
             assertThat(r.privateData()).containsExactly(1, 2);
             assertThat(r.peer()).contains(Integer.toString(l.localAddress().getPort()));
-            Connection there = r.accept(far, ConnectionParameters.builder().privateData((byte) 3).build());
+            Connection there = r.accept(far, ConnectionParameters.builder().privateData((byte) 3).rnrRetry(5)
+                    .build());
             Connection here = t.get();
             assertThat(Mock.argument("rdma_connect", 2)).isEqualTo(5);
             assertThat(Mock.argument("rdma_connect", 3)).isEqualTo(3);
@@ -85,6 +86,9 @@ final class ConnectProgram {
             assertThat(near.query().destinationQueuePair()).isEqualTo(far.number());
             assertThat(far.query().destinationQueuePair()).isEqualTo(near.number());
             assertThat(near.query().retryCount()).isEqualTo(3);
+            assertThat(far.query().retryCount()).as("of both").isEqualTo(3);
+            assertThat(near.query().rnrRetry()).as("what the peer says").isEqualTo(5);
+            assertThat(far.query().rnrRetry()).as("what the peer says").isEqualTo(2);
             assertThat(near.query().minRnrTimer()).isEqualTo(12);
             try (QueuePair other = queuePair()) {
                 refused(Errno.EINVAL, "answered already", () -> r.accept(other, ConnectionParameters.defaults()));

@@ -325,7 +325,7 @@ final class RoceConnectionManager extends ConnectionManager {
             }
             connect(own, source, to, reply.queuePair(), psn, reply.startingPsn(), Math.min(parameters
                     .responderResources(), reply.initiatorDepth()), Math.min(parameters.initiatorDepth(), reply
-                            .responderResources()), parameters.rnrRetry(), parameters);
+                            .responderResources()), parameters.retryCount(), reply.rnrRetry(), parameters);
             RoceConnection c = new RoceConnection(this, end, own, to, data(reply));
             act(end.cm, CmConnection::ready);
             context.adopt(c);
@@ -401,7 +401,7 @@ final class RoceConnectionManager extends ConnectionManager {
 
     /** Moves a queue pair to RTS towards the peer's: each end has named the number that the other begins with. */
     private void connect(RoceQueuePair qp, int source, Gid peer, int peerNumber, int psn, int peerPsn, int responder,
-            int initiator, int rnrRetry, ConnectionParameters p) throws VerbsException {
+            int initiator, int retryCount, int rnrRetry, ConnectionParameters p) throws VerbsException {
         if (qp.state() == QueuePairState.RESET) {
             qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(p.accessFlags())
                     .build());
@@ -412,7 +412,7 @@ final class RoceConnectionManager extends ConnectionManager {
         QueuePairAttributes.Builder sending = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(peerPsn);
         if (qp.type() == QueuePairType.RC) {
             receiving.maxDestReadAtomic(Math.min(responder, RoceLimits.MAX_READS)).minRnrTimer(RNR_TIMER);
-            sending.timeout(TIMEOUT).retryCount(p.retryCount()).rnrRetry(rnrRetry).maxReadAtomic(Math.min(initiator,
+            sending.timeout(TIMEOUT).retryCount(retryCount).rnrRetry(rnrRetry).maxReadAtomic(Math.min(initiator,
                     RoceLimits.MAX_READS));
         }
         qp.modify(receiving.build());
@@ -437,7 +437,7 @@ final class RoceConnectionManager extends ConnectionManager {
             int responder = Math.min(parameters.responderResources(), request.initiatorDepth());
             int initiator = Math.min(parameters.initiatorDepth(), request.responderResources());
             connect(own, index(cm.local()), cm.remote(), request.queuePair(), psn, request.startingPsn(), responder,
-                    initiator, parameters.rnrRetry(), parameters);
+                    initiator, request.retryCount(), request.rnrRetry(), parameters);
             moved = true;
             byte[] data = parameters.privateData();
             long giveUp = management.nanoTime() + parameters.timeout().toNanos();

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 final class ControlMessage {
     static final int MAX_BYTES = 1024;
     static final int MAX_TEXT = 400;
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     /**
      * {version, instance, process id, adapter size, arena size, commons size}, 3 descriptors: adapter, arena, commons.
@@ -72,9 +72,9 @@ final class ControlMessage {
     static final int XRC_ANSWER = 36;
     /** Something happened to it: {handle, event type, text}. */
     static final int XRC_EVENT = 37;
-    /** Connection manager: {connection, port, QP number, private data}. */
+    /** Connection manager: {connection, port, QP number, retries, retries of the receiver when there is no receive, private data}. */
     static final int CM_REQUEST = 16;
-    /** {connection, QP number, private data}. */
+    /** {connection, QP number, retries of the receiver when there is no receive, private data}. */
     static final int CM_REPLY = 17;
     /** {connection}. */
     static final int CM_READY = 18;

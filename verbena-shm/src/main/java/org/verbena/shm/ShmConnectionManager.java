@@ -38,6 +38,7 @@ final class ShmConnectionManager extends ConnectionManager {
     private static final int RNR_TIMER = 12;
     private static final int TIMEOUT = 14;
     private static final int MTU = 4096;
+    private static final int MAX_RETRIES = 7;
 
     private final ShmContext context;
     private final AtomicLong nextId = new AtomicLong();
@@ -50,13 +51,23 @@ final class ShmConnectionManager extends ConnectionManager {
     /** What the other end's answer brings. */
     private static final class Answer {
         final int queuePair;
+        final int rnrRetry;
         final byte[] privateData;
 
-        Answer(int queuePair, byte[] privateData) {
+        Answer(int queuePair, int rnrRetry, byte[] privateData) {
             this.queuePair = queuePair;
+            this.rnrRetry = rnrRetry;
             this.privateData = privateData;
         }
     }
+
+    /**
+     * How often a queue pair repeats.
+     *
+     * @param count what the connecting end says for both
+     * @param whenNotReady when there is no receive, which the end says that has receives
+     */
+    record Retries(int count, int whenNotReady) {}
 
     /** One end of a connection, from the first message to the last. */
     static final class Half {
@@ -154,10 +165,11 @@ final class ShmConnectionManager extends ConnectionManager {
         boolean done = false;
         try {
             s.send(new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(id).putInt(remote.getPort())
-                    .putInt(own.number()).putBytes(parameters.privateData()), null);
+                    .putInt(own.number()).putInt(parameters.retryCount()).putInt(parameters.rnrRetry())
+                    .putBytes(parameters.privateData()), null);
             failIfDead(half);
             Answer a = Control.get(verb, half.answer, left(deadline), () -> "the peer has not accepted yet");
-            ready(own, s, a.queuePair, parameters);
+            ready(own, s, new Retries(parameters.retryCount(), a.rnrRetry), a.queuePair, parameters);
             ShmConnection c = new ShmConnection(this, half, own, a.privateData);
             half.connection = c;
             s.send(new ControlMessage.Writer(ControlMessage.CM_READY).putLong(id), null);
@@ -205,7 +217,8 @@ final class ShmConnectionManager extends ConnectionManager {
     }
 
     /** Moves a queue pair to RTS towards the peer's. */
-    private static void ready(ShmQueuePair qp, Session s, int peer, ConnectionParameters p) throws VerbsException {
+    private static void ready(ShmQueuePair qp, Session s, Retries retries, int peer, ConnectionParameters p)
+            throws VerbsException {
         if (qp.state() == QueuePairState.RESET) {
             qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(p.accessFlags())
                     .build());
@@ -216,7 +229,7 @@ final class ShmConnectionManager extends ConnectionManager {
         QueuePairAttributes.Builder sending = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0);
         if (qp.type() == QueuePairType.RC) {
             receiving.maxDestReadAtomic(p.responderResources()).minRnrTimer(RNR_TIMER);
-            sending.timeout(TIMEOUT).retryCount(p.retryCount()).rnrRetry(p.rnrRetry())
+            sending.timeout(TIMEOUT).retryCount(retries.count()).rnrRetry(retries.whenNotReady())
                     .maxReadAtomic(p.initiatorDepth());
         }
         qp.modify(receiving.build());
@@ -224,8 +237,8 @@ final class ShmConnectionManager extends ConnectionManager {
     }
 
     /** Accepts a request, for {@link ShmConnectionRequest}. */
-    Connection accept(Half half, byte[] privateData, int peerQueuePair, QueuePair qp, ConnectionParameters parameters)
-            throws VerbsException {
+    Connection accept(Half half, byte[] privateData, int peerQueuePair, Retries retries, QueuePair qp,
+            ConnectionParameters parameters) throws VerbsException {
         String verb = "accept on " + qp.describe();
         ShmQueuePair own = usable(verb, qp, parameters);
         boolean done = false;
@@ -234,11 +247,11 @@ final class ShmConnectionManager extends ConnectionManager {
             if (half.answer.isCompletedExceptionally()) {
                 Control.get(verb, half.answer, Duration.ZERO, () -> "");
             }
-            ready(own, half.session, peerQueuePair, parameters);
+            ready(own, half.session, retries, peerQueuePair, parameters);
             ShmConnection c = new ShmConnection(this, half, own, privateData);
             half.connection = c;
             half.session.send(new ControlMessage.Writer(ControlMessage.CM_REPLY).putLong(half.id).putInt(own.number())
-                    .putBytes(parameters.privateData()), null);
+                    .putInt(parameters.rnrRetry()).putBytes(parameters.privateData()), null);
             try {
                 Control.get(verb, half.answer, parameters.timeout(), () -> "the peer is not ready yet");
             } catch (VerbsException e) {
@@ -299,17 +312,18 @@ final class ShmConnectionManager extends ConnectionManager {
             case ControlMessage.CM_REPLY -> {
                 Half h = halves.get(new Key(s, m.getLong(), true));
                 int qp = m.getInt();
+                int rnrRetry = retries(m);
                 byte[] data = m.getBytes(ConnectionParameters.MAX_PRIVATE_DATA);
                 m.end();
                 if (h != null) {
-                    h.answer.complete(new Answer(qp, data));
+                    h.answer.complete(new Answer(qp, rnrRetry, data));
                 }
             }
             case ControlMessage.CM_READY -> {
                 Half h = halves.get(new Key(s, m.getLong(), false));
                 m.end();
                 if (h != null) {
-                    h.answer.complete(new Answer(0, new byte[0]));
+                    h.answer.complete(new Answer(0, 0, new byte[0]));
                 }
             }
             case ControlMessage.CM_REJECT -> rejected(s, m);
@@ -329,6 +343,7 @@ final class ShmConnectionManager extends ConnectionManager {
         long id = m.getLong();
         int port = m.getInt();
         int qp = m.getInt();
+        Retries retries = new Retries(retries(m), retries(m));
         byte[] data = m.getBytes(ConnectionParameters.MAX_PRIVATE_DATA);
         m.end();
         Half h = new Half(s, id, false);
@@ -336,11 +351,19 @@ final class ShmConnectionManager extends ConnectionManager {
         if (halves.putIfAbsent(new Key(s, id, false), h) != null) {
             throw new ProtocolException("connection " + id + " is requested twice");
         }
-        if (l == null || !l.take(new ShmConnectionRequest(this, h, qp, data))) {
+        if (l == null || !l.take(new ShmConnectionRequest(this, h, qp, retries, data))) {
             context.count(SamplePoint.DEVICE_REJECTS);
             reject(h, l == null ? ConnectionRejectedException.INVALID_SERVICE_ID : 3, new byte[0],
                     l == null ? "nobody listens on port " + port : "the listener has too many requests waiting");
         }
+    }
+
+    private static int retries(ControlMessage.Reader m) throws ProtocolException {
+        int n = m.getInt();
+        if (n < 0 || n > MAX_RETRIES) {
+            throw new ProtocolException(n + " retries");
+        }
+        return n;
     }
 
     private void rejected(Session s, ControlMessage.Reader m) throws ProtocolException {

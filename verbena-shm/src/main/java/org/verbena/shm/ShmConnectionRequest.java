@@ -15,14 +15,16 @@ final class ShmConnectionRequest extends ConnectionRequest {
     private final ShmConnectionManager manager;
     private final ShmConnectionManager.Half half;
     private final int queuePair;
+    private final ShmConnectionManager.Retries retries;
     private final byte[] privateData;
     private final AtomicBoolean answered = new AtomicBoolean();
 
     ShmConnectionRequest(ShmConnectionManager manager, ShmConnectionManager.Half half, int queuePair,
-            byte[] privateData) {
+            ShmConnectionManager.Retries retries, byte[] privateData) {
         this.manager = manager;
         this.half = half;
         this.queuePair = queuePair;
+        this.retries = retries;
         this.privateData = privateData.clone();
     }
 
@@ -40,7 +42,7 @@ final class ShmConnectionRequest extends ConnectionRequest {
     protected Connection implAccept(QueuePair qp, ConnectionParameters parameters) throws VerbsException {
         manager.check("accept", qp, parameters);
         answerOnce("accept");
-        return manager.accept(half, privateData, queuePair, qp, parameters);
+        return manager.accept(half, privateData, queuePair, retries, qp, parameters);
     }
 
     @Override

@@ -217,8 +217,8 @@ final class HostilePeer {
                     .putInt(random.nextInt(30)).putText("\u20ac".repeat(random.nextInt(100))).segment();
             case 4 -> new ControlMessage.Writer(ControlMessage.LANE_DONE).putLong(odd(0)).segment();
             case 5 -> new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(odd(2)).putInt(
-                    random.nextBoolean() ? port : random.nextInt()).putInt(random.nextInt()).putBytes(new byte[random
-                            .nextInt(80)]).segment();
+                    random.nextBoolean() ? port : random.nextInt()).putInt(random.nextInt()).putInt(random.nextInt(9))
+                    .putInt(random.nextInt(9)).putBytes(new byte[random.nextInt(80)]).segment();
             case 6 -> new ControlMessage.Writer(16 + random.nextInt(6)).putLong(odd(2)).putInt(random.nextInt(3))
                     .segment();
             case 7 -> new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(random.nextInt(3)).segment();
@@ -296,7 +296,7 @@ final class HostilePeer {
 
     private static ControlMessage.Writer request(int i, int port) {
         return new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(i).putInt(port).putInt(1)
-                .putBytes(new byte[0]);
+                .putInt(7).putInt(7).putBytes(new byte[0]);
     }
 
     private static void flood(Session session, ControlMessage.Writer message, int[] fds) {

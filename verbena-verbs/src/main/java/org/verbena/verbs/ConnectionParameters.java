@@ -90,12 +90,12 @@ public final class ConnectionParameters {
         return initiatorDepth;
     }
 
-    /** Retries, 0 to 7. */
+    /** Retries of both ends, 0 to 7: the connecting end says how many, and what the accepting one says is of no meaning. */
     public int retryCount() {
         return retryCount;
     }
 
-    /** Retries when the peer has no receive posted, 0 to 7; 7 means for ever. */
+    /** Retries of the peer when no receive is posted here, 0 to 7; 7 means for ever. The own ones are what the peer says. */
     public int rnrRetry() {
         return rnrRetry;
     }
@@ -158,7 +158,8 @@ public final class ConnectionParameters {
         }
 
         /**
-         * Retries, 0 to 7.
+         * Retries of both ends, 0 to 7; {@code retry_count} of {@code struct rdma_conn_param}. Of no meaning where a connection
+         * is accepted.
          *
          * @throws IllegalArgumentException if it is not in that range
          */
@@ -168,7 +169,8 @@ public final class ConnectionParameters {
         }
 
         /**
-         * Retries when the peer has no receive posted, 0 to 7; 7 means for ever.
+         * Retries of the peer when no receive is posted here, 0 to 7; 7 means for ever. {@code rnr_retry_count} of
+         * {@code struct rdma_conn_param}: each end says it for the other one.
          *
          * @throws IllegalArgumentException if it is not in that range
          */

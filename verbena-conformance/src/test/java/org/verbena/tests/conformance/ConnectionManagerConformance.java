@@ -131,11 +131,14 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     @Test
     void parametersReachTheQueuePair() throws Exception {
         Pair p = pair();
-        InetSocketAddress to = listen(p.far, Listening::accept);
+        InetSocketAddress to = listen(p.far, (r, end) -> {
+            end.keep(r.accept(end.qp, ConnectionParameters.builder().rnrRetry(5).retryCount(6).build()));
+            return new int[] {end.qp.query().rnrRetry(), end.qp.query().retryCount()};
+        });
         p.near.keep(p.near.context.connectionManager().connect(p.near.qp, to, ConnectionParameters.builder()
                 .rnrRetry(2).retryCount(3).accessFlags(org.verbena.verbs.AccessFlags.REMOTE_READ).build()));
-        p.far.join();
-        assertThat(p.near.qp.query().rnrRetry()).isEqualTo(2);
+        assertThat((int[]) p.far.join()).as("what the peer says").containsExactly(2, 3);
+        assertThat(p.near.qp.query().rnrRetry()).as("what the peer says").isEqualTo(5);
         assertThat(p.near.qp.query().retryCount()).isEqualTo(3);
         assertThat(p.near.qp.query().accessFlags() & org.verbena.verbs.AccessFlags.ALL)
                 .isEqualTo(org.verbena.verbs.AccessFlags.REMOTE_READ);
