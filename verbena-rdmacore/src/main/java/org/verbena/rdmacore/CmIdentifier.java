@@ -22,6 +22,7 @@ final class CmIdentifier {
     static final int PS_TCP = 0x106;
     /** IBTA volume 1, 12.6.7.2: the peer does not answer any more. */
     private static final int REASON_TIMEOUT = 4;
+    private static final int REASON_VENDOR_OPTION = 35;
 
     private final CmChannel channel;
     private final Rdmacm library;
@@ -101,12 +102,19 @@ final class CmIdentifier {
         }
     }
 
+    /** Where no application has rejected, nobody has written the private data. */
+    private static byte[] dataOfApplication(CmEvent e) {
+        return e.status() == ConnectionRejectedException.CONSUMER_DEFINED || e.status() == REASON_VENDOR_OPTION
+                ? e.data()
+                : new byte[0];
+    }
+
     private static VerbsException failure(String verb, CmEvent e) {
         int errno = e.status() < 0 && e.status() > -4096 ? -e.status() : Errno.EIO;
         return switch (e.type()) {
             case CmEvent.REJECTED -> e.status() == REASON_TIMEOUT
                     ? new VerbsException(verb, Errno.ECONNRESET, "the peer has given up")
-                    : new ConnectionRejectedException(verb, e.status(), e.data(), switch (e.status()) {
+                    : new ConnectionRejectedException(verb, e.status(), dataOfApplication(e), switch (e.status()) {
                         case ConnectionRejectedException.INVALID_SERVICE_ID -> "nobody listens there";
                         case ConnectionRejectedException.CONSUMER_DEFINED -> "the peer's application said no";
                         default -> "the peer refused, for reason " + e.status()

@@ -172,7 +172,10 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
             r.reject();
             return true;
         });
-        assertThat(catchThrowableOfType(ConnectionRejectedException.class, () -> connect(p.near, no))).isNotNull();
+        ConnectionRejectedException e = catchThrowableOfType(ConnectionRejectedException.class,
+                () -> connect(p.near, no));
+        assertThat(e).isNotNull();
+        assertData(e.privateData());
         p.far.join();
         assertThat(p.near.state()).isIn(QueuePairState.RESET, QueuePairState.INIT);
         InetSocketAddress yes = listen(p.far, Listening::accept);
@@ -192,6 +195,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
                 Integer.toString(at.getPort()));
         if (e instanceof ConnectionRejectedException rejected) {
             assertThat(rejected.reason()).isEqualTo(ConnectionRejectedException.INVALID_SERVICE_ID);
+            assertThat(rejected.privateData()).as("nobody has said anything").isEmpty();
         }
         assertThat(p.near.state()).isIn(QueuePairState.RESET, QueuePairState.INIT);
     }

@@ -343,9 +343,9 @@ public final class CmConnection {
             agent.counts.rejectsReceived++;
             end(null);
             if (told != null) {
-                int length = m.reason() == RejectReason.CONSUMER_DEFINED && m.info().length() == 1
-                        ? m.info().bytes()[0] & 0xFF
-                        : m.data().length();
+                int length = !RejectReason.isOfApplication(m.reason())
+                        ? 0
+                        : m.info().length() == 1 ? m.info().bytes()[0] & 0xFF : m.data().length();
                 told.rejected(m.reason(), m.data().upTo(length));
             }
         } else if (state == State.ESTABLISHED && known) { // the reply to a connection that the peer has forgotten

@@ -12,8 +12,14 @@ public final class RejectReason {
     public static final int INVALID_GID = 12;
     public static final int INVALID_MTU = 26;
     public static final int CONSUMER_DEFINED = 28;
+    public static final int VENDOR_OPTION_UNSUPPORTED = 35;
 
     private RejectReason() {}
+
+    /** Whether an application rejects for it, which may say more in private data; else nobody has written them. */
+    static boolean isOfApplication(int reason) {
+        return reason == CONSUMER_DEFINED || reason == VENDOR_OPTION_UNSUPPORTED;
+    }
 
     /** In words. */
     public static String toString(int reason) {

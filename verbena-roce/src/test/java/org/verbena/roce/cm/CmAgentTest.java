@@ -37,6 +37,7 @@ class CmAgentTest {
         final List<String> told = new ArrayList<>();
         CmConnection connection;
         boolean rejects;
+        PrivateData rejection = HELLO;
 
         @Override
         public void replied(CmMessage.Reply reply) {
@@ -55,6 +56,7 @@ class CmAgentTest {
 
         @Override
         public void rejected(int reason, PrivateData data) {
+            rejection = data;
             told.add("rejected " + reason + " " + text(data));
         }
 
@@ -348,6 +350,7 @@ class CmAgentTest {
         User active = connect(5);
         network.run(1);
         assertThat(active.told).as("nobody listens").containsExactly("rejected 8 ");
+        assertThat(active.rejection).as("and nobody says more").isEqualTo(PrivateData.NONE);
         network.losing = REJ;
         active = connect(5);
         network.run(6);
