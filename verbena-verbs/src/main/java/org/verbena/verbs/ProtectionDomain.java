@@ -276,7 +276,8 @@ public abstract class ProtectionDomain extends VerbsObject {
     /**
      * Creates a queue pair, {@code ibv_create_qp}, in state {@link QueuePairState#RESET}. One of type
      * {@link QueuePairType#XRC_RECV} is created by {@link XrcDomain#createQueuePair}; one of type
-     * {@link QueuePairType#XRC_SEND} has no receives, whatever sizes and queue were given for them.
+     * {@link QueuePairType#XRC_SEND} has no receives, whatever sizes and queue were given for them; one with a shared receive
+     * queue has none of its own, whatever sizes were given.
      *
      * @throws VerbsException {@code EINVAL} if a capability exceeds the device's limit, a queue is of another context, or
      *         the type does not go with an attribute; {@code EOPNOTSUPP} for a type or attribute that the provider does not know, {@code ENOMEM} if the device
@@ -289,9 +290,10 @@ public abstract class ProtectionDomain extends VerbsObject {
         checkScaling(verb, attributes);
         QueuePairChecks.supported(verb, attributes, context);
         QueuePairChecks.sharedReceiveQueue(verb, attributes, context);
-        QueuePairInitAttributes a = attributes.type() == QueuePairType.XRC_SEND
-                ? attributes.toBuilder().maxReceiveWr(0).maxReceiveSge(0).build()
-                : attributes;
+        QueuePairInitAttributes a = attributes.type() == QueuePairType.XRC_SEND || attributes
+                .sharedReceiveQueue() != null
+                        ? attributes.toBuilder().maxReceiveWr(0).maxReceiveSge(0).build()
+                        : attributes;
         DeviceAttributes d = context.queryDevice();
         check(verb, "maxSendWr", a.maxSendWr(), d.maxQpWr());
         check(verb, "maxReceiveWr", a.maxReceiveWr(), d.maxQpWr());

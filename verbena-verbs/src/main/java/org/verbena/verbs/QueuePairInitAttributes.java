@@ -135,7 +135,7 @@ public final class QueuePairInitAttributes {
         return maxSendWr;
     }
 
-    /** Receive work requests that may be outstanding. */
+    /** Receive work requests that may be outstanding; of no meaning with a shared receive queue, where it becomes 0. */
     public int maxReceiveWr() {
         return maxReceiveWr;
     }
@@ -145,7 +145,7 @@ public final class QueuePairInitAttributes {
         return maxSendSge;
     }
 
-    /** Scatter/gather elements of a receive. */
+    /** Scatter/gather elements of a receive; of no meaning with a shared receive queue, where it becomes 0. */
     public int maxReceiveSge() {
         return maxReceiveSge;
     }

@@ -205,7 +205,8 @@ abstract class AttributeTableConformance extends Conformance {
             no.add(Errno.EINVAL, receives == closedCq && type != QueuePairType.XRC_SEND); // which does not use it
             no.add(Errno.EINVAL, outside(sendWr, 0, device.maxQpWr()) || outside(sendSge, 0, device.maxSge())
                     || outside(inline, 0, device.maxInlineData()));
-            no.add(Errno.EINVAL, type != QueuePairType.XRC_SEND && (outside(receiveWr, 0, device.maxQpWr())
+            no.add(Errno.EINVAL, type != QueuePairType.XRC_SEND && shared == null && (outside(receiveWr, 0, device
+                    .maxQpWr())
                     || outside(receiveSge, 0, device.maxSge())));
             no.add(Errno.EINVAL, (flags & ~CREATE_FLAGS) != 0);
             no.add(Errno.EINVAL, (flags & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0 && type != QueuePairType.UD);

@@ -151,6 +151,24 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         assertErrno(Errno.EINVAL, () -> pd.createSharedReceiveQueue(attributes().build()), "closed");
     }
 
+    /** A queue pair that takes from a shared queue has no receives of its own, whatever it asks for: ibv_create_qp(3). */
+    @Test
+    void sizesOfOwnReceivesAreIgnored() throws VerbsException {
+        Context c = open();
+        ProtectionDomain pd = c.allocateProtectionDomain();
+        CompletionQueue cq = c.createCompletionQueue(8);
+        SharedReceiveQueue q = pd.createSharedReceiveQueue(attributes().build());
+        int type = adapted(EndOptions.defaults()).type;
+        for (int wanted : new int[] {0, 1, c.queryDevice().maxQpWr() + 1, Integer.MAX_VALUE}) {
+            try (QueuePair qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).type(type)
+                    .sharedReceiveQueue(q).maxReceiveWr(wanted).maxReceiveSge(wanted).build())) {
+                assertThat(qp.initAttributes().maxReceiveWr()).isZero();
+                assertThat(qp.initAttributes().maxReceiveSge()).isZero();
+                assertThat(qp.initAttributes().sharedReceiveQueue()).isSameAs(q);
+            }
+        }
+    }
+
     @Test
     void anotherContextsQueueIsRefused() throws VerbsException {
         Context c = open();
