@@ -109,7 +109,7 @@ public final class Loop implements AutoCloseable {
     }
 
     /** Brings both queue pairs from RESET to RTS. */
-    private static void connect(QueuePair first, QueuePair second) throws VerbsException {
+    public static void connect(QueuePair first, QueuePair second) throws VerbsException {
         for (QueuePair qp : new QueuePair[] {first, second}) {
             qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(AccessFlags.ALL)
                     .build());

@@ -26,10 +26,6 @@ package org.verbena.shm;
  *  48  peer's instance           0
  *  56  pool                      0   int, index + 1 of the pool that receives are taken from; 0: its own ring
  *  60  type                      0   int
- *  64  lane, offset in the arena 1   0: none
- *  72  lane, entries             1
- *  80  lane is meant for         1   the peer's link when the lane was made
- *  88  notified                  1   the peer's arm word that this end has signalled last
  *  96  starving                  1   1: a send waits here for the peer to post a receive, which then signals
  * 112  XRC domain                1   16 bytes, see {@link XrcDomains.Key}; of type XRC_RECV
  * 128  hazard                    2   what the initiator touches now, see {@link Hazard}
@@ -66,7 +62,7 @@ package org.verbena.shm;
  */
 final class AdapterLayout {
     static final long MAGIC = 0x3150_4148_5342_4556L; // "VEBSHAP1"
-    static final int VERSION = 3;
+    static final int VERSION = 4;
     static final long SIZE = 1L << 30;
 
     static final int MAX_QP = 4096;
@@ -95,10 +91,6 @@ final class AdapterLayout {
     static final long QP_PEER = 48;
     static final long QP_POOL = 56;
     static final long QP_TYPE = 60;
-    static final long QP_LANE = 64;
-    static final long QP_LANE_ENTRIES = 72;
-    static final long QP_LANE_TARGET = 80;
-    static final long QP_NOTIFIED = 88;
     static final long QP_STARVING = 96;
     static final long QP_DOMAIN = 112;
     static final long QP_HAZARD = 128;

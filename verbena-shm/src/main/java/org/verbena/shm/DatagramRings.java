@@ -58,7 +58,7 @@ final class DatagramRings {
         }
         writers.put(w.key, w);
         session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_RING).putLong(w.key).putLong(link)
-                .putLong(session.laneOffset(at)).putLong(bytes), null);
+                .putLong(session.arenaOffset(at)).putLong(bytes), null);
         return w;
     }
 
@@ -203,7 +203,7 @@ final class DatagramRings {
         }
         readers.put(key, r);
         session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_COUNT).putLong(key)
-                .putLong(session.laneOffset(r.counter)), null);
+                .putLong(session.arenaOffset(r.counter)), null);
         if (!receiver.add(r, link)) {
             leave(r);
         }

@@ -11,9 +11,17 @@ import org.verbena.verbs.WcStatus;
  * <pre>
  * arena
  *    0   header: magic, version, size, writer's instance, reader's instance
+ *   56   in the header: pages of the lane directory that there are, a bit each
  * 4096   counts of 16 bits, one for each queue pair of the reader, see {@link ReadySet}
+ *  256 Ki lane directory: {@value AdapterLayout#MAX_QP} entries of 64 bytes, one for each queue pair of the reader, by its
+ *        number's low 12 bits
  *    1 Mi what the writer has done to memory of the reader, see {@link CountsLayout}
  *    8 Mi lanes, in pages
+ *
+ * lane directory entry
+ *    0   the link of the reader that the lane was made for, see {@link Link}; 0: none. Stored last
+ *    8   offset of the lane in the arena, 16 its entries
+ *   24   the reader's arm word that the writer has signalled last
  *
  * lane entry, 128 bytes
  *    0   payload of up to 48 bytes, or else the time stamp
@@ -27,7 +35,10 @@ import org.verbena.verbs.WcStatus;
  *   80   instance of the sender's context, 88 int sender's queue pair, 92 int receiver's queue pair
  * </pre>
  *
- * The sequence is the entry's number plus 1; one that does not fit means "not yet". The commit is stored last, with
+ * What the directory says of a lane stays as long as the reader is in that connection, whatever becomes of the queue pair
+ * that writes: a message that is committed is found.
+ *
+ * <p>The sequence is the entry's number plus 1; one that does not fit means "not yet". The commit is stored last, with
  * release, and read first, with acquire. Messages of up to {@value #INLINE} bytes travel in the entry, longer ones are
  * copied into the posted receive before the commit. A payload lies in one line as a whole: the reader spins on the first
  * line and takes it away as soon as it is written to, so that a second store to it may cost a second trip.
@@ -41,9 +52,18 @@ final class LaneLayout {
     static final long HEADER_SIZE = 16;
     static final long HEADER_WRITER = 24;
     static final long HEADER_READER = 32;
+    /** What {@link CountsLayout} has in the header lies on both sides of it. */
+    static final long HEADER_LANE_PAGES = 56;
     static final long HINTS = 4096;
     /** What an arena has from the beginning. */
     static final long HEAD = HINTS + 2L * AdapterLayout.MAX_QP;
+    static final long LANES = 256L << 10;
+    static final int LANE_SHIFT = 6;
+    static final long LANE_BYTES = 1L << LANE_SHIFT;
+    static final long LANE_TARGET = 0;
+    static final long LANE_OFFSET = 8;
+    static final long LANE_ENTRIES = 16;
+    static final long LANE_NOTIFIED = 24;
     static final long HEAP = CountsLayout.END;
 
     static final int ENTRY_SHIFT = 7;
@@ -76,6 +96,16 @@ final class LaneLayout {
     private static final long NOT_PLAIN = commit(-1, 255, 255, 255 & ~(IS_SOLICITED | IN_SECOND_LINE));
 
     private LaneLayout() {}
+
+    /** Offset of what is said of the lane to a queue pair of the reader. */
+    static long lane(int number) {
+        return LANES + ((long) ReadySet.index(number) << LANE_SHIFT);
+    }
+
+    /** The bit of {@link #HEADER_LANE_PAGES} for the page with that. */
+    static int lanePage(int number) {
+        return ReadySet.index(number) >>> 12 - LANE_SHIFT;
+    }
 
     /** Address of entry {@code index} of a lane of {@code mask + 1} entries at {@code base}. */
     static long entry(long base, long mask, long index) {

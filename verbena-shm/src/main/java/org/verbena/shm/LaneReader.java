@@ -18,23 +18,41 @@ final class LaneReader {
     }
 
     /**
-     * The lane that the peer made for a connection.
+     * The lane that the peer made for a connection of ours.
      *
-     * @param peerEntry address of the peer's directory entry
+     * @param arena address of the arena that the peer writes
+     * @param number of our queue pair
      * @param link the connection, as we named it
      * @return null if there is none yet
      * @throws ProtocolException if what the peer says makes no sense
      */
-    static @Nullable LaneReader find(Session s, long peerEntry, long link, int entries) throws ProtocolException {
-        long offset = RawMemory.getLongAcquire(peerEntry + AdapterLayout.QP_LANE);
-        if (offset == 0 || RawMemory.getLong(peerEntry + AdapterLayout.QP_LANE_TARGET) != link) {
+    static @Nullable LaneReader find(long arena, int number, long link, int entries) throws ProtocolException {
+        long said = said(arena, number, link);
+        if (said == 0) {
             return null;
         }
-        if (RawMemory.getLong(peerEntry + AdapterLayout.QP_LANE_ENTRIES) != entries || offset < LaneLayout.HEAP
+        long offset = RawMemory.getLong(said + LaneLayout.LANE_OFFSET);
+        if (RawMemory.getLong(said + LaneLayout.LANE_ENTRIES) != entries || offset < LaneLayout.HEAP
                 || (offset & 127) != 0 || offset > LaneLayout.SIZE - ((long) entries << LaneLayout.ENTRY_SHIFT)) {
             throw new ProtocolException("the lane lies outside the arena or has a wrong size");
         }
-        return new LaneReader(s.peerArenaBase() + offset, entries);
+        return new LaneReader(arena + offset, entries);
+    }
+
+    /** True if who writes the lane has signalled this arm word last; the first arguments are those of {@link #find}. */
+    static boolean isNotified(long arena, int number, long link, long armWord) {
+        long said = said(arena, number, link);
+        return said != 0 && ArmWord.isSame(RawMemory.getLongAcquire(said + LaneLayout.LANE_NOTIFIED), armWord);
+    }
+
+    /** Address of what the peer says of the lane for a connection; 0 if there is none. */
+    private static long said(long arena, int number, long link) {
+        long pages = RawMemory.getLongAcquire(arena + LaneLayout.HEADER_LANE_PAGES);
+        if ((pages & 1L << LaneLayout.lanePage(number)) == 0 || link == 0) {
+            return 0; // what has no page must not be touched, for there may be no memory for it
+        }
+        long said = arena + LaneLayout.lane(number);
+        return RawMemory.getLongAcquire(said + LaneLayout.LANE_TARGET) == link ? said : 0;
     }
 
     /** How many entries from {@code from} on are committed, at most {@code most}; any thread that keeps the lane mapped. */

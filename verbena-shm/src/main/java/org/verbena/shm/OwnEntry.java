@@ -3,13 +3,10 @@ package org.verbena.shm;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
-import org.verbena.verbs.VerbsException;
 
 /** A queue pair's own entry in the directory of {@link AdapterLayout}, which peers read. */
 final class OwnEntry {
     final long address;
-    /** The link for which we made a lane; 0 if none. */
-    private long laneTarget;
 
     OwnEntry(long address) {
         this.address = address;
@@ -61,36 +58,11 @@ final class OwnEntry {
 
     /** A connection to a peer begins. */
     void setPeer(long instance) {
-        RawMemory.putLongRelease(address + AdapterLayout.QP_LANE, 0);
         RawMemory.putLong(address + AdapterLayout.QP_PEER, instance);
     }
 
     void setRnrTimer(int code) {
         RawMemory.putInt(address + AdapterLayout.QP_RNR_TIMER, code);
-    }
-
-    /** Makes the lane to the far end and tells it where. */
-    LaneWriter makeLane(Remote r) throws VerbsException {
-        long at = r.session.makeLane(r.link, r.entries);
-        laneTarget = r.link;
-        RawMemory.putLong(address + AdapterLayout.QP_LANE_TARGET, r.link);
-        RawMemory.putLong(address + AdapterLayout.QP_LANE_ENTRIES, r.entries);
-        RawMemory.putLongRelease(address + AdapterLayout.QP_LANE, r.session.laneOffset(at));
-        return new LaneWriter(at, r.entries, r.timestamps);
-    }
-
-    /** Nothing is written into the lane any more. The peer may find it still, for it may not have looked yet. */
-    void dropLane(Session s) {
-        if (laneTarget != 0) {
-            s.laneDone(laneTarget, true);
-            laneTarget = 0;
-        }
-    }
-
-    /** Wakes the far end, whose arm word that is. */
-    void notifyPeer(Remote r, long armWord) {
-        RawMemory.putLongVolatile(address + AdapterLayout.QP_NOTIFIED, armWord);
-        r.session.bells().ring(ArmWord.bell(armWord, r.channel));
     }
 
     long hazard() {

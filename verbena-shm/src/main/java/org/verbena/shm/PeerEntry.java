@@ -6,8 +6,8 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.QueuePairType;
 
 /**
- * The peer's entry in the directory of {@link AdapterLayout}, as the queue pair that is connected to it reads it; the
- * counterpart of {@link OwnEntry}. Any thread may ask.
+ * What the peer says to the queue pair that is connected to it: in its entry in the directory of {@link AdapterLayout}, the
+ * counterpart of {@link OwnEntry}, and of the lane that it writes. Any thread may ask.
  */
 final class PeerEntry {
     private final ShmQueuePair qp;
@@ -36,7 +36,7 @@ final class PeerEntry {
         if (s == null) {
             return null;
         }
-        return LaneReader.find(s, address(s), qp.linkIdentity(), entries);
+        return LaneReader.find(s.peerArenaBase(), qp.number(), qp.linkIdentity(), entries);
     }
 
     /** The lane for others than the poller, who alone keeps it and finds out if what the peer says makes no sense. */
@@ -79,6 +79,6 @@ final class PeerEntry {
     /** True if the peer has signalled this arm word last. */
     boolean isNotified(long armWord) {
         Session s = qp.session();
-        return s != null && ArmWord.isSame(RawMemory.getLongAcquire(address(s) + AdapterLayout.QP_NOTIFIED), armWord);
+        return s != null && LaneReader.isNotified(s.peerArenaBase(), qp.number(), qp.linkIdentity(), armWord);
     }
 }

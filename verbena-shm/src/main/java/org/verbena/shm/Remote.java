@@ -13,6 +13,7 @@ final class Remote {
     final Session session;
     /** Address of the peer's directory entry. */
     final long entry;
+    final int number;
     /** The link's identity when it was read; another one means the peer has left this connection. */
     final long link;
     final int pd;
@@ -33,6 +34,7 @@ final class Remote {
         this.session = session;
         this.entry = entry;
         this.link = link & Link.IDENTITY;
+        number = Link.number(link);
         pd = RawMemory.getInt(entry + AdapterLayout.QP_PD);
         long offset = RawMemory.getLong(entry + AdapterLayout.QP_RING);
         entries = RawMemory.getInt(entry + AdapterLayout.QP_RING_ENTRIES);
@@ -53,7 +55,7 @@ final class Remote {
         ringMask = entries - 1;
         timestamps = (RawMemory.getInt(entry + AdapterLayout.QP_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
         armWord = session.peerBase() + AdapterLayout.armWord(arm);
-        hint = session.hint(Link.number(link));
+        hint = session.hint(number);
         channel = RawMemory.getInt(entry + AdapterLayout.QP_CHANNEL);
     }
 
@@ -87,6 +89,12 @@ final class Remote {
         if (channel != 0) {
             session.bells().reach("wake " + session.peerName(), channel);
         }
+    }
+
+    /** Wakes the far end, whose arm word that is. */
+    void wake(long word) {
+        RawMemory.putLongVolatile(session.ownLanes().entry(number) + LaneLayout.LANE_NOTIFIED, word);
+        session.bells().ring(ArmWord.bell(word, channel));
     }
 
     /** Tells the far end that its queue pair, in the connection it has now, failed a request. */

@@ -47,6 +47,8 @@ final class SendExecutor {
     private @Nullable Remote remote;
     private @Nullable Target target;
     private @Nullable LaneWriter lane;
+    /** The same as the session keeps it. */
+    private OwnLanes.@Nullable OwnLane ownLane;
     /** For type XRC_SEND, whose requests name the queue that they go to; else null. */
     private final @Nullable XrcTargets xrc;
     /** If the peer's receives come from a shared queue; there is never credit then. */
@@ -379,7 +381,7 @@ final class SendExecutor {
         }
         if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
             lastNotified = word;
-            qp.own().notifyPeer(r, word);
+            r.wake(word);
             counts.wokePeer();
         }
     }
@@ -419,7 +421,13 @@ final class SendExecutor {
                 remote = r;
             } else if (r != null) {
                 r.reachBell();
-                lane = qp.own().makeLane(r);
+                OwnLanes.OwnLane l = r.session.ownLanes().make(r);
+                if (l == null) {
+                    return null; // it has just left
+                }
+                ownLane = l;
+                lane = new LaneWriter(l.address, r.entries, r.timestamps);
+                sent = l.sent();
                 target = new Target(r.session, r.pd, qp.peerNumber());
                 RemotePool pool = r.pool;
                 if (pool != null) {
@@ -651,9 +659,14 @@ final class SendExecutor {
         }
     }
 
-    /** Gives up what reaches others than the peer, and what is counted for that one. */
+    /** Gives up the lane, what reaches others than the peer, and what is counted for that one. */
     void leave() {
         giveBack();
+        OwnLanes.OwnLane l = ownLane;
+        if (l != null && remote != null) {
+            ownLane = null;
+            remote.session.ownLanes().writerDone(l, sent);
+        }
         if (xrc != null) {
             xrc.clear();
         } else if (target != null) {

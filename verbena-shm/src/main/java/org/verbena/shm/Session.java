@@ -3,9 +3,7 @@ package org.verbena.shm;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.jspecify.annotations.Nullable;
@@ -34,7 +32,8 @@ final class Session {
     private final int peerPid;
     private final @Nullable UnixSocket socket;
     private final SharedFile arena;
-    private final Extents lanes = new Extents(LaneLayout.HEAP, LaneLayout.SIZE);
+    /** What is in use of the arena. */
+    private final Extents heap = new Extents(LaneLayout.HEAP, LaneLayout.SIZE);
     private final PeerFiles peer;
     private final SessionMemories memories;
     private final SessionPools pools;
@@ -43,7 +42,7 @@ final class Session {
     private final SessionCounts counts;
 
     private final List<Connected> queuePairs = new CopyOnWriteArrayList<>();
-    private final Map<Long, OwnLane> ownLanes = new HashMap<>();
+    private final OwnLanes ownLanes;
     private final ArrayDeque<Outgoing> outbox = new ArrayDeque<>();
     /** Where messages are put for the kernel; used under the outbox's lock. */
     private final MemorySegment scratch = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
@@ -54,19 +53,6 @@ final class Session {
 
     /** The peer's memory files, mapped here; we write to its commons only. */
     record PeerFiles(Mapping adapter, Mapping arena, Mapping commons) {}
-
-    /** A lane that we write; its memory is free again when neither end uses it. */
-    private static final class OwnLane {
-        final long at;
-        final long bytes;
-        boolean writerDone;
-        boolean readerDone;
-
-        OwnLane(long at, long bytes) {
-            this.at = at;
-            this.bytes = bytes;
-        }
-    }
 
     Session(ShmContext context, long peerInstance, int peerPid, @Nullable UnixSocket socket, SharedFile arena,
             PeerFiles peer) {
@@ -82,6 +68,7 @@ final class Session {
         bells = new PeerBells(this);
         counts = new SessionCounts(this, arena, peer.arena.address());
         rings = new DatagramRings(context, this);
+        ownLanes = new OwnLanes(this, arena, heap);
     }
 
     /** Makes the arena that this side of a new session writes. */
@@ -187,28 +174,9 @@ final class Session {
         return arena.address() + LaneLayout.HINTS + 2L * ReadySet.index(peerNumber);
     }
 
-    /** Makes a lane for a peer's queue pair, known by its link; answers its address. */
-    long makeLane(long link, int entries) throws VerbsException {
-        long bytes = (long) entries << LaneLayout.ENTRY_SHIFT;
-        synchronized (ownLanes) {
-            long at = lanes.take(bytes);
-            try {
-                if (at < 0) {
-                    throw new VerbsException("make a lane to " + peerName(), Errno.ENOMEM, "the arena is full");
-                }
-                arena.reserve(at, bytes);
-            } catch (IllegalStateException e) {
-                lanes.give(at, bytes);
-                throw new VerbsException("make a lane to " + peerName(), Errno.ECONNRESET, peerName() + " has ended");
-            } catch (LinuxException e) {
-                lanes.give(at, bytes);
-                throw new VerbsException("make a lane to " + peerName(), e);
-            }
-            // a sequence left from an earlier lane could be taken for a commit
-            RawMemory.fill(arena.address() + at, bytes, (byte) 0);
-            ownLanes.put(link, new OwnLane(at, bytes));
-            return arena.address() + at;
-        }
+    /** The lanes that we write. */
+    OwnLanes ownLanes() {
+        return ownLanes;
     }
 
     DatagramRings rings() {
@@ -217,7 +185,7 @@ final class Session {
 
     /** Takes a part of the arena, without pages yet; answers its address. */
     long takeArena(String verb, long bytes) throws VerbsException {
-        long at = lanes.take(bytes);
+        long at = heap.take(bytes);
         if (at < 0) {
             throw new VerbsException(verb, Errno.ENOMEM, "the arena is full");
         }
@@ -230,33 +198,18 @@ final class Session {
     }
 
     void giveArena(long address, long bytes) {
-        lanes.give(address - arena.address(), bytes);
+        heap.give(address - arena.address(), bytes);
     }
 
-    /** Offset of a lane in the arena. */
-    long laneOffset(long laneAddress) {
-        return laneAddress - arena.address();
-    }
-
-    /** One end of a lane that we write is done with it. */
-    void laneDone(long link, boolean writer) {
-        synchronized (ownLanes) {
-            OwnLane l = ownLanes.get(link);
-            if (l != null) {
-                l.writerDone |= writer;
-                l.readerDone |= !writer;
-                if (l.writerDone && l.readerDone) {
-                    ownLanes.remove(link);
-                    lanes.give(l.at, l.bytes);
-                }
-            }
-        }
+    /** Offset in the arena of an address. */
+    long arenaOffset(long address) {
+        return address - arena.address();
     }
 
     /** We shall not read the lane any more that the peer made for {@code link}. */
     void tellLaneDone(long link) {
         if (isLoopback()) {
-            laneDone(link, false);
+            ownLanes.readerDone(link);
         } else {
             send(new ControlMessage.Writer(ControlMessage.LANE_DONE).putLong(link), null);
         }
@@ -342,7 +295,7 @@ final class Session {
             case ControlMessage.LANE_DONE -> {
                 long link = m.getLong();
                 m.end();
-                laneDone(link, false);
+                ownLanes.readerDone(link);
             }
             case ControlMessage.QP_ERROR -> {
                 long link = m.getLong();

@@ -364,7 +364,6 @@ final class ShmQueuePair extends QueuePair implements Connected {
         receiveQueue.disconnect(left);
         receiveCounts.disconnected();
         s.remove(this);
-        own.dropLane(s);
         s.tellLaneDone(linkIdentity());
         session = null;
         FlightEvents.disconnected(ShmDevice.NAME, number, peerNumber, s.peerPid());

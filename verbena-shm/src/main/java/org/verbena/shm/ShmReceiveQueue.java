@@ -447,7 +447,11 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
         if (!isPosted(completed) || !qp.peerHasLeft()) {
             return false;
         }
+        // only now: nobody commits any more, and a lane that was not there at the first look may be since
         LaneReader l = lane;
+        if (l == null && peerEntry != 0) {
+            l = attach();
+        }
         if (l != null && takeNext(cq, l)) {
             return true;
         }

@@ -3,6 +3,10 @@ package org.verbena.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
@@ -11,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
+import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
@@ -61,21 +66,40 @@ class FullHeapsTest {
         Session session = new Session(context, context.instance(), Sys.pid(), null, arena,
                 new Session.PeerFiles(context.adapter().file().mapping(), arena.mapping(),
                         context.commons().file().mapping()));
-        long first = session.makeLane(1, SOME_ENTRIES);
+        long first = lane(session, 1, SOME_ENTRIES).address;
         VerbsException e = catchThrowableOfType(VerbsException.class,
-                () -> session.makeLane(2, (int) (LaneLayout.SIZE >>> LaneLayout.ENTRY_SHIFT)));
+                () -> lane(session, 3, (int) (LaneLayout.SIZE >>> LaneLayout.ENTRY_SHIFT)));
         assertThat(e.errno()).isEqualTo(Errno.ENOMEM);
         assertThat(e).hasMessageContaining("make a lane").hasMessageContaining("arena is full");
-        long second = session.makeLane(3, SOME_ENTRIES);
-        assertThat(second).isNotEqualTo(first);
-        session.laneDone(1, true);
-        assertThat(session.makeLane(4, SOME_ENTRIES)).as("the reader may still look at the first one").isNotEqualTo(
-                first);
-        session.laneDone(1, false);
-        assertThat(session.makeLane(5, SOME_ENTRIES)).as("both ends are done").isEqualTo(first);
+        OwnLanes.OwnLane second = lane(session, 5, SOME_ENTRIES);
+        assertThat(second.address).isNotEqualTo(first);
+        session.ownLanes().readerDone(5);
+        assertThat(lane(session, 7, SOME_ENTRIES).address).as("the writer may still write to the second one")
+                .isNotEqualTo(second.address);
+        session.ownLanes().writerDone(second, 0);
+        assertThat(lane(session, 9, SOME_ENTRIES).address).as("both ends are done").isEqualTo(second.address);
+
+        session.ownLanes().writerDone(lane(session, 1, SOME_ENTRIES), 17);
+        OwnLanes.OwnLane again = lane(session, 1, SOME_ENTRIES);
+        assertThat(again.address).as("the reader may still look at the first one").isEqualTo(first);
+        assertThat(again.sent()).as("and expects what follows").isEqualTo(17);
+        session.ownLanes().writerDone(again, 18);
+        session.ownLanes().readerDone(1);
+        assertThat(lane(session, 11, SOME_ENTRIES).address).as("both ends are done").isEqualTo(first);
         session.end("the test is over");
         arena.close();
         context.close();
+    }
+
+    /** A lane to a queue pair whose directory entry says that it is in the connection {@code link}. */
+    private static OwnLanes.OwnLane lane(Session session, long link, int entries) throws VerbsException {
+        MemorySegment entry = Arena.ofAuto().allocate(1L << AdapterLayout.QP_STRIDE_SHIFT, 64);
+        RawMemory.putLong(entry.address() + AdapterLayout.QP_LINK, link);
+        try {
+            return Objects.requireNonNull(session.ownLanes().make(entry.address(), (int) link, link, entries));
+        } finally {
+            Reference.reachabilityFence(entry);
+        }
     }
 
     /**

@@ -122,7 +122,7 @@ class GarbagePoolTest {
                     : Seeds
                             .odd(random));
             default -> {
-                if (RawMemory.getLong(entry(e, q) + AdapterLayout.QP_LANE) != 0) {
+                if (e.lane(q) != 0) {
                     e.setClaim(q, random.nextInt(PoolEnds.RECEIVES), random.nextBoolean() ? some : Seeds.odd(random));
                 }
             }

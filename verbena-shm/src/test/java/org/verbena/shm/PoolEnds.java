@@ -108,11 +108,20 @@ final class PoolEnds implements AutoCloseable {
 
     /** Changes the claim of an entry that a sender has committed. */
     void setClaim(ShmQueuePair from, int index, long claim) throws VerbsException {
-        long lane = RawMemory.getLong(peer.adapter().base() + AdapterLayout.qpEntry(from.number())
-                + AdapterLayout.QP_LANE);
-        // where the peer writes what the owner reads
-        long arena = peer.session("test", owner.instance()).hint(0) - LaneLayout.HINTS;
-        RawMemory.putLong(arena + lane + ((long) index << LaneLayout.ENTRY_SHIFT) + LaneLayout.CLAIM, claim);
+        RawMemory.putLong(arena() + lane(from) + ((long) index << LaneLayout.ENTRY_SHIFT) + LaneLayout.CLAIM, claim);
+    }
+
+    /** Where in the arena the lane of a sender lies; 0 if it has none. */
+    long lane(ShmQueuePair from) throws VerbsException {
+        long pages = RawMemory.getLong(arena() + LaneLayout.HEADER_LANE_PAGES);
+        return (pages & 1L << LaneLayout.lanePage(from.peerNumber())) == 0
+                ? 0
+                : RawMemory.getLong(arena() + LaneLayout.lane(from.peerNumber()) + LaneLayout.LANE_OFFSET);
+    }
+
+    /** Where the peer writes what the owner reads. */
+    private long arena() throws VerbsException {
+        return peer.session("test", owner.instance()).hint(0) - LaneLayout.HINTS;
     }
 
     int send(QueuePair from) {

@@ -98,11 +98,11 @@ final class HostilePeer {
         switch (random.nextInt(6)) {
             case 0 -> words(context, qp, FEW);
             case 1 -> words(context, qp, MANY);
-            case 2 -> lane(session, context, qp);
+            case 2 -> lane(session, qp);
             case 3 -> messages(session);
             case 4 -> flood(session);
             default -> {
-                lane(session, context, qp);
+                lane(session, qp);
                 words(context, qp, FEW);
                 messages(session);
             }
@@ -151,10 +151,10 @@ final class HostilePeer {
     }
 
     /** Commits what nobody has sent. */
-    private void lane(Session session, ShmContext context, QueuePair qp) {
-        long entry = context.adapter().base() + AdapterLayout.qpEntry(qp.number());
-        long offset = RawMemory.getLong(entry + AdapterLayout.QP_LANE);
-        long entries = RawMemory.getLong(entry + AdapterLayout.QP_LANE_ENTRIES);
+    private void lane(Session session, QueuePair qp) {
+        long said = session.ownLanes().entry(((ShmQueuePair) qp).peerNumber());
+        long offset = RawMemory.getLong(said + LaneLayout.LANE_OFFSET);
+        long entries = RawMemory.getLong(said + LaneLayout.LANE_ENTRIES);
         long arena = arena(session).address();
         if (offset == 0) {
             return;
@@ -166,6 +166,10 @@ final class HostilePeer {
             long next = random.nextBoolean() ? index + entries : random.nextInt(500);
             RawMemory.putLong(e + LaneLayout.SECOND_LINE, random.nextInt(4) == 0 ? random.nextLong() : next);
             RawMemory.putLongRelease(e + LaneLayout.COMMIT, next & 0xffffffffL | random.nextLong() << 32);
+            if (random.nextInt(20) == 0) {
+                long at = said + 8L * random.nextInt(8);
+                RawMemory.putLongRelease(at, odd(RawMemory.getLong(at)));
+            }
             if (i % 20 == 0) {
                 pause();
             }

@@ -116,6 +116,20 @@ abstract class ConformanceOverXrc {
     @Nested
     @ParameterizedClass
     @EnumSource
+    class ArrivalOnXrc extends ArrivalConformance {
+        ArrivalOnXrc(Topology topology) {
+            super(ConformanceOverXrc.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return XrcEnd.options(fixture, options);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
     class RegistrationOnXrc extends RegistrationConformance {
         RegistrationOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);

@@ -2,6 +2,7 @@ package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
@@ -72,6 +73,31 @@ abstract class DisconnectConformance extends ConnectionConformance {
             assertReceived(2, 64, got.get(1));
             assertStatus(WcStatus.WR_FLUSH_ERR, 3, got.get(2));
         }
+    }
+
+    /** Who has connected looks only when the other end has left, and its queue pair is gone. */
+    @Test
+    void whatWasSentBeforeDisconnectingIsThereAfterwards() throws Exception {
+        Pair p = pair();
+        p.near.toInit();
+        assertPosted(p.near.postReceives(Op.receive(1).on(0, 64), Op.receive(2).on(64, 64)));
+        InetSocketAddress to = listen(p.far, (r, end) -> {
+            Listening.accept(r, end);
+            assertPosted(end.post(Op.send(7).on(0, 64)));
+            assertStatus(WcStatus.SUCCESS, 7, end.awaitSend());
+            end.connections.removeLast().close();
+            end.qp.close();
+            for (int i = 0; i < 3; i++) {
+                end.toInit(end.queuePair()); // in its place perhaps
+            }
+            return true;
+        });
+        Connection c = connect(p.near, to);
+        p.far.join();
+        awaitDisconnected(c);
+        p.near.awaitState(QueuePairState.ERR);
+        assertReceived(1, 64, p.near.awaitReceive());
+        assertStatus(WcStatus.WR_FLUSH_ERR, 2, p.near.awaitReceive());
     }
 
     @Test

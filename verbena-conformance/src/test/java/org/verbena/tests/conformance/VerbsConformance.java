@@ -178,6 +178,43 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     @Nested
     @ParameterizedClass
     @EnumSource
+    class Arrival extends ArrivalConformance {
+        Arrival(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class ArrivalOfUnreliable extends ArrivalConformance {
+        ArrivalOfUnreliable(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return options.type(QueuePairType.UC);
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
+    class ArrivalInSharedQueues extends ArrivalConformance {
+        ArrivalInSharedQueues(Topology topology) {
+            super(VerbsConformance.this.fixture(), topology);
+        }
+
+        @Override
+        EndOptions adapted(EndOptions options) {
+            return options.sharedReceives();
+        }
+    }
+
+    @Nested
+    @ParameterizedClass
+    @EnumSource
     class Completions extends CompletionConformance {
         Completions(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
