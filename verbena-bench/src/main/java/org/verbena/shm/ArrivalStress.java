@@ -86,7 +86,7 @@ public class ArrivalStress {
         @Actor
         public void receiver(II_Result r) {
             r.r2 = look();
-            pair.receiver.disconnected("the peer disconnected");
+            pair.receiver.disconnected(pair.receiver.linkIdentity(), "the peer disconnected");
             for (int i = 0; i < 4 && r.r2 == 0; i++) {
                 r.r2 = look();
             }
@@ -150,7 +150,7 @@ public class ArrivalStress {
         public void sender(II_Result r) {
             pair.send(1, SendFlags.SIGNALED, 0, 8);
             r.r1 = StressPairs.drain(pair.a.sendCq, 1, 1_000_000_000L);
-            pair.receiver.disconnected("the peer disconnected");
+            pair.receiver.disconnected(pair.receiver.linkIdentity(), "the peer disconnected");
         }
 
         /** The receiver. */

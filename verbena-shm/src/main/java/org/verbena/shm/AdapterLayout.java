@@ -26,6 +26,7 @@ package org.verbena.shm;
  *  48  peer's instance           0
  *  56  pool                      0   int, index + 1 of the pool that receives are taken from; 0: its own ring
  *  60  type                      0   int
+ *  64  peer's queue pair         1   int, its number
  *  96  starving                  1   1: a send waits here for the peer to post a receive, which then signals
  * 112  XRC domain                1   16 bytes, see {@link XrcDomains.Key}; of type XRC_RECV
  * 128  hazard                    2   what the initiator touches now, see {@link Hazard}
@@ -91,6 +92,7 @@ final class AdapterLayout {
     static final long QP_PEER = 48;
     static final long QP_POOL = 56;
     static final long QP_TYPE = 60;
+    static final long QP_PEER_NUMBER = 64;
     static final long QP_STARVING = 96;
     static final long QP_DOMAIN = 112;
     static final long QP_HAZARD = 128;

@@ -83,13 +83,14 @@ final class Attendance implements Engine.Waiting {
         if (sendQueue.isPending() && (isInError() || starving || !applicationPolls)) {
             sendQueue.progress();
         }
+        long connection = qp.linkIdentity(); // first: what follows may be about the next one already
         boolean failed = isInError();
         if (hasWork() || failed && (!qp.peerHasLeft() || qp.receiveSide().isTaking())) {
             return false;
         }
         if (failed) {
             qp.receiveCompletionQueue().signal(qp, true);
-            qp.receiveSide().leftForGood();
+            qp.leftForGood(connection);
         }
         lookedAfter.set(false);
         // a request may have begun to wait, or the queue pair may have failed, just before the flag was cleared

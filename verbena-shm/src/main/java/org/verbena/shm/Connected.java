@@ -1,18 +1,20 @@
 package org.verbena.shm;
 
-/** A queue pair of ours that is connected to one of a session's peer, as the session sees it. */
+/**
+ * A queue pair of ours that is connected to one of a session's peer, as the session sees it. What the session has heard may
+ * be old: a queue pair looks whether it is about the connection that it is in, and acts on it, in one step.
+ */
 interface Connected {
-    /** True if {@code peerView} is the connection that it is in, see {@link Link}. */
-    boolean isLinkedAs(long peerView);
-
     /**
-     * Moves to ERR, whatever the cause; any thread may call. Does nothing unless it is in use.
+     * Moves to ERR if it is in that connection still, and in use; any thread may call.
      *
+     * @param connection identity of its link, see {@link Link}
      * @param event the asynchronous event to raise, or -1
      */
-    void enterError(String reason, int event);
+    void enterError(long connection, String reason, int event);
 
-    void peerDied(String reason);
+    /** The peer of a session has died; does nothing if it is not connected by that session. */
+    void peerDied(Session session, String reason);
 
     /** The protection domains whose memory the peer may have to reach. */
     int[] pds();

@@ -44,7 +44,7 @@ final class ControlMessage {
     static final int POOL_DETACH = 10;
     /** A shared buffer (dma-buf) to map: {id, size, offset in the buffer}, 1 descriptor. */
     static final int MEMORY_DMABUF = 11;
-    /** A datagram ring was made: {key, the reader's link, offset in the arena, bytes}. */
+    /** A datagram ring was made: {key, the reader's QP number, its link, offset in the arena, bytes}. */
     static final int DATAGRAM_RING = 24;
     /** Nothing more will be written to a ring of the sender: {key}. */
     static final int DATAGRAM_END = 25;

@@ -37,12 +37,12 @@ final class DatagramRings {
     // ---- writing
 
     /**
-     * Makes a ring to a queue pair of the peer, known by its link, and tells the peer of it.
+     * Makes a ring to a queue pair of the peer, in the connection that its link says, and tells the peer of it.
      *
      * @param records bytes of all records
      * @param hazard address of the word that is not 0 while somebody writes
      */
-    DatagramWriter make(long link, long records, long hazard) throws VerbsException {
+    DatagramWriter make(int number, long link, long records, long hazard) throws VerbsException {
         String verb = "make a datagram ring to " + session.peerName();
         long bytes = DatagramLayout.RECORDS + records;
         long at = session.takeArena(verb, bytes);
@@ -57,7 +57,7 @@ final class DatagramRings {
             throw new VerbsException(verb, org.verbena.linux.Errno.ECONNRESET, session.peerName() + " has ended");
         }
         writers.put(w.key, w);
-        session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_RING).putLong(w.key).putLong(link)
+        session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_RING).putLong(w.key).putInt(number).putLong(link)
                 .putLong(session.arenaOffset(at)).putLong(bytes), null);
         return w;
     }
@@ -141,6 +141,7 @@ final class DatagramRings {
         switch (m.type()) {
             case ControlMessage.DATAGRAM_RING -> {
                 long key = m.getLong();
+                int number = m.getInt();
                 long link = m.getLong();
                 long offset = m.getLong();
                 long bytes = m.getLong();
@@ -151,7 +152,7 @@ final class DatagramRings {
                         || readers.size() >= MAX_READERS || readers.containsKey(key)) {
                     throw new ProtocolException("a datagram ring lies outside the arena or has a wrong size");
                 }
-                opened(key, link, offset, bytes);
+                opened(key, number, link, offset, bytes);
             }
             case ControlMessage.DATAGRAM_END -> {
                 DatagramReader r = readers.get(m.getLong());
@@ -186,8 +187,8 @@ final class DatagramRings {
         return true;
     }
 
-    private void opened(long key, long link, long offset, long bytes) {
-        ShmQueuePair qp = context.queuePair(Link.number(link));
+    private void opened(long key, int number, long link, long offset, long bytes) {
+        ShmQueuePair qp = context.queuePair(number);
         DatagramReceiver receiver = qp == null ? null : qp.datagramReceiver();
         if (receiver == null) {
             tellDone(key);

@@ -123,7 +123,7 @@ final class Destination {
     /** The destination has come, or is another one than before; what it says is read once and checked. */
     private int open(Session s, long l) {
         close();
-        if ((l & 1) == 0 || Link.number(l) != number
+        if ((l & 1) == 0 || RawMemory.getInt(entry + AdapterLayout.QP_NUMBER) != number
                 || RawMemory.getInt(entry + AdapterLayout.QP_TYPE) != QueuePairType.UD
                 || System.nanoTime() - pauseUntil < 0) {
             return LOST;
@@ -165,14 +165,14 @@ final class Destination {
 
     private DatagramWriter make(Session s, long meant, long bytes) throws VerbsException {
         try {
-            return s.rings().make(meant, bytes, hazard);
+            return s.rings().make(number, meant, bytes, hazard);
         } catch (VerbsException e) {
             if (e.errno() != Errno.ENOMEM) {
                 throw e;
             }
             all.sweep(); // rings to destinations that have gone are kept until the table grows
             s.rings().sweep(); // and those of other queue pairs too
-            return s.rings().make(meant, bytes, hazard);
+            return s.rings().make(number, meant, bytes, hazard);
         }
     }
 

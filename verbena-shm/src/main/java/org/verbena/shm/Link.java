@@ -3,32 +3,24 @@ package org.verbena.shm;
 import org.verbena.verbs.AccessFlags;
 
 /**
- * The word by which a queue pair says that it takes requests: {@code number:24 | peer's number:24 | access:8 | epoch:7 |
- * 1}. The epoch grows each time the queue pair is connected, so that a request for an earlier connection never lands in
- * a later one.
+ * The word by which a queue pair says that it takes requests: {@code connection:48 | access:8 | 0:7 | 1}. Each connection of
+ * a context has a number of its own, which never comes again: so nothing that is meant for an earlier connection, of this or
+ * another queue pair, ever touches a later one.
  */
 final class Link {
     /** The bits that an initiator expects to be unchanged; access may change in between. */
     static final long IDENTITY = ~0xff00L;
 
+    private static final int CONNECTION_SHIFT = 16;
     private static final int FLUSH = AccessFlags.FLUSH_GLOBAL | AccessFlags.FLUSH_PERSISTENT;
     /** The rights to flush lie where those that only a region has would be. */
     private static final int FLUSH_SHIFT = 3;
 
     private Link() {}
 
-    static long of(int number, int peerNumber, int access, int epoch) {
+    static long of(long connection, int access) {
         int rights = access & 0x1f | (access & FLUSH) >> FLUSH_SHIFT;
-        return (long) (number & 0xffffff) << 40 | (long) (peerNumber & 0xffffff) << 16 | (long) rights << 8
-                | (long) (epoch & 0x7f) << 1 | 1;
-    }
-
-    static int number(long link) {
-        return (int) (link >>> 40) & 0xffffff;
-    }
-
-    static int peerNumber(long link) {
-        return (int) (link >>> 16) & 0xffffff;
+        return connection << CONNECTION_SHIFT | (long) rights << 8 | 1;
     }
 
     /** The rights to read, write and use atomics. */

@@ -1,5 +1,7 @@
 package org.verbena.shm;
 
+import java.lang.invoke.VarHandle;
+
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
@@ -56,9 +58,11 @@ final class OwnEntry {
         RawMemory.putLongRelease(address + AdapterLayout.QP_LINK, link);
     }
 
-    /** A connection to a peer begins. */
-    void setPeer(long instance) {
+    /** A connection to a peer begins; until the link is set nobody is to look. */
+    void setPeer(long instance, int number) {
+        VarHandle.releaseFence(); // who sees this sees that the last link was withdrawn
         RawMemory.putLong(address + AdapterLayout.QP_PEER, instance);
+        RawMemory.putInt(address + AdapterLayout.QP_PEER_NUMBER, number);
     }
 
     void setRnrTimer(int code) {

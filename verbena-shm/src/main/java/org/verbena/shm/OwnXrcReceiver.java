@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +34,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
     private QueuePairAttributes attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
     private @Nullable Session session;
     private volatile long link;
-    private int peerNumber;
-    private int epoch;
+    private long connection;
     private boolean closed;
 
     OwnXrcReceiver(ShmContext context, String verb, XrcDomains.Key domain, Observer first) throws VerbsException {
@@ -44,7 +44,6 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
         try {
             number = context.xrc().number(verb, ReadySet.index(taken));
             own = new OwnEntry(context.adapter().qpEntry(number));
-            epoch = taken >>> 12; // an earlier one of the same number had others
         } catch (VerbsException e) {
             context.giveQueuePairNumber(taken);
             throw e;
@@ -123,7 +122,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
             QueuePairValues.check(describe(), ShmDevice.NAME, a, ShmDevice.MAX_READS);
             switch (to) {
                 case RESET -> reset();
-                case ERR -> enterError("moved to ERR by an application", -1);
+                case ERR -> enterError(() -> true, "moved to ERR by an application", -1);
                 default -> move(verb, from, to, a, s);
             }
         }
@@ -144,12 +143,12 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
             state = to;
             s = session;
             if (to.receives() && s != null) {
-                link = Link.of(number, peerNumber, attributes.accessFlags(), epoch);
+                link = Link.of(connection, attributes.accessFlags());
                 own.setLink(link);
             }
         }
         if (s != null && s.isDead()) {
-            peerDied("the peer has ended");
+            peerDied(s, "the peer has ended");
         }
         if (to == QueuePairState.SQD && from != QueuePairState.SQD && a.sqdAsyncNotify()) {
             raise(AsyncEventType.SQ_DRAINED, ""); // it sends nothing
@@ -160,10 +159,9 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
         leave();
         synchronized (stateLock) {
             session = s;
-            peerNumber = peer;
-            epoch++;
+            connection = context.nextConnection();
             errorReason = "";
-            own.setPeer(s.peerInstance());
+            own.setPeer(s.peerInstance(), peer);
         }
         s.add(this);
     }
@@ -182,8 +180,10 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
         Session s = session;
         if (s != null) {
             s.remove(this);
-            session = null;
-            link = 0;
+            synchronized (stateLock) {
+                session = null;
+                link = 0;
+            }
         }
     }
 
@@ -194,14 +194,14 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
     // ---- for the session
 
     @Override
-    public boolean isLinkedAs(long peerView) {
-        return link != 0 && (link & Link.IDENTITY) == peerView;
+    public void enterError(long of, String reason, int event) {
+        enterError(() -> link != 0 && (link & Link.IDENTITY) == of, reason, event);
     }
 
-    @Override
-    public void enterError(String reason, int event) {
+    /** Moves to ERR if the condition holds, which is asked for under the lock, and it is in use. */
+    private void enterError(BooleanSupplier condition, String reason, int event) {
         synchronized (stateLock) {
-            if (state == QueuePairState.ERR || state == QueuePairState.RESET) {
+            if (state == QueuePairState.ERR || state == QueuePairState.RESET || !condition.getAsBoolean()) {
                 return;
             }
             errorReason = reason;
@@ -214,8 +214,8 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
     }
 
     @Override
-    public void peerDied(String reason) {
-        enterError(reason, AsyncEventType.QP_FATAL);
+    public void peerDied(Session s, String reason) {
+        enterError(() -> session == s, reason, AsyncEventType.QP_FATAL);
     }
 
     /** None: memory is reached through the shared receive queues. */

@@ -1,5 +1,7 @@
 package org.verbena.shm;
 
+import java.lang.invoke.VarHandle;
+
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
@@ -30,11 +32,11 @@ final class Remote {
     final long hint;
     final int channel;
 
-    private Remote(Session session, long entry, long link) throws ProtocolException {
+    private Remote(Session session, long entry, int number, long link) throws ProtocolException {
         this.session = session;
         this.entry = entry;
+        this.number = number;
         this.link = link & Link.IDENTITY;
-        number = Link.number(link);
         pd = RawMemory.getInt(entry + AdapterLayout.QP_PD);
         long offset = RawMemory.getLong(entry + AdapterLayout.QP_RING);
         entries = RawMemory.getInt(entry + AdapterLayout.QP_RING_ENTRIES);
@@ -70,12 +72,27 @@ final class Remote {
             throws ProtocolException {
         long entry = session.peerBase() + AdapterLayout.qpEntry(peerNumber);
         long link = RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK);
-        if ((link & 1) == 0 || Link.number(link) != peerNumber || Link.peerNumber(link) != number
+        if ((link & 1) == 0 || RawMemory.getInt(entry + AdapterLayout.QP_NUMBER) != peerNumber
+                || RawMemory.getInt(entry + AdapterLayout.QP_PEER_NUMBER) != number
                 || RawMemory.getLong(entry + AdapterLayout.QP_PEER) != session.ownInstance()
                 || RawMemory.getInt(entry + AdapterLayout.QP_TYPE) != type) {
             return null;
         }
-        return new Remote(session, entry, link);
+        try {
+            Remote r = new Remote(session, entry, peerNumber, link);
+            return isStill(entry, link) ? r : null;
+        } catch (ProtocolException e) {
+            if (isStill(entry, link)) {
+                throw e;
+            }
+            return null; // some of it was read while another queue pair took the entry
+        }
+    }
+
+    /** True if all that was read since the link was is of that connection. */
+    private static boolean isStill(long entry, long link) {
+        VarHandle.acquireFence();
+        return ((RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK) ^ link) & Link.IDENTITY) == 0;
     }
 
     /** The XRC domain of the far end, which is of type XRC_RECV. */

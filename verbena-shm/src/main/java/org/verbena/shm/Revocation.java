@@ -34,7 +34,7 @@ final class Revocation {
             }
         }
         for (PoolGuest g : guests) {
-            Inside peer = new Inside(null, g.session(), g.entry(), g.hazard());
+            Inside peer = new Inside(null, 0, g.session(), g.entry(), g.hazard());
             if (peer.isIn(regions)) {
                 inside.add(peer);
             }
@@ -42,7 +42,7 @@ final class Revocation {
         for (ShmQueuePair qp : queuePairs) {
             long own = qp.own().hazard();
             if (own != 0) {
-                inside.add(new Inside(qp, null, 0, own));
+                inside.add(new Inside(qp, qp.linkIdentity(), null, 0, own));
             }
             Session s = qp.session();
             if (s != null) {
@@ -76,21 +76,23 @@ final class Revocation {
      * Somebody inside a transfer of a queue pair: this process, or its peer.
      *
      * @param qp our queue pair; null for a {@link PoolGuest}
+     * @param connection that our queue pair was in then, see {@link Link}
      * @param session the peer's session; null for this process
      * @param peerEntry address of the peer's directory entry
      * @param word the hazard word that was seen
      */
-    record Inside(@Nullable ShmQueuePair qp, @Nullable Session session, long peerEntry, long word) {
+    record Inside(@Nullable ShmQueuePair qp, long connection, @Nullable Session session, long peerEntry, long word) {
         /** The peer of a queue pair, as it is now. */
         static Inside peerOf(ShmQueuePair qp, Session s) {
             long entry = qp.peer().address(s);
-            return new Inside(qp, s, entry, RawMemory.getLongAcquire(entry + AdapterLayout.QP_HAZARD));
+            return new Inside(qp, qp.linkIdentity(), s, entry, RawMemory.getLongAcquire(entry
+                    + AdapterLayout.QP_HAZARD));
         }
 
         /** It does not leave: our queue pair, if one is concerned, fails. */
         void fail(String reason) {
             if (qp != null) {
-                qp.enterError(reason, -1);
+                qp.enterError(connection, reason, -1);
             }
         }
 

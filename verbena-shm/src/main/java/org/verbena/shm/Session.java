@@ -306,9 +306,7 @@ final class Session {
                     throw new ProtocolException("event " + event + " is not the peer's to raise");
                 }
                 for (Connected qp : queuePairs) {
-                    if (qp.isLinkedAs(link)) {
-                        qp.enterError(text, event);
-                    }
+                    qp.enterError(link, text, event);
                 }
             }
             default -> {
@@ -329,7 +327,7 @@ final class Session {
             outbox.clear();
         }
         for (Connected qp : queuePairs) {
-            qp.peerDied(reason);
+            qp.peerDied(this, reason);
         }
         pools.end();
         receivers.end();

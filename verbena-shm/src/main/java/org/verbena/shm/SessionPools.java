@@ -116,7 +116,7 @@ final class SessionPools {
             if (s.pool == pool) {
                 long h = s.guest.hazard();
                 if (h != 0) {
-                    context.memories().linger(new Revocation.Inside(null, session, s.guest.entry(), h));
+                    context.memories().linger(new Revocation.Inside(null, 0, session, s.guest.entry(), h));
                 }
                 all.remove();
                 session.memories().unshare(pool.pd());

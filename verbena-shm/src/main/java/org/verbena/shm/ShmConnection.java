@@ -9,13 +9,21 @@ final class ShmConnection extends QueuedConnection {
     private final ShmConnectionManager manager;
     private final ShmConnectionManager.Half half;
     private final ShmQueuePair qp;
+    /** Of the queue pair, which may be in another one since. */
+    private final long link;
 
-    ShmConnection(ShmConnectionManager manager, ShmConnectionManager.Half half, ShmQueuePair qp, byte[] privateData)
-            throws VerbsException {
+    /**
+     * Makes one.
+     *
+     * @param link identity of the queue pair's connection, see {@link Link}
+     */
+    ShmConnection(ShmConnectionManager manager, ShmConnectionManager.Half half, ShmQueuePair qp, long link,
+            byte[] privateData) throws VerbsException {
         super(qp, privateData);
         this.manager = manager;
         this.half = half;
         this.qp = qp;
+        this.link = link;
     }
 
     void established() {
@@ -34,9 +42,9 @@ final class ShmConnection extends QueuedConnection {
     void ended(String reason) {
         end(ConnectionEvent.DISCONNECTED, reason, () -> {
             if (half.session.isDead()) {
-                qp.enterError(reason, -1);
+                qp.enterError(link, reason, -1);
             } else {
-                qp.disconnected(reason);
+                qp.disconnected(link, reason);
             }
         });
     }
@@ -48,7 +56,7 @@ final class ShmConnection extends QueuedConnection {
 
     @Override
     protected void disconnectBoth() {
-        qp.disconnected("disconnected");
+        qp.disconnected(link, "disconnected");
         manager.disconnected(half);
     }
 }

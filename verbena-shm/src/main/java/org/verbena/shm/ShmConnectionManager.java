@@ -169,8 +169,8 @@ final class ShmConnectionManager extends ConnectionManager {
                     .putBytes(parameters.privateData()), null);
             failIfDead(half);
             Answer a = Control.get(verb, half.answer, left(deadline), () -> "the peer has not accepted yet");
-            ready(own, s, new Retries(parameters.retryCount(), a.rnrRetry), a.queuePair, parameters);
-            ShmConnection c = new ShmConnection(this, half, own, a.privateData);
+            long link = ready(own, s, new Retries(parameters.retryCount(), a.rnrRetry), a.queuePair, parameters);
+            ShmConnection c = new ShmConnection(this, half, own, link, a.privateData);
             half.connection = c;
             s.send(new ControlMessage.Writer(ControlMessage.CM_READY).putLong(id), null);
             context.adopt(c);
@@ -216,8 +216,8 @@ final class ShmConnectionManager extends ConnectionManager {
         return own;
     }
 
-    /** Moves a queue pair to RTS towards the peer's. */
-    private static void ready(ShmQueuePair qp, Session s, Retries retries, int peer, ConnectionParameters p)
+    /** Moves a queue pair to RTS towards the peer's; answers the identity of the connection, see {@link Link}. */
+    private static long ready(ShmQueuePair qp, Session s, Retries retries, int peer, ConnectionParameters p)
             throws VerbsException {
         if (qp.state() == QueuePairState.RESET) {
             qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(p.accessFlags())
@@ -233,7 +233,9 @@ final class ShmConnectionManager extends ConnectionManager {
                     .maxReadAtomic(p.initiatorDepth());
         }
         qp.modify(receiving.build());
+        long link = qp.linkIdentity();
         qp.modify(sending.build());
+        return link;
     }
 
     /** Accepts a request, for {@link ShmConnectionRequest}. */
@@ -247,8 +249,8 @@ final class ShmConnectionManager extends ConnectionManager {
             if (half.answer.isCompletedExceptionally()) {
                 Control.get(verb, half.answer, Duration.ZERO, () -> "");
             }
-            ready(own, half.session, retries, peerQueuePair, parameters);
-            ShmConnection c = new ShmConnection(this, half, own, privateData);
+            long link = ready(own, half.session, retries, peerQueuePair, parameters);
+            ShmConnection c = new ShmConnection(this, half, own, link, privateData);
             half.connection = c;
             half.session.send(new ControlMessage.Writer(ControlMessage.CM_REPLY).putLong(half.id).putInt(own.number())
                     .putInt(parameters.rnrRetry()).putBytes(parameters.privateData()), null);
@@ -256,7 +258,7 @@ final class ShmConnectionManager extends ConnectionManager {
                 Control.get(verb, half.answer, parameters.timeout(), () -> "the peer is not ready yet");
             } catch (VerbsException e) {
                 c.abandonConnection();
-                own.enterError("the connection was not established: " + e.getMessage(), -1);
+                own.enterError(link, "the connection was not established: " + e.getMessage(), -1);
                 throw e;
             }
             context.adopt(c);

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +75,7 @@ final class ShmContext extends Context {
     private final Runnable endLooks;
     private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Memories memories;
+    private final AtomicLong connections = new AtomicLong();
     private final AtomicInteger nextChannel = new AtomicInteger();
     private final AtomicInteger nextThreadDomain = new AtomicInteger();
 
@@ -402,6 +404,11 @@ final class ShmContext extends Context {
             queuePairGenerations[index] = generation;
             return generation << 12 | index;
         }
+    }
+
+    /** The number of a new connection, see {@link Link}. */
+    long nextConnection() {
+        return connections.incrementAndGet();
     }
 
     void giveQueuePairNumber(int number) {

@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +54,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
     private volatile @Nullable Session session;
     private volatile int peerNumber;
     private volatile long link;
-    private int epoch;
+    private long connection;
     /** The poller's, if both kinds complete on one queue. */
     private boolean sendFirst;
     /** A message has come since one was sent: a hint from who polls to who posts, without care. */
@@ -156,14 +157,14 @@ final class ShmQueuePair extends QueuePair implements Connected {
             return;
         }
         if (to == QueuePairState.ERR) {
-            toError("moved to ERR by the application", -1, false);
+            toError(() -> true, "moved to ERR by the application", -1, false);
             return;
         }
         if (from == QueuePairState.INIT && to == QueuePairState.RTR) {
             if (datagramReceiver == null) {
                 connect(a);
             } else {
-                epoch++;
+                connection = context.nextConnection();
                 errorReason = "";
                 receiveQueue.connect(0);
             }
@@ -180,7 +181,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
             }
             setState(to);
             if (to.receives()) {
-                link = Link.of(number, peerNumber, attributes.accessFlags(), epoch);
+                link = Link.of(connection, attributes.accessFlags());
                 if (datagramReceiver != null) {
                     datagramReceiver.open(link);
                 }
@@ -197,7 +198,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         }
         Session s = session;
         if (s != null && s.isDead()) {
-            peerDied("the peer has ended");
+            peerDied(s, "the peer has ended");
         }
     }
 
@@ -225,13 +226,15 @@ final class ShmQueuePair extends QueuePair implements Connected {
     private void connect(QueuePairAttributes a) throws VerbsException {
         Session s = context.session("connect " + describe(), ShmContext.destination(describe(), a).low());
         s.bells().reach("connect " + describe(), 0);
-        session = s;
+        synchronized (stateLock) {
+            session = s;
+            departure.nobodyLeft();
+        }
         peerNumber = a.destinationQueuePair();
-        epoch++;
+        connection = context.nextConnection();
         errorReason = "";
-        departure.nobodyLeft();
         waitBudget.refill();
-        own.setPeer(s.peerInstance());
+        own.setPeer(s.peerInstance(), peerNumber);
         ShownObjects.setPeer(counters, peerNumber, s.peerPid());
         receiveCounts.connected(s);
         FlightEvents.connected(ShmDevice.NAME, number, peerNumber, s.peerPid());
@@ -253,25 +256,38 @@ final class ShmQueuePair extends QueuePair implements Connected {
         return sendQueue.bindWindow(wrId, flags, ((ShmMemoryWindow) window).window(), region, address, length, access);
     }
 
+    /** For what is found out by who posts or polls, or by an object that the queue pair has: in whatever connection it is. */
+    void enterError(String reason, int event) {
+        toError(() -> true, reason, event, true);
+    }
+
     @Override
-    public void enterError(String reason, int event) {
-        if (event == AsyncEventType.QP_ACCESS_ERR || event == AsyncEventType.QP_REQ_ERR) {
-            receiveCounts.refused(event);
-        }
-        toError(reason, event, true);
-    }
-
-    /** An application has ended the connection, this one or the peer's: no error of the queue pair. */
-    void disconnected(String reason) {
-        toError(reason, -1, false);
-    }
-
-    private void toError(String reason, int event, boolean byItself) {
+    public void enterError(long of, String reason, int event) {
         synchronized (stateLock) {
-            if (state == QueuePairState.ERR || state == QueuePairState.RESET) {
+            if (isIn(of) && (event == AsyncEventType.QP_ACCESS_ERR || event == AsyncEventType.QP_REQ_ERR)) {
+                receiveCounts.refused(event);
+            }
+        }
+        toError(() -> isIn(of), reason, event, true);
+    }
+
+    /** An application has ended that connection, this one or the peer's: no error of the queue pair. */
+    void disconnected(long of, String reason) {
+        toError(() -> isIn(of), reason, -1, false);
+    }
+
+    private boolean isIn(long of) {
+        return of != 0 && linkIdentity() == of;
+    }
+
+    /** Moves to ERR if the condition holds, which is asked for under the lock. */
+    private void toError(BooleanSupplier condition, String reason, int event, boolean byItself) {
+        PeerDeparture.Look look;
+        synchronized (stateLock) {
+            if (state == QueuePairState.ERR || state == QueuePairState.RESET || !condition.getAsBoolean()) {
                 return;
             }
-            departure.begins();
+            look = departure.begins();
             errorReason = reason; // first: who sees the state finds the reason
             setState(QueuePairState.ERR);
             own.setLink(0);
@@ -280,7 +296,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
             context.count(SamplePoint.DEVICE_QP_ERRORS);
             FlightEvents.broken(ShmDevice.NAME, number, reason);
         }
-        departure.settle();
+        look.settle();
         if (event >= 0) {
             context.raise(AsyncEvent.builder(event, this).detail(reason).build());
         }
@@ -309,14 +325,21 @@ final class ShmQueuePair extends QueuePair implements Connected {
     }
 
     @Override
-    public void peerDied(String reason) {
-        departure.peerDied();
+    public void peerDied(Session s, String reason) {
+        synchronized (stateLock) {
+            if (session != s) {
+                return; // it is connected elsewhere by now
+            }
+            departure.peerDied();
+            if (type() != QueuePairType.UC) {
+                unanswered.set(sendQueue.isPending());
+            }
+        }
         receiveQueue.peerDied();
         if (type() == QueuePairType.UC) {
             return; // nobody notices
         }
-        unanswered.set(sendQueue.isPending());
-        enterError(reason, AsyncEventType.QP_FATAL);
+        toError(() -> session == s, reason, AsyncEventType.QP_FATAL, true);
         lookAfter();
     }
 
@@ -326,15 +349,16 @@ final class ShmQueuePair extends QueuePair implements Connected {
     }
 
     private void reset() throws VerbsException {
+        PeerDeparture.Look look;
         synchronized (stateLock) {
             if (state == QueuePairState.RESET) {
                 return;
             }
-            departure.begins();
+            look = departure.begins();
             own.setLink(0);
             setState(QueuePairState.ERR);
         }
-        if (!departure.await()) {
+        if (!look.await()) {
             throw new VerbsException("modify " + describe(), Errno.EBUSY,
                     peerName() + " is stopped in the middle of a transfer: continue or end it first");
         }
@@ -365,9 +389,11 @@ final class ShmQueuePair extends QueuePair implements Connected {
         receiveCounts.disconnected();
         s.remove(this);
         s.tellLaneDone(linkIdentity());
-        session = null;
         FlightEvents.disconnected(ShmDevice.NAME, number, peerNumber, s.peerPid());
-        link = 0;
+        synchronized (stateLock) {
+            session = null;
+            link = 0;
+        }
         peerNumber = 0;
         ShownObjects.setPeer(counters, 0, 0);
         receiveCq.connectionsChanged();
@@ -375,12 +401,13 @@ final class ShmQueuePair extends QueuePair implements Connected {
 
     @Override
     protected void implClose() {
+        PeerDeparture.Look look;
         synchronized (stateLock) {
-            departure.begins();
+            look = departure.begins();
             setState(QueuePairState.ERR);
             own.setLink(0);
         }
-        boolean left = departure.await();
+        boolean left = look.await();
         if (datagramReceiver != null) {
             context.multicast().detachAll(this);
         }
@@ -470,11 +497,6 @@ final class ShmQueuePair extends QueuePair implements Connected {
         return session;
     }
 
-    @Override
-    public boolean isLinkedAs(long peerView) {
-        return link != 0 && linkIdentity() == peerView;
-    }
-
     int peerNumber() {
         return peerNumber;
     }
@@ -548,6 +570,15 @@ final class ShmQueuePair extends QueuePair implements Connected {
     String peerName() {
         Session s = session;
         return s == null ? "the peer" : s.peerName();
+    }
+
+    /** That connection has failed, and the peer has left it: says so where the receives are others' too. */
+    void leftForGood(long of) {
+        synchronized (stateLock) {
+            if (state == QueuePairState.ERR && linkIdentity() == of) {
+                receiveQueue.leftForGood();
+            }
+        }
     }
 
     /** Something waits, or has failed: the engine goes on with it if the application does not. */

@@ -47,7 +47,7 @@ final class XrcTargets {
 
     InboxSends sends(RemotePool pool, Remote receiver) {
         return new InboxSends(pool, buffers, remoteAccess, receiveCopy, entry + AdapterLayout.QP_HELD,
-                qp.instance(), qp.number(), Link.number(receiver.link));
+                qp.instance(), qp.number(), receiver.number);
     }
 
     /** The queue of that number, which becomes the one that is sent to. */

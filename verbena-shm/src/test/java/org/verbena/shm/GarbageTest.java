@@ -132,7 +132,9 @@ class GarbageTest {
             for (int i = 0; i < 12; i++) {
                 RawMemory.putLong(entry + 8L * i, random.nextInt(3) == 0 ? Seeds.odd(random) : random.nextInt(5));
             }
-            RawMemory.putLong(entry, random.nextInt(8) == 0 ? Seeds.odd(random) : Link.of(PEER, NUMBER, 15, 1));
+            RawMemory.putLong(entry, random.nextInt(8) == 0 ? Seeds.odd(random) : Link.of(1, 15));
+            RawMemory.putInt(entry + AdapterLayout.QP_NUMBER, random.nextInt(8) == 0 ? 1 : PEER);
+            RawMemory.putInt(entry + AdapterLayout.QP_PEER_NUMBER, random.nextInt(8) == 0 ? 1 : NUMBER);
             RawMemory.putLong(entry + AdapterLayout.QP_PEER, random.nextInt(8) == 0 ? 1 : session.ownInstance());
             RawMemory.putInt(entry + AdapterLayout.QP_TYPE, random.nextInt(8) == 0 ? 1 : QueuePairType.RC);
             if (random.nextBoolean()) {

@@ -30,21 +30,20 @@ class WordsTest {
     }
 
     @Test
-    void aLinkCarriesBothNumbersAndAccessAndIsOdd() {
+    void aLinkCarriesAConnectionAndAccessAndIsOdd() {
         Seeds.each(1000, random -> {
-            int number = random.nextInt(1 << 24);
-            int peer = random.nextInt(1 << 24);
+            long connection = random.nextLong(1L << 48);
             int access = random.nextInt(32);
             int flush = random.nextInt() & (AccessFlags.FLUSH_GLOBAL | AccessFlags.FLUSH_PERSISTENT);
-            int epoch = random.nextInt();
-            long link = Link.of(number, peer, access | flush, epoch);
-            assertThat(Link.number(link)).isEqualTo(number);
-            assertThat(Link.peerNumber(link)).isEqualTo(peer);
+            long link = Link.of(connection, access | flush);
             assertThat(Link.access(link)).isEqualTo(access);
             assertThat(Link.flushAccess(link)).isEqualTo(flush);
             assertThat(link & 1).isEqualTo(1);
-            assertThat(link & Link.IDENTITY).isEqualTo(Link.of(number, peer, ~access, epoch) & Link.IDENTITY);
-            assertThat(link & Link.IDENTITY).isNotEqualTo(Link.of(number, peer, access, epoch + 1) & Link.IDENTITY);
+            assertThat(link & Link.IDENTITY).isEqualTo(Link.of(connection, ~access) & Link.IDENTITY);
+            for (int bit = 0; bit < 48; bit++) {
+                assertThat(link & Link.IDENTITY).isNotEqualTo(Link.of(connection ^ 1L << bit, access)
+                        & Link.IDENTITY);
+            }
         });
     }
 

@@ -226,8 +226,12 @@ final class HostilePeer {
             case 6 -> new ControlMessage.Writer(16 + random.nextInt(6)).putLong(odd(2)).putInt(random.nextInt(3))
                     .segment();
             case 7 -> new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(random.nextInt(3)).segment();
-            case 8 -> new ControlMessage.Writer(ControlMessage.DATAGRAM_RING + random.nextInt(4)).putLong(odd(2))
-                    .putLong(odd(2)).putLong(odd(4096)).putLong(odd(69632)).segment();
+            case 8 -> random.nextBoolean()
+                    ? new ControlMessage.Writer(ControlMessage.DATAGRAM_RING).putLong(odd(2)).putInt(random.nextInt(
+                            1 << 24))
+                            .putLong(odd(1)).putLong(odd(LaneLayout.HEAP)).putLong(odd(69632)).segment()
+                    : new ControlMessage.Writer(ControlMessage.DATAGRAM_RING + random.nextInt(4)).putLong(odd(2))
+                            .putLong(odd(2)).putLong(odd(4096)).putLong(odd(69632)).segment();
             case 9 -> new ControlMessage.Writer(ControlMessage.POOL_ATTACH + random.nextInt(3)).putInt(random.nextInt())
                     .putInt(random.nextInt(3)).putLong(odd(0)).putLong(odd(0)).segment();
             case 10 -> new ControlMessage.Writer(ControlMessage.XRC_OPEN + random.nextInt(6)).putLong(odd(1)).putLong(
