@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -38,10 +39,12 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
     /** With many queue pairs, one poll in so many looks at one in turn first; one less than a power of two. */
     private static final int IN_TURN = 15;
     private static final VarHandle ARMED;
+    private static final VarHandle INSIDE;
 
     static {
         try {
             ARMED = MethodHandles.lookup().findVarHandle(ShmCompletionQueue.class, "armed", long.class);
+            INSIDE = MethodHandles.lookup().findVarHandle(ShmCompletionQueue.class, "inside", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -68,6 +71,10 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
     /** How many are left of that. */
     private int lookAt;
     private int polls;
+    /** Not 0 while a poll goes on, and another number each time. */
+    @SuppressWarnings("unused") // INSIDE
+    private long inside;
+    private long entered;
     /** Completions, and polls that found none; the poller's. */
     private long polled;
     private long foundNothing;
@@ -208,6 +215,18 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
         pools = PoolSources.without(pools, pool);
     }
 
+    /** Waits until no poll goes on that began before; after a {@code membarrier}, and not from a poll. */
+    void awaitPoller() {
+        long then = (long) INSIDE.getAcquire(this);
+        for (int round = 0; then != 0 && (long) INSIDE.getAcquire(this) == then; round++) {
+            if (round < 1000) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(50_000);
+            }
+        }
+    }
+
     @Override
     public int cqe() {
         return cqe;
@@ -286,8 +305,15 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
 
     @Override
     public int nextPoll() {
-        PoolSources p = pools;
-        int answer = p == null ? pollQueuePairs() : pollBoth(p);
+        INSIDE.setOpaque(this, ++entered);
+        VarHandle.releaseFence(); // as in Hazard: the look at the queue pairs stays behind
+        int answer;
+        try {
+            PoolSources p = pools;
+            answer = p == null ? pollQueuePairs() : pollBoth(p);
+        } finally {
+            INSIDE.setRelease(this, 0L);
+        }
         if (ShownObjects.COUNTING && answer != 0) {
             RawMemory.putLong(cells, Long.BYTES, ++foundNothing);
         }

@@ -7,6 +7,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.Membarrier;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.Gid;
@@ -362,6 +363,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
             throw new VerbsException("modify " + describe(), Errno.EBUSY,
                     peerName() + " is stopped in the middle of a transfer: continue or end it first");
         }
+        hideFromPollers();
         leave(true);
         synchronized (stateLock) {
             setState(QueuePairState.RESET);
@@ -372,6 +374,17 @@ final class ShmQueuePair extends QueuePair implements Connected {
         // not under the lock, for it waits for whoever executes a request, and that one may need the lock
         sendQueue.reset();
         receiveQueue.reset();
+        sendCq.add(this);
+        receiveCq.add(this);
+    }
+
+    /** When it returns no poll looks at this queue pair, nor will one: the lane and all else may become others'. */
+    private void hideFromPollers() {
+        sendCq.remove(this);
+        receiveCq.remove(this);
+        Membarrier.globalExpedited(); // who polls from here on sees that it is gone, or is seen
+        sendCq.awaitPoller();
+        receiveCq.awaitPoller();
     }
 
     /** Gives up the connection; {@code left} if no peer is inside any more. */
@@ -416,8 +429,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
         if (!left && s != null) {
             context.memories().linger(Revocation.Inside.peerOf(this, s));
         }
-        sendCq.remove(this);
-        receiveCq.remove(this);
+        hideFromPollers();
         leave(left);
         if (srq == null) {
             context.remove(this);

@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -48,7 +50,8 @@ class StaleNewsTest {
         final ShmQueuePair qp;
 
         Side(int type) throws VerbsException {
-            qp = (ShmQueuePair) pd.createQueuePair(QueuePairInitAttributes.builder(sent, received).type(type).build());
+            qp = (ShmQueuePair) pd.createQueuePair(QueuePairInitAttributes.builder(sent, received).type(type)
+                    .maxReceiveWr(4).build());
         }
 
         private static ShmContext open() throws VerbsException {
@@ -203,6 +206,46 @@ class StaleNewsTest {
             first.close();
             second.close();
             assertTraffic(b, a);
+        }
+    }
+
+    /** Another thread polls all the time, also while the queue pair leaves a connection and enters the next. */
+    @Test
+    @Timeout(3600)
+    void connectionsInTurnWhileSomebodyPolls() throws Exception {
+        int cycles = Boolean.getBoolean("verbena.thorough") ? 1_000_000 : 2000;
+        AtomicInteger received = new AtomicInteger();
+        AtomicBoolean over = new AtomicBoolean();
+        Thread poller = Thread.ofPlatform().start(() -> {
+            while (!over.get()) {
+                if (b.received.startPoll() == 0) {
+                    if (b.received.status() == WcStatus.SUCCESS) {
+                        received.incrementAndGet();
+                    }
+                    b.received.endPoll();
+                }
+            }
+        });
+        try {
+            for (int i = 1; i <= cycles; i++) {
+                connect(a, b);
+                assertThat(b.qp.receiveQueue().post(1, b.memory, 0, 64)).isZero();
+                assertThat(b.qp.receiveQueue().post(2, b.memory, 0, 64)).isZero();
+                assertThat(a.qp.sendQueue().postSend(1, SendFlags.SIGNALED, a.memory, 0, 16)).isZero();
+                assertThat(status(a.sent)).isEqualTo("SUCCESS");
+                long end = System.nanoTime() + LIMIT_NANOS;
+                while (received.get() < i) {
+                    assertThat(System.nanoTime() - end).as("message %s is lost", i).isNegative();
+                    Thread.onSpinWait();
+                }
+                if (i % 2 == 0) {
+                    b.to(QueuePairState.ERR);
+                }
+            }
+            assertThat(received.get()).isEqualTo(cycles);
+        } finally {
+            over.set(true);
+            poller.join();
         }
     }
 
