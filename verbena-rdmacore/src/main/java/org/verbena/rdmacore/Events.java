@@ -134,13 +134,20 @@ final class Events implements Runnable {
                 throw e;
             }
             int type = s.getInt(Layout.EVENT_TYPE);
-            VerbsObject element = isOfPort(type) ? null : context.object(s.getLong(0));
-            AsyncEvent event = element == null
-                    ? AsyncEvent.builder(type, context).detail(isOfPort(type) ? "port " + s.getInt(0) : "").build()
-                    : AsyncEvent.builder(type, element).build();
+            VerbsObject element = isOfDevice(type) ? context : context.object(s.getLong(0));
+            AsyncEvent event = element == null // it was closed meanwhile
+                    ? null
+                    : AsyncEvent.builder(type, element).detail(isOfPort(type) ? "port " + s.getInt(0) : "").build();
             Calls.call(verbs.function(verb, IbvFunction.ACK_ASYNC_EVENT), s.address());
-            context.raise(event);
+            if (event != null) {
+                context.raise(event);
+            }
         }
+    }
+
+    /** True for events that are of no object but the context. */
+    private static boolean isOfDevice(int type) {
+        return type == AsyncEventType.DEVICE_FATAL || isOfPort(type);
     }
 
     private static boolean isOfPort(int type) {

@@ -157,6 +157,14 @@ final class Session {
         for (int pd : qp.pds()) {
             memories.unshare(pd);
         }
+        releaseMemories();
+    }
+
+    /** Gives the memory of a dead peer back when the last queue pair that may reach into it has left. */
+    private void releaseMemories() {
+        if (dead && queuePairs.isEmpty()) {
+            memories.release();
+        }
     }
 
     /** True if one of our queue pairs, or a queue pair of the peer that takes receives here, needs that memory. */
@@ -338,6 +346,7 @@ final class Session {
         bells.end();
         rings.clear();
         memories.end();
+        releaseMemories();
         counts.end();
         arena.close();
         return true;

@@ -1,6 +1,8 @@
 package org.verbena.shm;
 
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,6 +31,8 @@ final class SessionMemories {
     private final Session session;
     private final Map<Long, Mapping> memories = new ConcurrentHashMap<>();
     private final Map<Long, Missing> missing = new ConcurrentHashMap<>();
+    /** What a dead peer had given us, as long as it may be in use. */
+    private final List<Mapping> left = new ArrayList<>();
     /** Protection domains whose memory the peer is told of, and memories that it has been told of. */
     private final Set<Integer> sharedPds = new HashSet<>();
     private final Set<Long> sentMemories = new HashSet<>();
@@ -253,9 +257,30 @@ final class SessionMemories {
         return Fd.of(fd);
     }
 
-    /** The peer is dead. Mappings stay valid while a queue pair holds them; then the garbage collector takes them. */
+    /** The peer is dead: what it shared is found no more, and stays mapped until {@link #release()}. */
     void end() {
+        synchronized (left) {
+            left.addAll(memories.values());
+        }
         memories.clear();
         missing.clear();
+    }
+
+    /**
+     * No queue pair reaches into the memory of the dead peer any more: its pages go at once, for who knows when the garbage
+     * collector comes; that one takes the address range.
+     */
+    void release() {
+        synchronized (left) {
+            for (Mapping m : left) {
+                try {
+                    m.discard();
+                } catch (LinuxException e) {
+                    EngineLog.logSometimes(System.Logger.Level.WARNING, "memory of " + session.peerName()
+                            + ", which has ended, stays until it is collected", e);
+                }
+            }
+            left.clear();
+        }
     }
 }

@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 
-/** The events of a context, oldest first. Nobody may ever fetch them, so only the newest {@value #LIMIT} are kept. */
+/**
+ * The events of a context, oldest first. Nobody may ever fetch them, so only the newest {@value #LIMIT} are kept, and those of
+ * an object go with it, as the kernel's do.
+ */
 final class AsyncEventQueue {
     private static final int LIMIT = 4096;
 
@@ -22,11 +25,25 @@ final class AsyncEventQueue {
     void add(AsyncEvent event) {
         lock.lock();
         try {
+            if (closed || !event.element().mayHaveEvents()) {
+                return; // it was closed meanwhile
+            }
             if (events.size() == LIMIT) {
                 events.removeFirst();
             }
             events.addLast(event);
             arrived.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The object, which has no more events from now on, is closed. */
+    void forget(VerbsObject closed) {
+        lock.lock();
+        try {
+            closed.noMoreEvents();
+            events.removeIf(e -> e.element() == closed);
         } finally {
             lock.unlock();
         }
@@ -59,6 +76,7 @@ final class AsyncEventQueue {
         lock.lock();
         try {
             closed = true;
+            events.clear();
             arrived.signalAll();
         } finally {
             lock.unlock();

@@ -528,7 +528,8 @@ public abstract class Context extends VerbsObject {
     }
 
     /**
-     * Takes the next asynchronous event, {@code ibv_get_async_event}. Events need no acknowledgement.
+     * Takes the next asynchronous event, {@code ibv_get_async_event}. Events need no acknowledgement. Those of an object
+     * that is closed are gone with it, and of events that nobody takes the oldest go when there are 4096.
      *
      * @param timeout how long to wait at most; zero does not wait
      * @return the event, or null when the time is over or the thread was interrupted
@@ -551,7 +552,10 @@ public abstract class Context extends VerbsObject {
     /** For providers: makes the context close {@code child} when it is closed itself. */
     public final void adopt(VerbsObject child) {
         ChildReference r = new ChildReference(child);
-        child.onClose(() -> children.remove(r));
+        child.onClose(() -> {
+            children.remove(r);
+            asyncEvents.forget(child);
+        });
         children.add(r);
     }
 

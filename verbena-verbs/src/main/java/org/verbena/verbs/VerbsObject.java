@@ -29,6 +29,8 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
     private volatile List<VerbsObject> used;
     private final DropReport report;
     private volatile @Nullable Runnable onClose;
+    /** Used under the lock of the context's events. */
+    private boolean eventless;
     private volatile @Nullable CounterEntry entry;
     /** Counters that this object is attached to, or was created with. */
     private final Set<SampledCounters> counters = ConcurrentHashMap.newKeySet();
@@ -162,6 +164,15 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
     /** Runs {@code action} after the object was closed; the context uses it to forget the object. */
     final void onClose(Runnable action) {
         onClose = action;
+    }
+
+    /** The object was closed and its events are gone: none that was on its way comes any more. */
+    final void noMoreEvents() {
+        eventless = true;
+    }
+
+    final boolean mayHaveEvents() {
+        return !eventless;
     }
 
     /** Where the object stands when a context closes all its children: lower numbers go first. */

@@ -507,4 +507,15 @@ abstract class EventsConformance extends Conformance {
         assertThat(e.element()).isSameAs(p.near.qp);
         assertThat(e.toString()).contains("QP_ACCESS_ERR", p.near.qp.describe());
     }
+
+    /** As the kernel does: events that nobody has taken go with their object. */
+    @Test
+    void eventsGoWithTheirObject() throws Exception {
+        Pair p = pair();
+        assertPosted(p.far.post(Op.write(1, p.nearAddress, -8).on(0, 8)));
+        p.far.awaitSend(); // by then it is raised, or about to be
+        Await.until("the error", () -> p.near.qp.state() == QueuePairState.ERR, p.near::describe);
+        p.near.qp.close();
+        assertThat(p.near.context.awaitAsyncEvent(Await.WHILE)).isNull();
+    }
 }

@@ -41,8 +41,13 @@ public final class Proc {
 
     /** Bytes of memory files that a process has mapped. */
     static long sharedMemory(String pid) throws IOException {
+        return mapped(pid, "");
+    }
+
+    /** As {@link #sharedMemory}, of those whose name begins so. */
+    static long mapped(String pid, String name) throws IOException {
         try (Stream<String> lines = Files.lines(Path.of("/proc/" + pid + "/maps"))) {
-            return lines.filter(l -> l.contains("/memfd:")).mapToLong(l -> {
+            return lines.filter(l -> l.contains("/memfd:" + name)).mapToLong(l -> {
                 String[] range = l.substring(0, l.indexOf(' ')).split("-", -1);
                 return Long.parseUnsignedLong(range[1], 16) - Long.parseUnsignedLong(range[0], 16);
             }).sum();
