@@ -15,7 +15,7 @@ enum StatFigure {
     RX,
     /** Bytes that came in. */
     RX_BYTES,
-    /** What failed, was refused or was lost. */
+    /** What failed, was refused or was lost; not what was flushed, for that happens at the end of every connection. */
     ERRORS,
     /** Times a request had to wait for the peer; of a connection, writes that found the ring full; of remote memory, copies refused for events not taken. */
     WAITS;
@@ -32,9 +32,9 @@ enum StatFigure {
     private static final int[] QP_ERRORS = {SamplePoint.QP_TX_LOST, SamplePoint.QP_REQ_LOCAL_LENGTH_ERRORS,
         SamplePoint.QP_REQ_LOCAL_PROTECTION_ERRORS, SamplePoint.QP_REQ_REMOTE_INVALID_REQUESTS,
         SamplePoint.QP_REQ_REMOTE_ACCESS_ERRORS, SamplePoint.QP_REQ_REMOTE_OPERATION_ERRORS,
-        SamplePoint.QP_REQ_RETRIES_EXCEEDED, SamplePoint.QP_REQ_RNR_RETRIES_EXCEEDED, SamplePoint.QP_REQ_FLUSHED,
+        SamplePoint.QP_REQ_RETRIES_EXCEEDED, SamplePoint.QP_REQ_RNR_RETRIES_EXCEEDED,
         SamplePoint.QP_REQ_OTHER_ERRORS, SamplePoint.QP_RX_LOST, SamplePoint.QP_RESP_LOCAL_LENGTH_ERRORS,
-        SamplePoint.QP_RESP_FLUSHED, SamplePoint.QP_RESP_OTHER_ERRORS, SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS,
+        SamplePoint.QP_RESP_OTHER_ERRORS, SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS,
         SamplePoint.QP_RESP_REMOTE_INVALID_REQUESTS};
     private static final int[] QP_WAITS = {SamplePoint.QP_TX_RNR_WAITS, SamplePoint.QP_TX_PEER_WAITS};
 

@@ -244,7 +244,7 @@ class StatModelTest {
                 SamplePoint.PORT + SamplePoint.QP_TX_SENDS);
         assertThatThrownBy(() -> StatNames.points(qp, "rx_writes")).hasMessage(
                 "qp:0x11 has no sample point rx_writes: it has"
-                        + " tx_sends, tx_send_bytes, tx_rnr_waits, req_flushed");
+                        + " tx_sends, tx_send_bytes, tx_rnr_waits, req_retries_exceeded");
         assertThatThrownBy(() -> StatNames.points(StatSamples.object(1, ObjectType.PD, 1), "x")).hasMessageContaining(
                 "nothing is counted");
     }

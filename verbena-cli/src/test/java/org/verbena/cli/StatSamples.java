@@ -41,7 +41,7 @@ final class StatSamples {
     static StatObject queuePair(int number, long sends, long bytes) {
         return object(100 + number, ObjectType.QP, number, SamplePoint.QP_TX_SENDS, sends,
                 SamplePoint.QP_TX_SEND_BYTES, bytes, SamplePoint.QP_TX_RNR_WAITS, 0,
-                SamplePoint.QP_REQ_FLUSHED, 0);
+                SamplePoint.QP_REQ_RETRIES_EXCEEDED, 0);
     }
 
     static StatObject port(long sends, long bytes) {

@@ -56,8 +56,8 @@ final class MetricTable {
         d.put(SamplePoint.QP_TX_WORK_REQUESTS, "Requests carried out: sends, writes, reads, atomics and others");
         d.put(SamplePoint.QP_TX_BYTES, "Bytes that left: sent, written, and read by the peer");
         d.put(SamplePoint.QP_RX_BYTES, "Bytes that came in: received, written by the peer, and read from it");
-        d.put(SamplePoint.QP_REQ_ERRORS, "Requests that failed");
-        d.put(SamplePoint.QP_RESP_ERRORS, "Receives that failed");
+        d.put(SamplePoint.QP_REQ_ERRORS, "Requests that failed, without those that were flushed");
+        d.put(SamplePoint.QP_RESP_ERRORS, "Receives that failed, without those that were flushed");
         queues(d);
         d.put(SamplePoint.MR_REMOTE_WRITES, "WRITEs of peers");
         d.put(SamplePoint.MR_REMOTE_WRITE_BYTES, "Bytes that peers have written");
@@ -159,7 +159,8 @@ final class MetricTable {
 
     private static void device(Map<Integer, String> d) {
         d.put(SamplePoint.DEVICE_PEERS, "Peers that a connection was set up with");
-        d.put(SamplePoint.DEVICE_PEERS_LOST, "Peers that ended, or were given up, while they were connected");
+        d.put(SamplePoint.DEVICE_PEERS_LOST,
+                "Peers that ended, or were given up, with a connection that was not ended before");
         d.put(SamplePoint.DEVICE_CONNECTIONS, "Connections of queue pairs made by the connection manager");
         d.put(SamplePoint.DEVICE_REJECTS, "Connection requests refused, by either end");
         d.put(SamplePoint.DEVICE_ASYNC_EVENTS, "Asynchronous events raised");

@@ -16,6 +16,9 @@ interface Connected {
     /** The peer of a session has died; does nothing if it is not connected by that session. */
     void peerDied(Session session, String reason);
 
+    /** True if nothing has ended the connection: neither an application, nor an error. */
+    boolean isUp();
+
     /** The protection domains whose memory the peer may have to reach. */
     int[] pds();
 

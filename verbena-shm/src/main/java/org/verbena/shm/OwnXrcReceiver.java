@@ -198,6 +198,11 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
         enterError(() -> link != 0 && (link & Link.IDENTITY) == of, reason, event);
     }
 
+    @Override
+    public boolean isUp() {
+        return state.receives();
+    }
+
     /** Moves to ERR if the condition holds, which is asked for under the lock, and it is in use. */
     private void enterError(BooleanSupplier condition, String reason, int event) {
         synchronized (stateLock) {

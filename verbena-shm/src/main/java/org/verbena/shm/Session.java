@@ -325,6 +325,11 @@ final class Session {
         return true;
     }
 
+    /** True if a connection of a queue pair with the peer was not ended by anybody yet. */
+    boolean isInUse() {
+        return queuePairs.stream().anyMatch(Connected::isUp);
+    }
+
     /** The peer is gone: its queue pairs fail, its descriptors and mappings are given back. False if that was so already. */
     boolean end(String reason) {
         synchronized (outbox) {

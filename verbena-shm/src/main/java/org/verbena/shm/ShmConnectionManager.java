@@ -397,9 +397,9 @@ final class ShmConnectionManager extends ConnectionManager {
         }
     }
 
-    /** The peer of a session is gone. */
-    void sessionEnded(Session s, String reason) {
-        halves.entrySet().removeIf(e -> {
+    /** The peer of a session is gone; answers true if it had connections, or was about to. */
+    boolean sessionEnded(Session s, String reason) {
+        return halves.entrySet().removeIf(e -> {
             if (e.getKey().session() == s) {
                 ended(e.getValue(), reason);
                 return true;

@@ -444,12 +444,10 @@ final class ShmContext extends Context {
         }
         control.forget(s);
         multicast.end(s);
+        boolean lost = s.isInUse(); // a peer that ends its connections first goes in order
         boolean first = s.end(reason);
-        connectionManager.sessionEnded(s, reason);
-        if (!first) {
-            return;
-        }
-        if (!isClosed()) {
+        lost |= connectionManager.sessionEnded(s, reason);
+        if (first && lost && !isClosed()) {
             count(SamplePoint.DEVICE_PEERS_LOST);
         }
     }

@@ -344,6 +344,11 @@ final class ShmQueuePair extends QueuePair implements Connected {
         lookAfter();
     }
 
+    @Override
+    public boolean isUp() {
+        return state.receives();
+    }
+
     /** True once after the peer died: then the oldest send is the one that got no answer. */
     boolean takeUnanswered() {
         return unanswered.getAndSet(false);

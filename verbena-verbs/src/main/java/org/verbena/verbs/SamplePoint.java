@@ -135,9 +135,9 @@ public final class SamplePoint {
     public static final int QP_TX_BYTES = 0x181;
     /** Bytes that came in: received, written by the peer, and read from it. */
     public static final int QP_RX_BYTES = 0x182;
-    /** Requests that failed: {@code req_cqe_error}. */
+    /** Requests that failed, {@code req_cqe_error} less {@code req_cqe_flush_error}: flushed ones are {@link #QP_REQ_FLUSHED}. */
     public static final int QP_REQ_ERRORS = 0x183;
-    /** Receives that failed: {@code resp_cqe_error}. */
+    /** Receives that failed, {@code resp_cqe_error} less {@code resp_cqe_flush_error}: flushed ones are {@link #QP_RESP_FLUSHED}. */
     public static final int QP_RESP_ERRORS = 0x184;
 
     // ---- completion queue
@@ -190,7 +190,7 @@ public final class SamplePoint {
 
     /** Peers that a connection was set up with, however many queue pairs have used it. */
     public static final int DEVICE_PEERS = 0x600;
-    /** Peers that ended, or were given up, while they were connected. */
+    /** Peers that ended, or were given up, with a connection that nobody had ended before. */
     public static final int DEVICE_PEERS_LOST = 0x601;
     /** Connections of queue pairs made by the connection manager. */
     public static final int DEVICE_CONNECTIONS = 0x602;
@@ -400,8 +400,10 @@ public final class SamplePoint {
                     QP_TX_OTHERS);
             case QP_TX_BYTES & NUMBER_MASK -> bits(QP_TX_SEND_BYTES, QP_TX_WRITE_BYTES, QP_RX_READ_BYTES);
             case QP_RX_BYTES & NUMBER_MASK -> bits(QP_RX_RECEIVE_BYTES, QP_RX_WRITE_BYTES, QP_TX_READ_BYTES);
-            case QP_REQ_ERRORS & NUMBER_MASK -> range(QP_REQ_LOCAL_LENGTH_ERRORS, QP_REQ_OTHER_ERRORS);
-            case QP_RESP_ERRORS & NUMBER_MASK -> range(QP_RESP_LOCAL_LENGTH_ERRORS, QP_RESP_OTHER_ERRORS);
+            case QP_REQ_ERRORS & NUMBER_MASK -> range(QP_REQ_LOCAL_LENGTH_ERRORS, QP_REQ_OTHER_ERRORS)
+                    & ~bits(QP_REQ_FLUSHED);
+            case QP_RESP_ERRORS & NUMBER_MASK -> range(QP_RESP_LOCAL_LENGTH_ERRORS, QP_RESP_OTHER_ERRORS)
+                    & ~bits(QP_RESP_FLUSHED);
             default -> 0;
         };
     }
