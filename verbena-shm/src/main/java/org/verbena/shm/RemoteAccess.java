@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import java.lang.invoke.VarHandle;
 
+import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
@@ -24,7 +25,7 @@ final class RemoteAccess {
             return Target.OK;
         }
         if ((Link.access(link) & AccessFlags.REMOTE_WRITE) == 0) {
-            return WcStatus.REM_INV_REQ_ERR;
+            return t.refuse(Errno.EACCES, WcStatus.REM_INV_REQ_ERR);
         }
         int status = t.resolve(w.rkey, w.remoteAddress, w.total, AccessFlags.REMOTE_WRITE);
         return status == Target.OK || buffers.check(w, 0) ? status : WcStatus.LOC_PROT_ERR;
@@ -64,7 +65,7 @@ final class RemoteAccess {
         long total = w.total;
         if (total > 0) {
             if ((Link.access(link) & AccessFlags.REMOTE_READ) == 0) {
-                return WcStatus.REM_INV_REQ_ERR;
+                return t.refuse(Errno.EACCES, WcStatus.REM_INV_REQ_ERR);
             }
             int status = t.resolve(w.rkey, w.remoteAddress, total, AccessFlags.REMOTE_READ);
             if (status != Target.OK) {
@@ -91,8 +92,11 @@ final class RemoteAccess {
 
     int atomic(WorkRequest w, int op, long link, Target t) {
         long at = w.remoteAddress;
-        if ((at & 7) != 0 || (Link.access(link) & AccessFlags.REMOTE_ATOMIC) == 0) {
-            return WcStatus.REM_INV_REQ_ERR;
+        if ((Link.access(link) & AccessFlags.REMOTE_ATOMIC) == 0) {
+            return t.refuse(Errno.EACCES, WcStatus.REM_INV_REQ_ERR);
+        }
+        if ((at & 7) != 0) {
+            return t.refuse(Errno.EINVAL, WcStatus.REM_INV_REQ_ERR);
         }
         if (w.total != 8 || !buffers.check(w, AccessFlags.LOCAL_WRITE)) {
             return w.total != 8 ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;

@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import java.lang.invoke.VarHandle;
 
+import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.FlushType;
@@ -24,7 +25,7 @@ final class RemoteSync {
     static int flush(WorkRequest w, long link, Target t) {
         int rights = w.immediate << FLUSH_SHIFT;
         if ((Link.flushAccess(link) & rights) != rights) {
-            return WcStatus.REM_INV_REQ_ERR;
+            return t.refuse(Errno.EACCES, WcStatus.REM_INV_REQ_ERR);
         }
         int status = w.swap == FlushType.REGION
                 ? t.resolve(w.rkey)
@@ -38,8 +39,11 @@ final class RemoteSync {
 
     static int atomicWrite(WorkRequest w, long link, Target t) {
         long at = w.remoteAddress;
-        if ((at & 7) != 0 || (Link.access(link) & AccessFlags.REMOTE_WRITE) == 0) {
-            return WcStatus.REM_INV_REQ_ERR;
+        if ((Link.access(link) & AccessFlags.REMOTE_WRITE) == 0) {
+            return t.refuse(Errno.EACCES, WcStatus.REM_INV_REQ_ERR);
+        }
+        if ((at & 7) != 0) {
+            return t.refuse(Errno.EINVAL, WcStatus.REM_INV_REQ_ERR);
         }
         int status = t.resolveWord(w.rkey, at, AccessFlags.REMOTE_WRITE);
         if (status != Target.OK) {

@@ -577,9 +577,7 @@ final class SendExecutor {
         }
         String reason = WcStatus.toString(status) + " for wrId " + w.wrId + (xrc == null || Opcode.isLocal(w.opcode)
                 ? ""
-                : " to SRQ 0x" + Integer.toHexString(w.sharedReceiveQueue)) + (errno == 0
-                        ? ""
-                        : ", " + SendFailure.hint(errno));
+                : " to SRQ 0x" + Integer.toHexString(w.sharedReceiveQueue)) + SendFailure.cause(w, status, errno);
         if (unreliable) {
             return stop(w, number, status, reason, errno);
         }

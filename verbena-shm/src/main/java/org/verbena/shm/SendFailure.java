@@ -14,6 +14,18 @@ final class SendFailure {
                 || status == WcStatus.FATAL_ERR;
     }
 
+    /** Why a request failed, by the errno that goes with it; empty if there is none. */
+    static String cause(WorkRequest w, int status, int errno) {
+        if (status == WcStatus.REM_INV_REQ_ERR && errno == Errno.EINVAL) {
+            return ", EINVAL: remote address 0x" + Long.toHexString(w.remoteAddress)
+                    + " is not aligned to 8 bytes, as an atomic needs it";
+        }
+        if (status == WcStatus.REM_INV_REQ_ERR && errno == Errno.EACCES) {
+            return ", EACCES: the peer's queue pair does not allow it (access flags)";
+        }
+        return errno == 0 ? "" : ", " + hint(errno);
+    }
+
     /** An errno with its meaning and, where there is something to be done, what that is. */
     static String hint(int errno) {
         return Errno.describe(errno) + switch (errno) {

@@ -177,7 +177,7 @@ final class Target {
         if (!isMapped()) {
             return refuse(Errno.EOPNOTSUPP, WcStatus.REM_OP_ERR);
         }
-        return (local(at) & 7) == 0 ? OK : WcStatus.REM_INV_REQ_ERR;
+        return (local(at) & 7) == 0 ? OK : refuse(Errno.EINVAL, WcStatus.REM_INV_REQ_ERR);
     }
 
     /** True if the current range is mapped here; else it is reached through the kernel. */

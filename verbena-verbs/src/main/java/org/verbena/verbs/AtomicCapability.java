@@ -4,9 +4,12 @@ package org.verbena.verbs;
 public final class AtomicCapability {
     /** No atomics. */
     public static final int NONE = 0;
-    /** Among the operations of this device. */
+    /** Among the operations of this device; the owner's own accesses to the word may be lost, or undo them. */
     public static final int HCA = 1;
-    /** Towards the CPU and other devices too. */
+    /**
+     * Towards the CPU and other devices too: the owner may use {@link java.lang.invoke.VarHandle} atomics, for instance
+     * {@code ValueLayout.JAVA_LONG.varHandle().getAndAdd(memory, offset, 1)}, on the word while peers do atomics on it.
+     */
     public static final int GLOB = 2;
 
     private AtomicCapability() {}

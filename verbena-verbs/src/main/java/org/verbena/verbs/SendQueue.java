@@ -43,11 +43,17 @@ public abstract class SendQueue {
 
     /**
      * Adds a compare-and-swap of 8 bytes, {@code ibv_wr_atomic_cmp_swp}; the old value goes to the buffer of 8 bytes.
+     * {@code remoteAddress} is a multiple of 8; else the request completes with {@link WcStatus#REM_INV_REQ_ERR}, and
+     * {@link QueuePair#errorReason()} says so. Whether the owner's own atomic accesses may be mixed with it says
+     * {@link AtomicCapability}.
      */
     public abstract SendQueue compareAndSwap(long wrId, int flags, int rkey, long remoteAddress, long compare,
             long swap);
 
-    /** Adds a fetch-and-add of 8 bytes, {@code ibv_wr_atomic_fetch_add}; the old value goes to the buffer of 8 bytes. */
+    /**
+     * Adds a fetch-and-add of 8 bytes, {@code ibv_wr_atomic_fetch_add}; the old value goes to the buffer of 8 bytes. As
+     * {@link #compareAndSwap}, it needs an aligned {@code remoteAddress}.
+     */
     public abstract SendQueue fetchAndAdd(long wrId, int flags, int rkey, long remoteAddress, long add);
 
     /**

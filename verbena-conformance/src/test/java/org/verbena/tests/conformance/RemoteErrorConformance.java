@@ -279,6 +279,8 @@ abstract class RemoteErrorConformance extends Conformance {
             return;
         }
         assertRefusedThere(p, WcStatus.REM_INV_REQ_ERR, add);
+        assertThat(p.near.qp.errorReason()).contains("0x" + Long.toHexString(p.farAddress.address() + offset),
+                "not aligned to 8 bytes");
         p = pair(Memory.ALLOCATED);
         assertRefusedThere(p, WcStatus.REM_INV_REQ_ERR, Op.compareAndSwap(1001, p.farAddress, offset, 0, 1).on(0, 8));
     }

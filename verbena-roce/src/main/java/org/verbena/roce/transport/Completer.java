@@ -63,7 +63,7 @@ final class Completer {
     private void refused(int syndrome) {
         switch (syndrome) {
             case Aeth.NAK_INVALID_REQUEST -> qp.failOldest(WcStatus.REM_INV_REQ_ERR,
-                    "the peer calls the request invalid");
+                    "the peer calls the request invalid" + qp.oldest().knownFault());
             case Aeth.NAK_REMOTE_ACCESS -> qp.failOldest(WcStatus.REM_ACCESS_ERR,
                     "the peer's memory may not be used so");
             default -> qp.failOldest(WcStatus.REM_OP_ERR, "the peer could not complete the request");

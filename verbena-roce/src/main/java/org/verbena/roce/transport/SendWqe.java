@@ -99,6 +99,18 @@ public final class SendWqe {
         return this;
     }
 
+    /** What this end knows to be wrong with a request that the peer has refused, after ": "; else empty. */
+    String knownFault() {
+        return switch (opcode) {
+            case SendOpcode.COMPARE_AND_SWAP, SendOpcode.FETCH_AND_ADD, SendOpcode.ATOMIC_WRITE ->
+                (remoteAddress & 7) == 0
+                        ? ""
+                        : ": remote address 0x" + Long.toHexString(remoteAddress)
+                                + " is not aligned to 8 bytes, as an atomic needs it";
+            default -> "";
+        };
+    }
+
     /** Adds an element; the caller has checked that there is room. */
     public void addSge(int lkey, long address, long bytes) {
         int n = sgeCount++;

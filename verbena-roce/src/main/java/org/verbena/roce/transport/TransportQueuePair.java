@@ -222,6 +222,11 @@ public abstract class TransportQueuePair {
         sends.head++;
     }
 
+    /** The oldest request; there is one. */
+    final SendWqe oldest() {
+        return sends.at(sends.head);
+    }
+
     /** Fails the oldest request, and the queue pair with it. */
     final void failOldest(int status, String reason) {
         beginError(reason, -1);
