@@ -8,6 +8,10 @@ public class HelloVerbs {
     static final InetSocketAddress ADDRESS = new InetSocketAddress("localhost", Integer.getInteger("port", 7471));
 
     public static void main(String[] args) throws VerbsException {
+        if (args.length != 1) {
+            System.err.println("usage: HelloVerbs server|client");
+            System.exit(2);
+        }
         boolean server = args[0].equals("server");
         try (Context context = Verbs.open("shm0")) { // closing it closes all that was made from it
             ProtectionDomain pd = context.allocateProtectionDomain();

@@ -24,6 +24,10 @@ public class SmcErmCalls {
     static final int AT = 64;
 
     public static void main(String[] args) throws Exception {
+        if (args.length != 1) {
+            System.err.println("usage: SmcErmCalls receiver|sender, with -Dport=PORT");
+            System.exit(2);
+        }
         if (args[0].equals("receiver")) {
             try (VerbenaServerSocketChannel server = VerbenaServerSocketChannel.open()) {
                 server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), PORT));

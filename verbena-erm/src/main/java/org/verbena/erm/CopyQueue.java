@@ -619,4 +619,9 @@ public final class CopyQueue {
     long noticed() {
         return noticed;
     }
+
+    @Override
+    public String toString() {
+        return "CopyQueue[outstanding=" + outstanding() + ", depth=" + depth() + "]";
+    }
 }

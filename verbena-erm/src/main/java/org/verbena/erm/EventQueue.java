@@ -437,4 +437,12 @@ public final class EventQueue {
             return late + lateOwn;
         }
     }
+
+    /** The event that the last poll has found. */
+    @Override
+    public String toString() {
+        return "EventQueue[" + EventType.toString(type) + ", region=" + region + ", offset=" + offset + ", length="
+                + length
+                + ", userData=" + userData + "]";
+    }
 }

@@ -117,7 +117,7 @@ final class Peering {
         } else if (!fallback.isEmpty()) {
             end("TCP carries the connection: " + fallback);
         } else if (end.isBroken()) {
-            end("the session of the two processes is over");
+            end("the other process has ended, or has closed what carried the connection");
         } else if (end.isAgreed() && !end.hears()) {
             end("the other end has a Verbena without remote memory");
         } else if (end.isAgreed()) {

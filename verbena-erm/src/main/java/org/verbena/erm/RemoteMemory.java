@@ -527,4 +527,11 @@ public final class RemoteMemory implements AutoCloseable {
                         + async[2], copies.failed() + async[3], copies.noticed(), events.polled(), copies.stalls(),
                 events.late());
     }
+
+    /** Where the copies go, and whether they still do. */
+    @Override
+    public String toString() {
+        String why = endReason();
+        return "remote memory by " + device() + (why.isEmpty() ? "" : " (" + why + ")");
+    }
 }

@@ -107,9 +107,6 @@ final class RoceMemoryRegion extends MemoryRegion {
             throw new VerbsException("reregister " + describe(), Errno.EINVAL,
                     "a region of device memory cannot change");
         }
-        if (newMemory != null) {
-            RoceProtectionDomain.requireShared("reregister " + describe(), newMemory);
-        }
         RoceProtectionDomain pd = (RoceProtectionDomain) newPd;
         ContextLock lock = context.lock();
         lock.lock();

@@ -32,9 +32,6 @@ import org.verbena.verbs.spi.SharedBuffer;
 
 /** A protection domain: a number that keys and queue pairs carry. */
 final class RoceProtectionDomain extends ProtectionDomain {
-    /** Not started, and the owner of nothing. */
-    private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
-
     private final RoceContext context;
     private final int index;
     private final DomainMemory memory;
@@ -104,7 +101,6 @@ final class RoceProtectionDomain extends ProtectionDomain {
 
     @Override
     protected MemoryRegion implRegister(MemorySegment memory, int access) throws VerbsException {
-        requireShared("register memory on " + describe(), memory);
         return region(memory, access, base(memory, access), false, null);
     }
 
@@ -119,18 +115,9 @@ final class RoceProtectionDomain extends ProtectionDomain {
                 b.close();
             });
         }
-        requireShared("register memory on " + describe(), m);
         return a.has(MemoryRegionAttributes.IOVA)
                 ? region(m, a.access(), a.iova(), false, null)
                 : implRegister(m, a.access());
-    }
-
-    /** A segment that the application may touch on one thread only is none that the transport can copy safely. */
-    static void requireShared(String verb, MemorySegment memory) throws VerbsException {
-        if (!memory.isAccessibleBy(ANY_THREAD)) {
-            throw new VerbsException(verb, Errno.EINVAL, "the memory's arena belongs to one thread, and packets are "
-                    + "copied on others too: use ProtectionDomain.allocate, Arena.ofShared, ofAuto or global");
-        }
     }
 
     private static long base(MemorySegment memory, int access) {

@@ -93,7 +93,10 @@ public abstract class CompletionQueue extends VerbsObject {
     /** The number that the application gave to the work request. */
     public abstract long wrId();
 
-    /** See {@link WcStatus}. */
+    /**
+     * See {@link WcStatus}. As all that the cursor names it means something between a {@link #startPoll()} that answered 0 and
+     * {@link #endPoll()}; at other times it is some value, for instance 0, and says nothing.
+     */
     public abstract int status();
 
     /** See {@link WcOpcode}; valid on success. */
@@ -249,7 +252,8 @@ public abstract class CompletionQueue extends VerbsObject {
     /**
      * Takes up to {@code into.length} completions, {@code ibv_poll_cq}.
      *
-     * @return how many elements of {@code into} were filled
+     * @return how many elements of {@code into} were filled; 0 also if the queue is closed, which {@link #isClosed()} and
+     *         {@link #startPoll()} tell
      */
     public final int poll(WorkCompletion[] into) {
         if (into.length == 0 || startPoll() != 0) {

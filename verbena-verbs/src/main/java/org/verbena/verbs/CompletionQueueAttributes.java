@@ -136,6 +136,11 @@ public final class CompletionQueueAttributes {
         return counters;
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private int cqe = 1;

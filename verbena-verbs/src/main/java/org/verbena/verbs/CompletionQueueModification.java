@@ -41,4 +41,9 @@ public final class CompletionQueueModification {
     public int moderationPeriodMicros() {
         return periodMicros;
     }
+
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
 }

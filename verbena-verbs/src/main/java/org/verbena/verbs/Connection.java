@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A connected queue pair, an {@code rdma_cm_id}. Safe for use by several threads. {@link #close()} disconnects; it does
- * not close the queue pair. The queue pair keeps it: a program that needs it for nothing need not hold it.
+ * not close the queue pair, which cannot be closed before ({@code EBUSY}). The queue pair keeps it: a program that needs it for
+ * nothing need not hold it, but has to close it to close the queue pair; closing the context closes both.
  */
 public abstract class Connection extends VerbsObject {
     private final QueuePair qp;

@@ -110,6 +110,11 @@ public final class ConnectionParameters {
         return timeout;
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
+
     /** Collects the parameters. Not safe for use by several threads. */
     public static final class Builder {
         private int compMask;

@@ -37,4 +37,9 @@ public final class DatagramPeer {
     public byte[] privateData() {
         return privateData.clone();
     }
+
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
 }

@@ -231,6 +231,11 @@ public final class DeviceAttributes {
         return b.packetPacingCapabilities;
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this, b);
+    }
+
     /** Collects the attributes; a provider sets what it knows. Not safe for use by several threads. */
     public static final class Builder {
         private String firmwareVersion = "";

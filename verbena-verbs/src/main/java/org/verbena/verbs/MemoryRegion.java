@@ -68,7 +68,9 @@ public abstract class MemoryRegion extends VerbsObject {
     }
 
     /**
-     * The registered memory as this process touches it. Empty for memory that it cannot touch so: {@link DeviceMemory}, and a region {@linkplain ProtectionDomain#allocateNullRegion() without memory}.
+     * The registered memory as this process touches it. After {@link #close()}, that of {@link ProtectionDomain#allocate} reads as
+     * zero, is shared with nobody, and what is written to it reaches nobody; other memory is the application's, as before. Empty
+     * for memory that it cannot touch so: {@link DeviceMemory}, and a region {@linkplain ProtectionDomain#allocateNullRegion() without memory}.
      */
     public final MemorySegment segment() {
         return segment;

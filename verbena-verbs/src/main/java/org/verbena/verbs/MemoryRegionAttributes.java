@@ -102,6 +102,11 @@ public final class MemoryRegionAttributes {
         return counters;
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private final int access;

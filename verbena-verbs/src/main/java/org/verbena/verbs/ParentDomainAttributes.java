@@ -62,6 +62,11 @@ public final class ParentDomainAttributes {
         return pdContext;
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private @Nullable ProtectionDomain protectionDomain;

@@ -13,6 +13,9 @@ import org.verbena.linux.Errno;
  * by several threads.
  */
 public abstract class ProtectionDomain extends VerbsObject {
+    /** Who owns no arena. */
+    private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
+
     private static final long PAGE = 4096;
 
     private final Context context;
@@ -88,11 +91,11 @@ public abstract class ProtectionDomain extends VerbsObject {
     /**
      * Registers memory that exists already, {@code ibv_reg_mr}. The memory must be native and must stay allocated until
      * the region is closed; if its arena is closed earlier, work requests of this process on it fail with
-     * {@link WcStatus#LOC_PROT_ERR}.
+     * {@link WcStatus#LOC_PROT_ERR}. Memory of a confined arena is refused, for requests are carried out on several threads.
      *
-     * @param memory a native segment of at least one byte; {@link AccessFlags#LOCAL_WRITE} needs a writable one
+     * @param memory a native segment of at least one byte, that any thread may touch; {@link AccessFlags#LOCAL_WRITE} needs a writable one
      * @param access see {@link AccessFlags}
-     * @throws VerbsException {@code EINVAL} for heap memory, a wrong size or wrong access, {@code ENOMEM} if the device
+     * @throws VerbsException {@code EINVAL} for heap or confined memory, a wrong size or wrong access, {@code ENOMEM} if the device
      *         has no region left
      */
     public final MemoryRegion register(MemorySegment memory, int access) throws VerbsException {
@@ -183,6 +186,10 @@ public abstract class ProtectionDomain extends VerbsObject {
         }
         if (!memory.scope().isAlive()) {
             throw new VerbsException(verb, Errno.EINVAL, "the memory's arena is closed");
+        }
+        if (!memory.isAccessibleBy(ANY_THREAD)) {
+            throw new VerbsException(verb, Errno.EINVAL, "the memory's arena belongs to one thread, and requests are "
+                    + "carried out on others too: use ProtectionDomain.allocate, Arena.ofShared, ofAuto or global");
         }
         if (memory.isReadOnly() && (access & AccessFlags.LOCAL_WRITE) != 0) {
             throw new VerbsException(verb, Errno.EINVAL, "LOCAL_WRITE is not possible on a read-only segment");

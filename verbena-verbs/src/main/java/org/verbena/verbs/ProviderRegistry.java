@@ -15,7 +15,7 @@ import org.verbena.verbs.spi.VerbsProvider;
  */
 final class ProviderRegistry {
     /** What one look found. */
-    record Scan(List<Device> devices, List<String> problems) {}
+    record Scan(List<Device> devices, List<String> problems, int providers) {}
 
     /** Guards against a service file whose errors never end. */
     private static final int MAX_PROVIDERS = 1000;
@@ -32,6 +32,7 @@ final class ProviderRegistry {
     static Scan scan() {
         List<Device> devices = new ArrayList<>();
         List<String> problems = new ArrayList<>();
+        int providers = 0;
         Iterator<ServiceLoader.Provider<VerbsProvider>> found = ServiceLoader
                 .load(VerbsProvider.class, Verbs.class.getClassLoader()).stream().iterator();
         for (int i = 0; i < MAX_PROVIDERS; i++) {
@@ -42,6 +43,7 @@ final class ProviderRegistry {
                 }
                 ServiceLoader.Provider<VerbsProvider> p = found.next();
                 name = "provider " + p.type().getName();
+                providers++;
                 VerbsProvider provider = p.get();
                 name = "provider " + provider.name();
                 ApiRange range = provider.apiRange();
@@ -60,7 +62,7 @@ final class ProviderRegistry {
                 problems.add(name + " is broken and skipped: " + reason(e));
             }
         }
-        return new Scan(List.copyOf(devices), List.copyOf(problems));
+        return new Scan(List.copyOf(devices), List.copyOf(problems), providers);
     }
 
     private static String reason(Throwable e) {

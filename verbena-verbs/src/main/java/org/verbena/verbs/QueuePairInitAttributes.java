@@ -221,6 +221,11 @@ public final class QueuePairInitAttributes {
         return counters;
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private final @Nullable CompletionQueue sendCq;

@@ -58,6 +58,11 @@ public final class QueuePairOpenAttributes {
         return NAMES.toString(mask);
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private int compMask;

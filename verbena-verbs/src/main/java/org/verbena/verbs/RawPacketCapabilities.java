@@ -19,4 +19,9 @@ public final class RawPacketCapabilities {
     public static String toString(int flags) {
         return NAMES.toString(flags);
     }
+
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
 }

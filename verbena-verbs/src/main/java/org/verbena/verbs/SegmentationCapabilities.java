@@ -23,6 +23,11 @@ public final class SegmentationCapabilities {
         return b.queuePairTypes;
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this, b);
+    }
+
     /** Collects the values; a provider sets what it knows. Not safe for use by several threads. */
     public static final class Builder {
         private int maxBytes;

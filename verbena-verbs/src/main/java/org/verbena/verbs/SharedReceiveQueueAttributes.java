@@ -119,6 +119,11 @@ public final class SharedReceiveQueueAttributes {
         return counters;
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private int maxWr = 1;

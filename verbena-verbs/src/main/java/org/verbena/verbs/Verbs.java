@@ -2,6 +2,7 @@ package org.verbena.verbs;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 import org.verbena.linux.Errno;
@@ -51,9 +52,11 @@ public final class Verbs {
     /**
      * Opens a device by name.
      *
+     * @throws NullPointerException if there is no name
      * @throws VerbsException {@code ENODEV} if there is none of that name; the message lists those there are
      */
     public static Context open(String name) throws VerbsException {
+        Objects.requireNonNull(name, "name of a device, see Verbs.devices()");
         ProviderRegistry.Scan scan = ProviderRegistry.scan();
         for (Device d : scan.devices()) {
             if (d.name().equals(name)) {
@@ -62,7 +65,9 @@ public final class Verbs {
         }
         List<String> rest = new ArrayList<>(scan.problems());
         rest.addFirst(scan.devices().isEmpty()
-                ? "there is no device at all"
+                ? scan.providers() > 0
+                        ? "no provider has a device here"
+                        : "there is no provider: add its jar to the path, for instance verbena-shm for shm0, verbena-roce for roce_*"
                 : "the devices are " + scan.devices().stream().map(Device::name).collect(Collectors.joining(", ")));
         throw new VerbsException("open device '" + name + "'", Errno.ENODEV, String.join("; ", rest));
     }

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,7 @@ import org.verbena.verbs.spi.CounterEntry;
 public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTarget {
     private static final Cleaner CLEANER = Cleaner.create();
     private static final int CLOSED = Integer.MIN_VALUE;
+    private static final int SHOWN_USERS = 3;
 
     private final AtomicInteger users = new AtomicInteger();
     private volatile List<VerbsObject> used;
@@ -132,7 +134,7 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
             if (n > 0) {
                 throw new VerbsException("close " + describe(), Errno.EBUSY,
                         n + (n == 1 ? " object still uses" : " objects still use")
-                                + " it: close what was made from it first");
+                                + " it" + namesOfUsers() + ": close what was made from it first");
             }
         } while (!users.compareAndSet(0, CLOSED)); // somebody else came and perhaps went
         try {
@@ -185,6 +187,31 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
         if (action != null) {
             action.run();
         }
+    }
+
+    /** Some of those that use the object, after a space; empty if they are not known. */
+    private String namesOfUsers() {
+        Context c = contextOf(this);
+        List<String> names = c == null
+                ? List.of()
+                : c.children().stream().filter(o -> o.used.contains(this)).map(VerbsObject::describe).sorted().toList();
+        return names.isEmpty()
+                ? ""
+                : names.stream().limit(SHOWN_USERS).collect(Collectors.joining(", ", " (",
+                        names.size() > SHOWN_USERS ? ", …)" : ")"));
+    }
+
+    private static @Nullable Context contextOf(VerbsObject o) {
+        if (o instanceof Context c) {
+            return c;
+        }
+        for (VerbsObject below : o.used) {
+            Context c = contextOf(below);
+            if (c != null) {
+                return c;
+            }
+        }
+        return null;
     }
 
     /** Throws {@code EINVAL} if the object is closed. */

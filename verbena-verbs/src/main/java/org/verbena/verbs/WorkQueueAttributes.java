@@ -69,6 +69,11 @@ public final class WorkQueueAttributes {
         return flagsMask;
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private int mask;

@@ -78,6 +78,11 @@ public final class WorkQueueInitAttributes {
         return userContext;
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private final ProtectionDomain protectionDomain;

@@ -86,6 +86,11 @@ public final class XrcDomainAttributes {
         return FLAGS.toString(flags);
     }
 
+    @Override
+    public String toString() {
+        return AttributeText.of(this);
+    }
+
     /** Collects the attributes. Not safe for use by several threads. */
     public static final class Builder {
         private int compMask;

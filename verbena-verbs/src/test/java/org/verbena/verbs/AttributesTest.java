@@ -3,8 +3,13 @@ package org.verbena.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
@@ -39,6 +44,38 @@ class AttributesTest {
         assertThat(Gid.parse("::ffff:239.1.2.7")).isEqualTo(new Gid(0, 0xffff_ef01_0207L));
         assertThatThrownBy(() -> Gid.parse("10.0.0.1")).hasMessage("not a GID: '10.0.0.1'");
         assertThatThrownBy(() -> Gid.parse("1::2::3")).hasMessage("not a GID: '1::2::3'");
+    }
+
+    @Test
+    void attributesSayWhatTheyAre() {
+        assertThat(DeviceAttributes.builder().maxQp(8, 64).maxSge(4).maxMrSize(1 << 20).build()).hasToString(
+                "DeviceAttributes[maxMrSize=1048576, maxQp=8, maxQpWr=64, maxSge=4, physicalPortCount=1]");
+        assertThat(ConnectionParameters.builder().privateData(new byte[7]).retryCount(3).timeout(Duration.ofSeconds(2))
+                .accessFlags(AccessFlags.REMOTE_READ).build()).hasToString("ConnectionParameters[privateData=7 bytes, "
+                        + "responderResources=16, initiatorDepth=16, retryCount=3, rnrRetry=7, accessFlags=REMOTE_READ, "
+                        + "timeout=PT2S]");
+        assertThat(MemoryRegionAttributes.builder(AccessFlags.LOCAL_WRITE).build()).hasToString(
+                "MemoryRegionAttributes[access=LOCAL_WRITE]");
+    }
+
+    /** Objects that an application meets; those of a provider say what they are by {@code describe()}. */
+    @Test
+    void everyValueOfTheApiHasAText() throws Exception {
+        Path classes = Path.of(Verbs.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        List<String> without = new ArrayList<>();
+        try (Stream<Path> files = Files.list(classes.resolve("org/verbena/verbs"))) {
+            for (Path f : files.filter(f -> f.toString().endsWith(".class")).toList()) {
+                Class<?> c = Class.forName("org.verbena.verbs." + f.getFileName().toString().replace(".class", ""));
+                boolean isValue = Modifier.isPublic(c.getModifiers()) && !Modifier.isAbstract(c.getModifiers())
+                        && !c.getSimpleName().equals("Builder")
+                        && Stream.of(c.getDeclaredMethods()).anyMatch(m -> !Modifier.isStatic(m.getModifiers())
+                                && Modifier.isPublic(m.getModifiers()));
+                if (isValue && c.getMethod("toString").getDeclaringClass() == Object.class) {
+                    without.add(c.getName());
+                }
+            }
+        }
+        assertThat(without).isEmpty();
     }
 
     @Test

@@ -213,6 +213,16 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
+    void aQueuePairThatAConnectionUsesNamesIt() throws Exception {
+        Pair p = pair();
+        Connection c = connect(p.near, listen(p.far, Listening::accept));
+        p.far.join();
+        assertErrno(Errno.EBUSY, p.near.qp::close, "(" + c.describe() + ")");
+        c.close();
+        p.near.qp.close();
+    }
+
+    @Test
     void aListenerChoosesAFreePort() throws Exception {
         Pair p = pair();
         try (ConnectionListener a = Listening.on(p.near, 0); ConnectionListener b = Listening.on(p.near, 0)) {

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 
@@ -133,7 +134,7 @@ abstract class MemoryConformance extends Conformance {
     void remoteWritingNeedsLocalWrite(int access) throws Exception {
         ProtectionDomain pd = pd();
         assertErrno(Errno.EINVAL, () -> pd.allocate(PAGE, access), "LOCAL_WRITE");
-        try (Arena arena = Arena.ofConfined()) {
+        try (Arena arena = Arena.ofShared()) {
             MemorySegment s = arena.allocate(PAGE);
             assertErrno(Errno.EINVAL, () -> pd.register(s, access), "LOCAL_WRITE");
         }
@@ -156,6 +157,22 @@ abstract class MemoryConformance extends Conformance {
     void unknownAccessIsNotSupported(int access) throws Exception {
         ProtectionDomain pd = pd();
         assertErrno(Errno.EOPNOTSUPP, () -> pd.allocate(PAGE, AccessFlags.LOCAL_WRITE | access), "0x");
+    }
+
+    /** Requests are carried out on other threads than the one that alone may touch it. */
+    @Test
+    void confinedMemoryIsRefusedWithASentence() throws Exception {
+        ProtectionDomain pd = pd();
+        try (Arena confined = Arena.ofConfined(); Arena shared = Arena.ofShared()) {
+            MemorySegment s = confined.allocate(PAGE);
+            assertErrno(Errno.EINVAL, () -> pd.register(s, AccessFlags.LOCAL_WRITE), "Arena.ofShared");
+            try (MemoryRegion r = pd.register(shared.allocate(PAGE), AccessFlags.LOCAL_WRITE)) {
+                if (pd.context().supports(Feature.REREGISTER)) {
+                    assertErrno(Errno.EINVAL, () -> r.reregister(MemoryRegion.CHANGE_TRANSLATION, null, s, 0),
+                            "Arena.ofShared");
+                }
+            }
+        }
     }
 
     @Test

@@ -76,7 +76,7 @@ class DocsExamplesTest {
                     RDMA_WRITE wrId=8 REM_ACCESS_ERR length=8 qp=0x[0-9a-f]+
                     ENOENT"""),
             Map.entry("Errors", """
-                    EBUSY \\| close PD 0 of shm0: EBUSY: 1 object still uses it: close what was made from it first
+                    EBUSY \\| close PD 0 of shm0: EBUSY: 1 object still uses it \\(MR 0x[0-9a-f]+ of shm0\\): close what was made from it first
                     ENODEV \\| open device 'mlx5_0': ENODEV: .*
                     in RESET: EINVAL
                     posted: 0
