@@ -389,16 +389,22 @@ final class FullProgram {
         ProtectionDomain pd = c.allocateProtectionDomain();
         CompletionQueue cq = c.createCompletionQueue(10);
         QueuePair qp = Ends.ready(pd, cq, QueuePairInitAttributes.builder(cq, cq).build());
-        Mock.raise(AsyncEventType.COMM_EST, Mock.argument("ibv_modify_qp", 0));
+        long address = Mock.argument("ibv_modify_qp", 0);
+        Mock.raise(AsyncEventType.COMM_EST, address);
         AsyncEvent e = c.awaitAsyncEvent(Duration.ofSeconds(20));
         assertThat(e.type()).isEqualTo(AsyncEventType.COMM_EST);
         assertThat(e.element()).isSameAs(qp);
+        qp.close();
+        Mock.raise(AsyncEventType.COMM_EST, address); // it was on its way when the queue pair was closed
+        while (Mock.count("ibv_ack_async_event") < 2) {
+            Thread.sleep(1);
+        }
         Mock.raise(AsyncEventType.PORT_ERR, 1);
         e = c.awaitAsyncEvent(Duration.ofSeconds(20));
         assertThat(e.element()).isSameAs(c);
         assertThat(e.detail()).isEqualTo("port 1");
         assertThat(c.awaitAsyncEvent(Duration.ZERO)).isNull();
-        assertThat(Mock.count("ibv_ack_async_event")).isEqualTo(2);
+        assertThat(Mock.count("ibv_ack_async_event")).isEqualTo(3);
         CompletionChannel channel = c.createCompletionChannel();
         Mock.call("mock_gone");
         assertThat(channel.await(Duration.ofMillis(10))).as("an event that was gone before it was read").isNull();

@@ -369,6 +369,7 @@ final class ShmQueuePair extends QueuePair implements Connected {
                     peerName() + " is stopped in the middle of a transfer: continue or end it first");
         }
         hideFromPollers();
+        sendQueue.awaitRest(); // the memory of a dead peer may go with the last queue pair that leaves
         leave(true);
         synchronized (stateLock) {
             setState(QueuePairState.RESET);

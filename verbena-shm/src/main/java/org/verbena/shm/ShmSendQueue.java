@@ -546,6 +546,15 @@ final class ShmSendQueue extends SendQueue {
         return completions.waiting();
     }
 
+    /** The queue pair has failed: waits for who executes a request that began before. */
+    void awaitRest() {
+        qp.own().awaitRest(); // an application's thread that executes without the lock
+        while (!BUSY.compareAndSet(this, 0, 1)) {
+            Thread.onSpinWait();
+        }
+        BUSY.setVolatile(this, 0);
+    }
+
     /** The queue pair is closed: gives up what reaches others, when nobody executes any more. */
     void close() {
         qp.own().awaitRest(); // an application's thread that executes without the lock
