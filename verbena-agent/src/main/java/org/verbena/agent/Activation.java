@@ -33,6 +33,8 @@ final class Activation implements Supplier<Map<String, Object>> {
     private final Patches patches;
     private final File jar;
     private @Nullable Carrier carrier;
+    private @Nullable ApplicationVerbena application;
+    private boolean sought;
 
     /** What stays the JDK's since it could not be changed, as the end of a sentence; empty if nothing. */
     private String missing = "";
@@ -123,15 +125,27 @@ final class Activation implements Supplier<Map<String, Object>> {
 
     private Carrier carrier() throws IOException, ReflectiveOperationException {
         if (carrier == null) {
-            carrier = Carrier.find(jar, instrumentation);
+            carrier = Carrier.find(jar, instrumentation, application());
         }
         return carrier;
+    }
+
+    private @Nullable ApplicationVerbena application() {
+        if (!sought) {
+            application = ApplicationVerbena.find();
+            sought = true;
+        }
+        return application;
     }
 
     /** What {@link SocketHook} gives the JDK. Throws nothing: by that the JDK would lose all its channels for good. */
     @Override
     public Map<String, Object> get() {
         try {
+            ApplicationVerbena own = application();
+            if (own != null) { // which the program may ask for channels, whatever becomes of its other sockets
+                own.grant(instrumentation);
+            }
             String other = otherProvider();
             if (other != null) {
                 say("not active: this program has a selector provider of its own, " + other);

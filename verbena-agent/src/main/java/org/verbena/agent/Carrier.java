@@ -30,23 +30,25 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     private static final String DROP_IN = InnerModules.SOCKETS + ".DropIn";
 
     /** Finds it, and exports to it what it needs of the JDK. */
-    static Carrier find(File jar, Instrumentation instrumentation) throws IOException, ReflectiveOperationException {
-        Optional<Carrier> own = ofApplication();
+    static Carrier find(File jar, Instrumentation instrumentation, @Nullable ApplicationVerbena application)
+            throws IOException, ReflectiveOperationException {
+        Optional<Carrier> own = of(application);
         Carrier c = own.isPresent() ? own.get() : inner(jar, instrumentation);
         Grants.exports(instrumentation, c.sockets);
         return c;
     }
 
-    private static Optional<Carrier> ofApplication() {
-        ClassLoader loader = ClassLoader.getSystemClassLoader(); // of the module path as well
+    private static Optional<Carrier> of(@Nullable ApplicationVerbena application) {
+        if (application == null) {
+            return Optional.empty();
+        }
         try {
-            Class<?> dropIn = Class.forName(DROP_IN, false, loader);
-            Module sockets = dropIn.getModule();
-            Module linux = Class.forName(InnerModules.LINUX + ".Sys", false, loader).getModule();
-            Carrier own = new Carrier("the application's own Verbena", dropIn, sockets, linux, null);
+            Class<?> dropIn = Class.forName(DROP_IN, false, application.loader());
+            Carrier own = new Carrier("the application's own Verbena", dropIn, application.sockets(),
+                    application.linux(), null);
             return own.level() >= LEVEL ? Optional.of(own) : Optional.empty();
         } catch (ReflectiveOperationException | LinkageError e) {
-            return Optional.empty(); // none, one before there was an agent, or half of one
+            return Optional.empty(); // one before there was an agent
         }
     }
 

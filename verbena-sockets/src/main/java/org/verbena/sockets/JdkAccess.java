@@ -3,6 +3,7 @@ package org.verbena.sockets;
 import static java.net.StandardProtocolFamily.UNIX;
 
 import java.net.ProtocolFamily;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -19,7 +20,11 @@ final class JdkAccess {
             return;
         }
         Module mine = JdkAccess.class.getModule();
-        List<String> missing = PACKAGES.stream().filter(p -> !Object.class.getModule().isExported(p, mine)).toList();
+        List<String> missing = missing(mine);
+        if (!missing.isEmpty()) {
+            SelectorProvider.provider(); // the agent, if there is one, begins when the program opens its first channel
+            missing = missing(mine);
+        }
         if (!missing.isEmpty()) {
             String name = mine.isNamed() ? mine.getName() : "ALL-UNNAMED";
             throw new UnsupportedOperationException(
@@ -29,6 +34,10 @@ final class JdkAccess {
                             + ", or with the agent or 'verbena run', which do that");
         }
         checked = true;
+    }
+
+    private static List<String> missing(Module mine) {
+        return PACKAGES.stream().filter(p -> !Object.class.getModule().isExported(p, mine)).toList();
     }
 
     static ProtocolFamily internet(ProtocolFamily family) {

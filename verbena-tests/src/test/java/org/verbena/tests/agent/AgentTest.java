@@ -293,6 +293,16 @@ class AgentTest {
                 .isEqualTo(new AgentRun(0, "provider " + OURS + "\nunnamed false\necho hello\n", line));
     }
 
+    /** A program that names its own Verbena by the JDK's property has what that needs of the agent. */
+    @Test
+    void theProgramsOwnVerbenaMayBeNamedByTheJdksProperty() throws Exception {
+        assertThat(run(List.of("--illegal-native-access=deny", agent(""),
+                "-Djava.nio.channels.spi.SelectorProvider=" + OURS, "-cp",
+                classPath(AgentJar.onClassPath("sockets"))), "provider", "echo"))
+                .isEqualTo(new AgentRun(0, "provider " + OURS + "\necho hello\n",
+                        "verbena: not active: this program has a selector provider of its own, " + OURS + "\n"));
+    }
+
     /** Nothing but the JDK's own property: what is wrong stops the first channel, what nobody knows is said. */
     @Test
     void withoutTheAgentPropertiesAreLookedAtToo() throws Exception {

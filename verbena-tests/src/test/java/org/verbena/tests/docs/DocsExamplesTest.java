@@ -134,6 +134,19 @@ class DocsExamplesTest {
         }));
     }
 
+    /** The agent gives Verbena's own channels what they need, with no channel of the JDK's before. */
+    @TestFactory
+    Stream<DynamicTest> examplesOfChannelsRunUnderTheAgent(@TempDir Path dir) throws IOException {
+        Path agent = AgentJar.in(dir);
+        return Stream.of("RingChannels", "HandOver").flatMap(name -> Stream.of(true, false)
+                .map(modules -> DynamicTest.dynamicTest(name + (modules ? " by modules" : ""), () -> {
+                    try (ExampleProcess p = ExampleProcess.withAgent(example(name), agent, modules)) {
+                        assertThat(p.rest()).matches(CHANNELS.get(name));
+                        assertThat(p.code()).isZero();
+                    }
+                })));
+    }
+
     @Test
     void anExampleRunsOnTheClassPath() throws IOException {
         try (ExampleProcess p = ExampleProcess.onClassPath(example("ByHand"))) {

@@ -49,6 +49,16 @@ final class ExampleProcess implements AutoCloseable {
                         + port), example, List.of(arguments));
     }
 
+    /** As {@link #withChannels}, with the agent rather than options for it, on the module path or on the class path. */
+    static ExampleProcess withAgent(Path example, Path agent, boolean modules) throws IOException {
+        List<String> options = new ArrayList<>(List.of("-javaagent:" + agent + "=quiet",
+                "--illegal-native-access=deny", "-Dverbena.stream.patience=60000"));
+        options.addAll(modules
+                ? List.of("-p", path(CHANNELS), "--add-modules", "org.verbena.erm")
+                : List.of("-cp", path(CHANNELS)));
+        return new ExampleProcess(options, example, List.of());
+    }
+
     /** Starts with nothing but options of the JVM's. */
     static ExampleProcess plain(Path example, String... options) throws IOException {
         return new ExampleProcess(List.of(options), example, List.of());
