@@ -26,14 +26,21 @@ public class Neighbour {
     private static Instrumentation instrumentation;
     private static ServerSocket early;
 
-    public static void premain(String words, Instrumentation i) throws IOException {
+    public static void premain(String words, Instrumentation i) throws Exception {
         instrumentation = i;
         if ("early".equals(words)) {
             early = new ServerSocket(0, 10, HERE);
+        } else if (words != null) {
+            for (String name : words.split(";")) {
+                transform(Class.forName(name), true);
+            }
         }
     }
 
-    /** Words: {@code attach}, {@code same=CLASS,CLASS}, {@code own=CLASS,CLASS}. */
+    /**
+     * Words: {@code attach}: waits for a byte; {@code same=CLASS,CLASS}, {@code own=CLASS,CLASS}; {@code stat}: says that it is
+     * ready, and waits for a byte; {@code said}: waits until Verbena's agent has said how it went.
+     */
     public static void main(String[] words) throws Exception {
         if (early == null) {
             early = new ServerSocket(0, 10, HERE);
@@ -48,6 +55,14 @@ public class Neighbour {
                 Socket accepted = later.accept()) {
             say(later, channel);
             for (String w : words) {
+                if (w.equals("stat")) {
+                    System.out.println("ready");
+                    System.in.read();
+                }
+                while (w.equals("said") && Thread.getAllStackTraces().keySet().stream()
+                        .anyMatch(t -> t.getName().equals("verbena-start"))) {
+                    Thread.sleep(1);
+                }
                 int equals = w.indexOf('=');
                 if (equals > 0) {
                     for (String name : w.substring(equals + 1).split(",")) {

@@ -6,9 +6,12 @@ import java.lang.instrument.Instrumentation;
 import java.net.SocketImpl;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -35,6 +38,9 @@ final class Activation implements Supplier<Map<String, Object>> {
     private @Nullable Carrier carrier;
     private @Nullable ApplicationVerbena application;
     private boolean sought;
+
+    /** What was changed: of Verbena's {@code SocketLayout.PARTS}. */
+    private final Set<String> changed = new HashSet<>();
 
     /** What stays the JDK's since it could not be changed, as the end of a sentence; empty if nothing. */
     private String missing = "";
@@ -95,7 +101,9 @@ final class Activation implements Supplier<Map<String, Object>> {
     private void patch() throws ClassNotFoundException {
         patchSockets();
         try {
-            AsynchronousPatch.apply(patches);
+            if (AsynchronousPatch.apply(patches)) {
+                changed.add("asynchronous channels");
+            }
         } catch (IllegalStateException e) {
             missing += "; asynchronous channels stay the JDK's: " + e.getMessage();
         }
@@ -104,6 +112,7 @@ final class Activation implements Supplier<Map<String, Object>> {
     private void patchSockets() throws ClassNotFoundException {
         try {
             late = ProviderPatch.apply(patches);
+            changed.add("channels");
         } catch (IllegalStateException e) {
             missing = "; channels stay the JDK's: " + e.getMessage();
         }
@@ -115,6 +124,7 @@ final class Activation implements Supplier<Map<String, Object>> {
         }
         try {
             listenersBefore = SocketPatch.apply(patches);
+            changed.addAll(List.of("classic sockets", "classic listeners"));
         } catch (IllegalStateException e) {
             if (!missing.isEmpty()) {
                 throw e;
@@ -160,7 +170,7 @@ final class Activation implements Supplier<Map<String, Object>> {
                 c.comeLate();
             }
             if (!isClassicOff()) {
-                Function<Boolean, SocketImpl> made = c.classicSockets(instrumentation);
+                Function<Boolean, @Nullable SocketImpl> made = c.classicSockets(instrumentation);
                 all.put(SocketHook.SOCKETS, listenersBefore ? new EarlyListeners(made) : made);
                 all.put(SocketHook.ACCEPTING, c.classicAccepting());
             }
@@ -203,10 +213,15 @@ final class Activation implements Supplier<Map<String, Object>> {
     private void report(Carrier c) {
         try {
             patches.apply(new TransferPatch());
+            changed.add("transferTo");
         } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
             missing += "; FileChannel.transferTo maps files: " + e.getMessage();
         }
         try {
+            String again = c.changed(changed);
+            if (!again.isEmpty()) {
+                missing += "; the JDK's again, by another agent: " + again;
+            }
             String problem = c.problem();
             say(problem == null
                     ? "active: sockets are those of " + c.whose() + missing

@@ -13,11 +13,18 @@ record ApplicationVerbena(ClassLoader loader, Module sockets, Module linux) {
     static @Nullable ApplicationVerbena find() {
         ClassLoader loader = ClassLoader.getSystemClassLoader();
         try {
-            Module sockets = Class.forName(InnerModules.SOCKETS + ".VerbenaSockets", false, loader).getModule();
             Module linux = Class.forName(InnerModules.LINUX + ".Sys", false, loader).getModule();
-            return new ApplicationVerbena(loader, sockets, linux);
+            return new ApplicationVerbena(loader, sockets(loader), linux);
         } catch (ReflectiveOperationException | LinkageError e) {
             return null;
+        }
+    }
+
+    private static Module sockets(ClassLoader loader) throws ClassNotFoundException {
+        try {
+            return Class.forName(Carrier.DROP_IN, false, loader).getModule();
+        } catch (ClassNotFoundException e) { // one before there was an agent
+            return Class.forName(InnerModules.SOCKETS + ".VerbenaSockets", false, loader).getModule();
         }
     }
 

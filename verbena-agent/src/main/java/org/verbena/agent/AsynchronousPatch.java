@@ -18,13 +18,21 @@ final class AsynchronousPatch {
 
     private AsynchronousPatch() {}
 
-    /** @throws IllegalStateException if it does not work; nothing is changed then */
-    static void apply(Patches patches) throws ClassNotFoundException {
+    /**
+     * Changes it.
+     *
+     * @return false if the program has one of its own, which stays
+     * @throws IllegalStateException if it does not work; nothing is changed then
+     */
+    static boolean apply(Patches patches) throws ClassNotFoundException {
         if (!ProviderPatch.isLoaded(patches.instrumentation(), CHOOSES)) {
             patches.apply(patch(MAKES, "create"));
         } else if (AsynchronousChannelProvider.provider().getClass().getClassLoader() == null) {
             patches.apply(patch(PUBLIC, "provider"));
+        } else {
+            return false;
         }
+        return true;
     }
 
     /** Of either method. */

@@ -8,6 +8,7 @@ import java.net.SocketImpl;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -27,7 +28,7 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     /** What {@code DropIn.level()} says inside the agent's jar. */
     static final int LEVEL = 6;
 
-    private static final String DROP_IN = InnerModules.SOCKETS + ".DropIn";
+    static final String DROP_IN = InnerModules.SOCKETS + ".DropIn";
 
     /** Finds it, and exports to it what it needs of the JDK. */
     static Carrier find(File jar, Instrumentation instrumentation, @Nullable ApplicationVerbena application)
@@ -118,6 +119,12 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
         }
     }
 
+    /** Says what was changed in the JDK; answers what of it is the JDK's again, with commas between; empty if nothing. */
+    String changed(Set<String> parts) throws ReflectiveOperationException {
+        dropIn.getMethod("changed", Set.class).invoke(null, parts);
+        return (String) dropIn.getMethod("takenBack").invoke(null);
+    }
+
     /** Says that the program may have selectors of the JDK. */
     void comeLate() throws ReflectiveOperationException {
         dropIn.getMethod("comesLate").invoke(null);
@@ -125,9 +132,10 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
 
     /** What makes implementations of classic sockets, see {@link SocketHook#SOCKETS}. */
     @SuppressWarnings("unchecked") // as DropIn has it
-    Function<Boolean, SocketImpl> classicSockets(Instrumentation instrumentation) throws ReflectiveOperationException {
+    Function<Boolean, @Nullable SocketImpl> classicSockets(Instrumentation instrumentation)
+            throws ReflectiveOperationException {
         dropIn.getMethod("reachSocketImplBy", Supplier.class).invoke(null, new SocketImplMembers(instrumentation));
-        return (Function<Boolean, SocketImpl>) made("sockets");
+        return (Function<Boolean, @Nullable SocketImpl>) made("sockets");
     }
 
     /** What they are accepted into, see {@link SocketHook#ACCEPTING}. */

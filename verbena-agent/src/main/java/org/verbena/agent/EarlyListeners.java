@@ -20,9 +20,9 @@ final class EarlyListeners implements Function<Boolean, @Nullable SocketImpl> {
 
     private static final StackWalker STACK = StackWalker.getInstance();
 
-    private final Function<Boolean, SocketImpl> all;
+    private final Function<Boolean, @Nullable SocketImpl> all;
 
-    EarlyListeners(Function<Boolean, SocketImpl> all) {
+    EarlyListeners(Function<Boolean, @Nullable SocketImpl> all) {
         this.all = all;
     }
 

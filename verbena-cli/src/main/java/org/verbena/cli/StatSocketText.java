@@ -65,6 +65,10 @@ final class StatSocketText {
                         + bytes(o, SamplePoint.SOCKETS_RX_TCP_BYTES) + " by TCP, sent "
                         + bytes(o, SamplePoint.SOCKETS_TX_RING_BYTES) + " and "
                         + bytes(o, SamplePoint.SOCKETS_TX_TCP_BYTES));
+                if (o.attributes().get("inactive") instanceof String parts && !parts.isEmpty()) {
+                    lines.add("process " + p.pid() + ": the JDK's, not Verbena's: " + parts + "; active: "
+                            + o.attributes().get("active"));
+                }
                 if (o.attributes().get("notShown") instanceof Long n && n != 0) {
                     lines.add("process " + p.pid() + ": " + n + " of its sockets are not shown: see counters.sockets");
                 }

@@ -4,11 +4,13 @@ import java.lang.invoke.MethodHandles;
 import java.net.SocketImpl;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.nio.JdkChanges;
 import org.verbena.sockets.nio.NioChannels;
 import org.verbena.sockets.rules.Rules;
 import org.verbena.sockets.stream.SharedMemory;
@@ -88,6 +90,7 @@ public final class DropIn {
 
     /** The provider for all asynchronous channels of this process; there is one a process. */
     public static AsynchronousChannelProvider asynchronousProvider() {
+        JdkChanges.asynchronousAsked();
         return Asynchronous.PROVIDER;
     }
 
@@ -98,9 +101,9 @@ public final class DropIn {
 
     /**
      * What makes the implementations of classic sockets: from whether it is for a {@link java.net.ServerSocket} to a new
-     * one. The JDK takes it for its own platform's.
+     * one, or to nothing if the JDK's is to be taken. The JDK takes it for its own platform's.
      */
-    public static Function<Boolean, SocketImpl> sockets() {
+    public static Function<Boolean, @Nullable SocketImpl> sockets() {
         return Maker.sockets();
     }
 
@@ -120,6 +123,20 @@ public final class DropIn {
         NioChannels.reachSocketImplBy(lookup);
     }
 
+    /**
+     * Says what the agent has changed in the JDK, to be shown with what becomes of it. May be called again, with all of it.
+     *
+     * @param parts of {@code SocketLayout.PARTS}
+     */
+    public static void changed(Set<String> parts) {
+        JdkChanges.made(parts);
+    }
+
+    /** What of {@link #changed} is the JDK's own again, by another agent: parts with commas between; empty if nothing. */
+    public static String takenBack() {
+        return JdkChanges.takenBack();
+    }
+
     /** Apart, so that only who has asynchronous channels pays for them. */
     private static final class Asynchronous {
         static final AsynchronousChannelProvider PROVIDER = new VerbenaAsynchronousChannelProvider();
@@ -135,10 +152,10 @@ public final class DropIn {
             NioChannels.expectForeignSelectors();
         }
 
-        static Function<Boolean, SocketImpl> sockets() {
+        static Function<Boolean, @Nullable SocketImpl> sockets() {
             return new Function<>() { // no lambda: they are not cheap at the start of a program
                 @Override
-                public SocketImpl apply(Boolean server) {
+                public @Nullable SocketImpl apply(Boolean server) {
                     return NioChannels.socketImpl(server);
                 }
             };

@@ -25,6 +25,10 @@ final class SocketAttributes {
                 all.put("open", a[SocketLayout.OPEN]);
                 all.put("listening", a[SocketLayout.LISTENING]);
                 all.put("notShown", a[SocketLayout.NOT_SHOWN]);
+                if ((a[SocketLayout.ACTIVE] & SocketLayout.AGENT) != 0) {
+                    all.put("active", parts(a[SocketLayout.ACTIVE]));
+                    all.put("inactive", parts(~a[SocketLayout.ACTIVE]));
+                }
             }
             case ObjectType.CONNECTION, ObjectType.LISTENER -> socket(all, e.type(), a);
             case ObjectType.REMOTE_MEMORY -> {
@@ -41,6 +45,16 @@ final class SocketAttributes {
             default -> all.put("name", e.name());
         }
         return all;
+    }
+
+    private static String parts(long bits) {
+        StringBuilder b = new StringBuilder();
+        for (int i = 0; i < SocketLayout.PARTS.size(); i++) {
+            if ((bits >>> i & 1) != 0) {
+                b.append(b.isEmpty() ? "" : ", ").append(SocketLayout.PARTS.get(i));
+            }
+        }
+        return b.toString();
     }
 
     private static void local(Map<String, Object> all, long[] a) {

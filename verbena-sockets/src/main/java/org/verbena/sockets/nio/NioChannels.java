@@ -60,14 +60,21 @@ public final class NioChannels {
         PlainAcceptor.reachBy(lookup);
     }
 
-    /** A new implementation of a classic socket, one that listens or one that connects. */
-    public static SocketImpl socketImpl(boolean server) {
+    /** A new implementation of a classic socket, one that listens or one that connects; null if it is to be the JDK's. */
+    public static @Nullable SocketImpl socketImpl(boolean server) {
+        if (JdkChanges.isTrial()) {
+            return null;
+        }
         ShownSockets.begin();
         return server ? new StreamServerSocketImpl() : new StreamSocketImpl();
     }
 
     /** What {@code listener} accepts into. */
     public static SocketImpl accepting(SocketImpl listener) {
-        return listener instanceof StreamServerSocketImpl ? new StreamSocketImpl() : new NioSocketImpl(false);
+        if (listener instanceof StreamServerSocketImpl) {
+            return new StreamSocketImpl();
+        }
+        JdkChanges.tried(listener);
+        return new NioSocketImpl(false);
     }
 }

@@ -1,5 +1,6 @@
 package org.verbena.sockets.nio;
 
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -7,7 +8,7 @@ import java.net.SocketAddress;
 import java.net.SocketImpl;
 
 /** What the superclasses of the socket adaptors want; the adaptors override everything that would reach it. */
-final class NoSocketImpl extends SocketImpl {
+class NoSocketImpl extends SocketImpl {
     private static AssertionError reached() {
         return new AssertionError("a socket adaptor forgot to override a method");
     }
@@ -43,7 +44,7 @@ final class NoSocketImpl extends SocketImpl {
     }
 
     @Override
-    protected void accept(SocketImpl s) {
+    protected void accept(SocketImpl s) throws IOException {
         throw reached();
     }
 

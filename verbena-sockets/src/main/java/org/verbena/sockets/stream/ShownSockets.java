@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,8 @@ public final class ShownSockets {
     private static final long NANOS_OF_MILLI = 1_000_000;
     private static final int TCP = 1;
     private static final int RING = 2;
+
+    private static volatile @Nullable IntSupplier active;
 
     private final CounterEntry all;
     private final ShownRules rules;
@@ -113,6 +116,11 @@ public final class ShownSockets {
         static void begin() {}
     }
 
+    /** Says how to find out which parts of {@link SocketLayout#PARTS} are Verbena's in a program that has the agent. */
+    public static void activeBy(IntSupplier parts) {
+        active = parts;
+    }
+
     /** Shows the sockets of this process from now on, unless that is turned off. Idempotent; waits for nothing. */
     public static void begin() {
         Holder.begin();
@@ -146,6 +154,10 @@ public final class ShownSockets {
         all.setAttribute(SocketLayout.OPEN, totals.open());
         all.setAttribute(SocketLayout.LISTENING, listening);
         all.setAttribute(SocketLayout.NOT_SHOWN, notShown);
+        IntSupplier parts = active;
+        if (parts != null) {
+            all.setAttribute(SocketLayout.ACTIVE, SocketLayout.AGENT | parts.getAsInt());
+        }
         raise(totals);
     }
 

@@ -67,6 +67,19 @@ public final class AgentJar {
         return jar;
     }
 
+    /** A jar for {@code -javaagent}, of an agent that may transform classes. */
+    public static Path agent(Path classes, String premain, Path jar) throws IOException {
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().putValue("Premain-Class", premain);
+        manifest.getMainAttributes().putValue("Can-Retransform-Classes", "true");
+        try (OutputStream file = Files.newOutputStream(jar);
+                JarOutputStream out = new JarOutputStream(file, manifest)) {
+            add(out, classes, "", p -> true);
+        }
+        return jar;
+    }
+
     private static void add(ZipOutputStream out, Path classes, String folder, Predicate<String> wanted)
             throws IOException {
         if (Files.isRegularFile(classes)) {

@@ -233,6 +233,7 @@ class AgentTest {
                 import java.lang.invoke.MethodHandles;
                 import java.net.SocketImpl;
                 import java.nio.channels.spi.SelectorProvider;
+                import java.util.Set;
                 import java.util.function.Function;
                 import java.util.function.Supplier;
                 public final class DropIn {
@@ -242,6 +243,8 @@ class AgentTest {
                     public static String problem() { return null; }
                     public static Runnable atExit() { return null; }
                     public static void reachSocketImplBy(Supplier<MethodHandles.Lookup> lookup) {}
+                    public static void changed(Set<String> parts) {}
+                    public static String takenBack() { return ""; }
                     public static SelectorProvider provider() throws Exception { %s }
                     public static Function<Boolean, SocketImpl> sockets() {
                         return server -> { %s };

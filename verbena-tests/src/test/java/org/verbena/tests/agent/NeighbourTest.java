@@ -2,16 +2,9 @@ package org.verbena.tests.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.OutputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.jar.Attributes;
-import java.util.jar.JarEntry;
-import java.util.jar.JarOutputStream;
-import java.util.jar.Manifest;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -36,28 +29,20 @@ class NeighbourTest {
     static void prepare() throws Exception {
         jar = AgentJar.in(dir);
         classes = AgentJar.program(dir, "Neighbour", "25");
-        neighbour = dir.resolve("neighbour.jar");
-        Manifest m = new Manifest();
-        m.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-        m.getMainAttributes().putValue("Premain-Class", "Neighbour");
-        m.getMainAttributes().putValue("Can-Retransform-Classes", "true");
-        try (OutputStream file = Files.newOutputStream(neighbour);
-                JarOutputStream out = new JarOutputStream(file, m);
-                Stream<Path> all = Files.list(classes)) {
-            for (Path c : all.filter(f -> f.getFileName().toString().startsWith("Neighbour")).toList()) {
-                out.putNextEntry(new JarEntry(c.getFileName().toString()));
-                Files.copy(c, out);
-            }
-        }
+        neighbour = AgentJar.agent(classes, "Neighbour", dir.resolve("neighbour.jar"));
     }
 
-    private static List<String> run(List<String> agents, String... words) throws Exception {
+    private static List<String> command(List<String> agents, String... words) {
         List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC", "-Xshare:auto"));
         c.addAll(agents);
         c.addAll(List.of("-cp", classes.toString(), "Neighbour"));
         c.addAll(List.of(words));
-        AgentRun r = AgentRun.of(c, dir);
+        return c;
+    }
+
+    private static List<String> run(List<String> agents, String... words) throws Exception {
+        AgentRun r = AgentRun.of(command(agents, words), dir);
         assertThat(r.code()).as(r.err()).isZero();
         assertThat(r.err()).isEmpty();
         return r.out().lines().toList();
@@ -115,5 +100,15 @@ class NeighbourTest {
         agents.add("-javaagent:" + neighbour); // the last one is asked last
         assertThat(run(agents, "own=" + types)).isEqualTo(twice(said("verbena", "jdk", "verbena", "verbena"),
                 said(client, "jdk", accepted, client.equals("jdk") ? "jdk" : accepted)));
+    }
+
+    /** What has been taken back by then is in the line that the agent prints. */
+    @Test
+    void theLineSaysWhatIsTheJdksAgain() throws Exception {
+        AgentRun r = AgentRun.of(command(List.of("-javaagent:" + jar, "-javaagent:" + neighbour + "=" + SERVER + ";"
+                + IMPL), "said"), dir);
+        assertThat(r.err()).isEqualTo(
+                "verbena: active: sockets are those of Verbena; the JDK's again, by another agent: "
+                        + "classic sockets, classic listeners\n");
     }
 }

@@ -1,5 +1,7 @@
 package org.verbena.verbs.spi;
 
+import java.util.List;
+
 import org.verbena.verbs.SamplePoint;
 
 /** What the attributes of an entry of a {@link CounterFile} mean that belongs to sockets. */
@@ -12,6 +14,13 @@ public final class SocketLayout {
     public static final int LISTENING = 1;
     /** Of both, those that have no entry. */
     public static final int NOT_SHOWN = 2;
+    /** In a program that has the agent: {@link #AGENT}, and a bit for each of {@link #PARTS} that is Verbena's. */
+    public static final int ACTIVE = 3;
+    /** A bit: there is the agent. */
+    public static final long AGENT = 1L << 32;
+    /** What is Verbena's by the agent, each if the JDK has the agent's change to it. */
+    public static final List<String> PARTS = List.of("channels", "classic sockets", "classic listeners",
+            "asynchronous channels", "transferTo");
 
     // ---- of a connection or a listener
 

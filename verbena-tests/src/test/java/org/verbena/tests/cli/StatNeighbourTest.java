@@ -1,0 +1,71 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.tests.BesideOthers;
+import org.verbena.tests.agent.AgentJar;
+import org.verbena.tests.agent.AgentRun;
+
+/** {@code verbena stat} of a program where another agent takes back what Verbena's has changed. */
+@BesideOthers
+class StatNeighbourTest {
+    /** Before and after. */
+    @Test
+    void whatIsActiveAndWhatIsNotIsSaid(@TempDir Path dir) throws Exception {
+        Path classes = AgentJar.program(dir, "Neighbour", "25");
+        Path neighbour = AgentJar.agent(classes, "Neighbour", dir.resolve("neighbour.jar"));
+        Process p = new ProcessBuilder(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-javaagent:"
+                + AgentJar.in(dir) + "=quiet", "-javaagent:" + neighbour, "-cp", classes.toString(), "Neighbour",
+                "stat", "own=java.net.SocketImpl,sun.nio.ch.FileChannelImpl", "stat").redirectError(
+                        ProcessBuilder.Redirect.INHERIT).start();
+        try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
+            awaitLine(out, "ready");
+            assertThat(attribute(p.pid(), "active"))
+                    .isEqualTo("channels, classic sockets, classic listeners, asynchronous channels, transferTo");
+            assertThat(attribute(p.pid(), "inactive")).isEmpty();
+            assertThat(queue(p.pid())).doesNotContain("the JDK's, not Verbena's");
+            p.getOutputStream().write('x');
+            p.getOutputStream().flush();
+            awaitLine(out, "ready");
+            assertThat(attribute(p.pid(), "inactive")).isEqualTo("classic sockets, transferTo");
+            assertThat(queue(p.pid())).contains("process " + p.pid() + ": the JDK's, not Verbena's: classic sockets, "
+                    + "transferTo; active: channels, classic listeners, asynchronous channels");
+        } finally {
+            p.destroyForcibly();
+        }
+    }
+
+    private static void awaitLine(BufferedReader out, String wanted) throws IOException {
+        String line = out.readLine();
+        while (!wanted.equals(line)) {
+            assertThat(line).isNotNull();
+            line = out.readLine();
+        }
+    }
+
+    private static String queue(long pid) throws IOException {
+        return CommandProcess.run("stat", Long.toString(pid), "--once", "--view", "queue").out();
+    }
+
+    /** Of the object that all sockets of a process are; the file is there soon after the first socket. */
+    private static String attribute(long pid, String name) throws Exception {
+        for (;;) {
+            String json = CommandProcess.run("stat", Long.toString(pid), "--once", "--json").out();
+            Matcher m = Pattern.compile("\"" + name + "\" *: *\"([^\"]*)\"").matcher(json);
+            if (m.find()) {
+                return m.group(1);
+            }
+            Thread.sleep(100);
+        }
+    }
+}
