@@ -30,6 +30,7 @@ import org.verbena.linux.Sys;
     "The program runs Java 25 or newer and is of the same user."})
 final class AttachCommand implements Callable<Integer> {
     /** The property by which the agent says how it fared. */
+    private static final String INSTRUMENT = "java.instrument";
     private static final String STATE = "verbena.agent";
     private static final String ACTIVE = "active";
     private static final String PENDING = "active when";
@@ -133,6 +134,11 @@ final class AttachCommand implements Callable<Integer> {
         try {
             vm.loadAgent(jar.toString(), arguments());
         } catch (AgentLoadException | AttachOperationFailedException e) {
+            if (String.valueOf(e.getMessage()).contains(INSTRUMENT)) {
+                throw new IOException("process " + pid + " runs without the module " + INSTRUMENT
+                        + ", by which agents come in: build its runtime with it (jlink --add-modules " + INSTRUMENT
+                        + ")", e);
+            }
             throw new IOException("process " + pid + " does not take the agent (" + e.getMessage()
                     + "): has it -XX:-EnableDynamicAgentLoading?", e);
         } catch (AgentInitializationException e) {

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.spi.ToolProvider;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -216,6 +217,22 @@ class AttachCommandTest {
                 ask(p);
                 assertThat(List.of(out.readLine(), out.readLine())).containsExactly(JDKS, HELLO);
             }
+        }
+    }
+
+    @Test
+    void aRuntimeThatTakesNoAgentsGetsOneSentence() throws Exception {
+        Path image = dir.resolve("image");
+        assertThat(ToolProvider.findFirst("jlink").orElseThrow().run(System.out, System.err, "--add-modules",
+                "java.base", "--strip-java-debug-attributes", "--output", image.toString())).isZero();
+        Process p = program(image.resolve("bin/java"));
+        try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.readLine()).isEqualTo("ready");
+            CommandProcess.Result r = attach(p.pid());
+            assertRefused(r, 1, "process " + p.pid() + " runs without the module java.instrument");
+            assertThat(r.err().lines()).hasSize(1);
+            ask(p);
+            assertThat(List.of(out.readLine(), out.readLine())).containsExactly(JDKS, HELLO);
         }
     }
 
