@@ -21,6 +21,9 @@ public class Report {
                 for (long end = System.nanoTime() + 50000000000L; isPending() && System.nanoTime() - end < 0;) {
                     Thread.sleep(20);
                 }
+            } else if (w.equals("domain")) {
+                System.out.println("domain " + provider().getClass().getProtectionDomain().implies(
+                        new java.security.AllPermission()));
             } else if (w.equals("provider")) {
                 System.out.println("provider " + provider().getClass().getName());
             } else if (w.equals("same")) {

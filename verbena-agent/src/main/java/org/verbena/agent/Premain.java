@@ -3,6 +3,10 @@ package org.verbena.agent;
 import java.lang.instrument.Instrumentation;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.security.AllPermission;
+import java.security.CodeSource;
+import java.security.PermissionCollection;
+import java.security.Permissions;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
@@ -59,7 +63,15 @@ public final class Premain {
             throws ReflectiveOperationException {
         URL jar = Premain.class.getProtectionDomain().getCodeSource().getLocation();
         // stays open: it is where the agent's classes are
-        ClassLoader own = new URLClassLoader(new URL[] {jar}, null);
+        ClassLoader own = new URLClassLoader(new URL[] {jar}, null) {
+            /** As the JDK's own classes: agents that ask a policy about callers on the stack are to see the program's. */
+            @Override
+            protected PermissionCollection getPermissions(CodeSource source) {
+                Permissions all = new Permissions();
+                all.add(new AllPermission());
+                return all;
+            }
+        };
         BiFunction<String, Instrumentation, Supplier<Map<String, Object>>> preparation = (BiFunction<String, Instrumentation, Supplier<Map<String, Object>>>) Class
                 .forName(
                         "org.verbena.agent.Preparation", true, own).getConstructor().newInstance();

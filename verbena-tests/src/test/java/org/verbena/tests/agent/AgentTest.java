@@ -66,6 +66,12 @@ class AgentTest {
                 .isEqualTo(new AgentRun(0, "file true sendFile\n", ACTIVE));
     }
 
+    /** Policies that are asked about all callers on the stack see the program, as if the JDK's own classes did it. */
+    @Test
+    void whatCarriesTheSocketsIsAllowedAll() throws Exception {
+        assertThat(run(List.of(agent("quiet")), "domain", "wait")).isEqualTo(new AgentRun(0, "domain true\n", ""));
+    }
+
     @Test
     void quietIsQuiet() throws Exception {
         assertThat(run(List.of(agent("quiet")), "provider", "wait"))
