@@ -43,8 +43,8 @@ final class InnerModules extends ClassLoader {
             VERBS, Set.of(VERBS, VERBS + ".spi"),
             SHM, Set.of(SHM),
             ROCE, Set.of(ROCE, ROCE + ".cm", ROCE + ".transport", ROCE + ".wire"),
-            SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".nio", SOCKETS + ".rules", SOCKETS + ".spi",
-                    SOCKETS + ".stream"));
+            SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".memory", SOCKETS + ".nio", SOCKETS + ".rules",
+                    SOCKETS + ".spi", SOCKETS + ".stream"));
 
     /** Where they are. */
     private static final String FOLDER = "META-INF/modules/";
