@@ -92,7 +92,7 @@ abstract class CmToolPlace {
     }
 
     /** Says what was done, in so many nanoseconds. */
-    final void report(int connections, long count, long size, long nanos) throws IOException {
+    final void report(int connections, long count, long size, long nanos) {
         double seconds = Math.max(nanos, 1) / 1e9;
         if (json) {
             say(CmToolReport.json(isServer(), connections, count, size, seconds));

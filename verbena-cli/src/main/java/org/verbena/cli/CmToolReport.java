@@ -1,9 +1,8 @@
 package org.verbena.cli;
 
-import java.io.IOException;
 import java.util.Locale;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 
 /** What {@code verbena ucmatose}, {@code udaddy} and {@code rstream} say at the end. */
 final class CmToolReport {
@@ -14,10 +13,9 @@ final class CmToolReport {
                 CopyText.count(connections, "connection"), CopyText.count(count, "message"), size, seconds);
     }
 
-    static String json(boolean server, int connections, long count, long size, double seconds) throws IOException {
-        ObjectMapper mapper = new ObjectMapper();
-        return mapper.writerWithDefaultPrettyPrinter().writeValueAsString(mapper.createObjectNode()
+    static String json(boolean server, int connections, long count, long size, double seconds) {
+        return Json.text(JsonNodeFactory.instance.objectNode()
                 .put("role", server ? "server" : "client").put("connections", connections).put("messages", count)
-                .put("size", size).put("seconds", seconds));
+                .put("size", size).put("seconds", Json.seconds(seconds)));
     }
 }

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -112,7 +111,8 @@ final class CopyReport {
             }
             ObjectNode n = array.addObject().put("file", o.file());
             if (o.status() == CopyStatus.OK) {
-                n.put("bytes", o.bytes()).put("seconds", o.seconds()).put("bytes_per_second", o.bytesPerSecond())
+                n.put("bytes", o.bytes()).put("seconds", Json.seconds(o.seconds()))
+                        .put("bytes_per_second", Json.rate(o.bytesPerSecond()))
                         .put("sha256", o.sha256()).put("resumed_from", o.resumedFrom());
             } else {
                 putError(n, o.status(), o.text());
@@ -125,11 +125,7 @@ final class CopyReport {
         if (e != null) {
             putError(array.addObject(), e.status(), e.sentence());
         }
-        try {
-            out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(array));
-        } catch (JsonProcessingException impossible) {
-            throw new IllegalStateException("a tree of nodes can be written", impossible);
-        }
+        out.println(Json.text(array));
         out.flush();
     }
 

@@ -4,7 +4,6 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -40,16 +39,13 @@ record PingPongResult(PingPongOptions options, boolean client, long nanos, long 
             n.put("mtu", options.mtu());
         }
         n.put("queue_pairs", options.queuePairs()).put("iterations", options.iterations()).put("bytes", bytes())
-                .put("seconds", microseconds() / 1e6).put("bits_per_second", bytes() * 8 / microseconds() * 1e6)
-                .put("usec_per_iteration", microseconds() / options.iterations()).put("events", events)
+                .put("seconds", Json.seconds(microseconds() / 1e6))
+                .put("bits_per_second", Json.rate(bytes() * 8 / microseconds() * 1e6))
+                .put("usec_per_iteration", Json.rate(microseconds() / options.iterations())).put("events", events)
                 .put("checked", options.check());
         put(n.putArray("local"), local);
         put(n.putArray("remote"), remote);
-        try {
-            out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(n));
-        } catch (JsonProcessingException impossible) {
-            throw new IllegalStateException("a tree of nodes can be written", impossible);
-        }
+        out.println(Json.text(n));
         out.flush();
     }
 

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -182,9 +182,9 @@ final class RpingCommand implements Callable<Integer> {
     private synchronized void report(String end, long pings, long nanos) throws IOException {
         double seconds = Math.max(nanos, 1) / 1e9;
         if (json) {
-            say(new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(new ObjectMapper()
-                    .createObjectNode().put("role", end).put("pings", pings).put("seconds", seconds)
-                    .put("usec_per_ping", pings == 0 ? 0 : seconds * 1e6 / pings)));
+            say(Json.text(JsonNodeFactory.instance.objectNode().put("role", end).put("pings", pings)
+                    .put("seconds", Json.seconds(seconds))
+                    .put("usec_per_ping", Json.rate(pings == 0 ? 0 : seconds * 1e6 / pings))));
         } else {
             say(String.format(Locale.ROOT, "%d pings in %.2f seconds = %.2f usec/ping", pings, seconds,
                     pings == 0 ? 0 : seconds * 1e6 / pings));
