@@ -50,7 +50,8 @@ public final class Main implements Runnable {
 
     /** Runs the command and ends the JVM with its exit code. */
     public static void main(String[] args) {
-        System.exit(commandLine(args).execute(args));
+        System.exit(commandLine(args).setOut(Typography.writer(System.out, System.out.charset()))
+                .setErr(Typography.writer(System.err, System.err.charset())).execute(args));
     }
 
     /**
