@@ -2,7 +2,6 @@ package org.verbena.verbs;
 
 import java.net.Inet6Address;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 
 /**
@@ -43,14 +42,9 @@ public record Gid(long high, long low) {
         return ByteBuffer.allocate(16).putLong(high).putLong(low).array();
     }
 
+    /** As inet_ntop(3) has it, RFC 5952: {@code fe80::1}, {@code ::ffff:192.0.2.1}. */
     @Override
     public String toString() {
-        try {
-            return InetAddress.getByAddress(bytes()) instanceof Inet6Address a
-                    ? a.getHostAddress()
-                    : "::ffff:" + InetAddress.getByAddress(bytes()).getHostAddress();
-        } catch (UnknownHostException e) {
-            throw new AssertionError(e);
-        }
+        return Ipv6Text.of(high, low);
     }
 }

@@ -64,7 +64,7 @@ class DocsExamplesTest {
             Map.entry("Datagrams", """
                     received 48 bytes with 42
                     answered: true
-                    sent to ff12:0:0:0:0:0:0:4711"""),
+                    sent to ff12::4711"""),
             Map.entry("Memory", """
                     RDMA_WRITE wrId=1 SUCCESS length=8 qp=0x[0-9a-f]+
                     at 8: 42
