@@ -57,7 +57,7 @@ final class CopyCommits {
                 throw e;
             }
         } catch (IOException e) {
-            failure = CopyFailure.of("the listener cannot write \"" + source.path() + "\"", e);
+            failure = CopyFailure.at(t.place().parent(), "the listener cannot write \"" + source.path() + "\"", e);
         } catch (RuntimeException e) {
             failure = new CopyFailure(CopyStatus.FAILED, "the listener cannot write \"" + source.path() + "\": " + e,
                     e);

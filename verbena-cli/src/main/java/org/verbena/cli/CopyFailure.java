@@ -3,11 +3,10 @@ package org.verbena.cli;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.Objects;
-
-import org.verbena.linux.Errno;
-import org.verbena.linux.LinuxException;
 
 /** A copy failed, with the status that decides the exit code and a sentence for a person. */
 final class CopyFailure extends IOException {
@@ -39,25 +38,32 @@ final class CopyFailure extends IOException {
         return new CopyFailure(CopyStatus.PROTOCOL, "the peer broke the protocol: " + what);
     }
 
-    /** Puts any failure of input or output into a sentence; a full disk is told apart. */
+    /** Puts any failure of input or output into a sentence. */
     static CopyFailure of(String doing, IOException e) {
         if (e instanceof CopyFailure already) {
             return already;
         }
-        if (isFull(e)) {
-            return new CopyFailure(CopyStatus.NO_SPACE, doing
-                    + ": no space left on the device, or the quota is used up",
-                    e);
-        }
         return new CopyFailure(CopyStatus.FAILED, doing + ": " + reason(e), e);
     }
 
-    private static boolean isFull(IOException e) {
-        if (e instanceof LinuxException l) {
-            return l.errno() == Errno.ENOSPC || l.errno() == Errno.EDQUOT;
+    /** The same of what was done at a listener, below a directory; one that is full is told apart. */
+    static CopyFailure at(Path directory, String doing, IOException e) {
+        if (e instanceof CopyFailure || !CopySpace.isFull(e)) {
+            return of(doing, e);
         }
-        String message = Objects.requireNonNullElse(e.getMessage(), "");
-        return message.contains("No space left on device") || message.contains("Disk quota exceeded");
+        return new CopyFailure(CopyStatus.NO_SPACE, doing + ": " + CopySpace.sentence(directory(directory, e), 0, e),
+                e);
+    }
+
+    /** The one that the failure names, which may be of another file system. */
+    private static Path directory(Path usual, IOException e) {
+        String file = e instanceof FileSystemException f ? f.getFile() : null;
+        try {
+            Path parent = file == null ? null : Path.of(file).getParent();
+            return parent == null ? usual : parent;
+        } catch (InvalidPathException unknown) {
+            return usual;
+        }
     }
 
     /** The JDK's file exceptions have the path for a message and say the rest by their class. */

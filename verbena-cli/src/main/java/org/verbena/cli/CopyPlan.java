@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -83,7 +84,12 @@ final class CopyPlan {
         try {
             BasicFileAttributes a = Files.readAttributes(source, BasicFileAttributes.class);
             if (a.isDirectory()) {
+                int before = entries.size();
+                int skippedBefore = skipped.size();
                 Files.walkFileTree(source.toRealPath(), new Walker(source, target));
+                // the file system's order is none
+                entries.subList(before, entries.size()).sort(Comparator.comparing(Entry::target, CopyPlan::compare));
+                skipped.subList(skippedBefore, skipped.size()).sort(Comparator.comparing(Omission::source));
             } else if (a.isRegularFile()) {
                 addFile(source, target, a.size());
             } else {
@@ -92,6 +98,19 @@ final class CopyPlan {
         } catch (IOException e) {
             fail(source, e);
         }
+    }
+
+    /** By name, and all that is in a directory right behind it. */
+    private static int compare(CopyBytes one, CopyBytes other) {
+        int common = Math.min(one.length(), other.length());
+        for (int i = 0; i < common; i++) {
+            if (one.at(i) != other.at(i)) {
+                return one.at(i) == '/'
+                        ? -1
+                        : other.at(i) == '/' ? 1 : Byte.compareUnsigned(one.at(i), other.at(i));
+            }
+        }
+        return Integer.compare(one.length(), other.length());
     }
 
     private void addFile(Path source, CopyBytes target, long size) {

@@ -95,7 +95,8 @@ final class CopyReceiver {
         try {
             t = CopyTarget.open(tree, m, channel::tick);
         } catch (IOException e) {
-            CopyFailure f = rethrowFatal(CopyFailure.of("the listener cannot create \"" + m.path() + "\"", e));
+            CopyFailure f = rethrowFatal(CopyFailure.at(tree.root(), "the listener cannot create \"" + m.path() + "\"",
+                    e));
             send(CopyCommits.result(m.id(), f), CopyCommits.outcome(m, f));
             return;
         }
@@ -211,7 +212,8 @@ final class CopyReceiver {
 
     /** The current file has failed here; its window stays until the sender has answered. */
     private void fail(CopyTarget t, IOException e) throws IOException {
-        CopyFailure f = rethrowFatal(CopyFailure.of("the listener cannot write \"" + t.source().path() + "\"", e));
+        CopyFailure f = rethrowFatal(CopyFailure.at(tree.root(), "the listener cannot write \"" + t.source().path()
+                + "\"", e));
         failed = true;
         send(CopyCommits.result(t.source().id(), f), CopyCommits.outcome(t.source(), f));
     }
@@ -235,7 +237,7 @@ final class CopyReceiver {
     }
 
     private void directoryFailed(CopyMessage.Directory m, IOException e) throws CopyFailure {
-        CopyFailure f = CopyFailure.of("the listener cannot create \"" + m.path() + "\"", e);
+        CopyFailure f = CopyFailure.at(tree.root(), "the listener cannot create \"" + m.path() + "\"", e);
         send(CopyCommits.result(m.id(), f),
                 new CopyReport.Outcome(m.path().toString(), true, 0, 0, null, 0, f.status(), f.sentence()));
     }

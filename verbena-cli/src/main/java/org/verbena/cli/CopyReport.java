@@ -2,8 +2,10 @@ package org.verbena.cli;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -40,6 +42,7 @@ final class CopyReport {
 
     private final List<Outcome> outcomes = new ArrayList<>();
     private final List<CopyPlan.Omission> skipped = new ArrayList<>();
+    private final Map<String, String> notKept = new HashMap<>();
     private final long started = System.nanoTime();
     private @Nullable CopyStatus failure;
     private @Nullable CopyFailure end;
@@ -49,6 +52,11 @@ final class CopyReport {
         if (outcome.status() != CopyStatus.OK) {
             fail(outcome.status());
         }
+    }
+
+    /** Notes which bits of a file or directory its copy does not have. */
+    void addNotKept(String file, String bits) {
+        notKept.put(file, bits);
     }
 
     void addSkipped(CopyPlan.Omission omission) {
@@ -99,6 +107,7 @@ final class CopyReport {
                                 CopyText.size((bytes - resumed) / Math.max(seconds, 1e-3)));
         return what + (resumed > 0 ? "; " + CopyText.size(resumed) + " were there already" : "")
                 + (skipped.isEmpty() ? "" : "; " + skipped.size() + " skipped")
+                + (notKept.isEmpty() ? "" : "; " + notKept.size() + " without setuid, setgid or sticky")
                 + (bad == 0 ? "" : "; " + bad + " FAILED");
     }
 
@@ -106,7 +115,8 @@ final class CopyReport {
     void printJson(PrintWriter out) {
         ArrayNode array = JSON.createArrayNode();
         for (Outcome o : outcomes) {
-            if (o.directory() && o.status() == CopyStatus.OK) {
+            String bits = notKept.get(o.file());
+            if (o.directory() && o.status() == CopyStatus.OK && bits == null) {
                 continue;
             }
             ObjectNode n = array.addObject().put("file", o.file());
@@ -116,6 +126,9 @@ final class CopyReport {
                         .put("sha256", o.sha256()).put("resumed_from", o.resumedFrom());
             } else {
                 putError(n, o.status(), o.text());
+            }
+            if (bits != null) {
+                n.put("not_kept", bits);
             }
         }
         for (CopyPlan.Omission s : skipped) {

@@ -79,6 +79,12 @@ final class CopySender {
             if (entry.target().length() > CopyProtocol.MAX_PATH) {
                 throw new CopyFailure(CopyStatus.FAILED, "the path is longer than " + CopyProtocol.MAX_PATH + " bytes");
             }
+            String notKept = CopySource.notKept(entry.source());
+            if (!notKept.isEmpty()) {
+                report.addNotKept(entry.name(), notKept);
+                progress.line(entry.name() + ": its mode's " + notKept
+                        + " is not kept, set it at the target if it is wanted");
+            }
             if (entry.directory()) {
                 directory(entry);
             } else {

@@ -12,8 +12,9 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
 import java.time.Instant;
-import java.util.EnumSet;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -26,6 +27,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class CopySource implements AutoCloseable {
     private static final CopyBytes BOOT = readBoot();
+    private static final String ALL_BITS = "unix:mode";
+    private static final int SETUID = 04000;
+    private static final int SETGID = 02000;
+    private static final int STICKY = 01000;
     private static final PosixFilePermission[] BITS = {
         PosixFilePermission.OTHERS_EXECUTE, PosixFilePermission.OTHERS_WRITE, PosixFilePermission.OTHERS_READ,
         PosixFilePermission.GROUP_EXECUTE, PosixFilePermission.GROUP_WRITE, PosixFilePermission.GROUP_READ,
@@ -123,15 +128,31 @@ final class CopySource implements AutoCloseable {
         return mode;
     }
 
+    /** Which of its bits a copy does not have: words for a person; empty for none. */
+    static String notKept(Path path) throws IOException {
+        int mode = allBits(path);
+        List<String> names = new ArrayList<>();
+        if ((mode & SETUID) != 0) {
+            names.add("setuid");
+        }
+        if ((mode & SETGID) != 0) {
+            names.add("setgid");
+        }
+        if ((mode & STICKY) != 0) {
+            names.add("sticky");
+        }
+        return String.join(", ", names);
+    }
+
+    private static int allBits(Path path) throws IOException {
+        return (int) number(Files.getAttribute(path, ALL_BITS));
+    }
+
     /** Sets permission bits and time of a file or directory, not following a link. */
     static void setAttributes(Path path, int mode, Instant modified) throws IOException {
-        Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
-        for (int i = 0; i < BITS.length; i++) {
-            if ((mode & 1 << i) != 0) {
-                permissions.add(BITS[i]);
-            }
-        }
-        Files.setPosixFilePermissions(path, permissions);
+        // What a directory has besides is of its place: setgid hands the group on to what is made in it.
+        int own = Files.isDirectory(path) ? allBits(path) & (SETUID | SETGID | STICKY) : 0;
+        Files.setAttribute(path, ALL_BITS, own | mode);
         // The view with NOFOLLOW opens nothing, so it also works where the bits just set forbid reading.
         PosixFileAttributeView view = view(path);
         if (view != null) {

@@ -141,16 +141,10 @@ final class CopyTarget implements AutoCloseable {
             }
             // ENOMEM: a file system in memory, and the memory is short
             if (e.errno() == Errno.ENOSPC || e.errno() == Errno.EDQUOT || e.errno() == Errno.ENOMEM) {
-                throw new CopyFailure(CopyStatus.NO_SPACE, noSpace(), e);
+                throw new CopyFailure(CopyStatus.NO_SPACE, CopySpace.sentence(place.parent(), source.size(), e), e);
             }
             throw e;
         }
-    }
-
-    private String noSpace() throws IOException {
-        return "no space for " + CopyText.size(source.size()) + " at the listener: the file system of "
-                + CopyText.printable(place.parent().toString()) + " has "
-                + CopyText.size(Files.getFileStore(place.parent()).getUsableSpace()) + " left";
     }
 
     /** For file systems without fallocate(2). */

@@ -34,6 +34,25 @@ class CopyPlanTest {
                 .containsExactlyInAnyOrder("a symbolic link", "unfinished copies");
     }
 
+    /** Whatever order the file system has; what is in a directory comes right behind it. */
+    @Test
+    void goesByName() throws Exception {
+        Path tree = Files.createDirectory(dir.resolve("tree"));
+        for (String name : List.of("b", "a/z", "a/b/c", "a.txt", "a-b", "c/1", "A", "a/a")) {
+            Files.createDirectories(tree.resolve(name).getParent());
+            Files.writeString(tree.resolve(name), name);
+        }
+        for (String link : List.of("y", "x", "z")) {
+            Files.createSymbolicLink(tree.resolve(link), Path.of("a"));
+        }
+        CopyPlan plan = CopyPlan.of(List.of(tree));
+        assertThat(plan.entries()).extracting(e -> e.target().toString()).containsExactly("tree", "tree/A", "tree/a",
+                "tree/a/a", "tree/a/b", "tree/a/b/c", "tree/a/z", "tree/a-b", "tree/a.txt", "tree/b", "tree/c",
+                "tree/c/1");
+        assertThat(plan.skipped()).extracting(CopyPlan.Omission::source).containsExactly(tree.resolve("x"), tree
+                .resolve("y"), tree.resolve("z"));
+    }
+
     @Test
     void followsALinkThatWasNamed() throws Exception {
         Files.writeString(Files.createDirectory(dir.resolve("real")).resolve("x"), "1");

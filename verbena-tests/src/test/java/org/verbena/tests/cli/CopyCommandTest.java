@@ -89,6 +89,30 @@ class CopyCommandTest {
         }
     }
 
+    /** As rsync and scp do without -p; what a directory has from its place stays. */
+    @Test
+    void bitsThatAreNotKeptAreTold() throws Exception {
+        Path tree = Files.createDirectory(from.resolve("tree"));
+        Path suid = CopyFiles.write(tree.resolve("suid"), 10, 1);
+        CopyFiles.write(tree.resolve("plain"), 10, 2);
+        Files.setAttribute(suid, "unix:mode", 06755);
+        Path shared = Files.createDirectories(to.resolve("tree"));
+        Files.setAttribute(shared, "unix:mode", 03775);
+        try (CopyProcess listener = CopyProcess.listen(to)) {
+            CopyProcess sender = CopyProcess.copy("--json", tree, listener.address()).expect(0);
+            assertThat(sender.err()).contains(suid + ": its mode's setuid, setgid is not kept").doesNotContain(
+                    "plain: its");
+            assertThat(CopyProcess.copy("-q", tree, listener.address()).expect(0).err()).isEmpty();
+            for (JsonNode f : new ObjectMapper().readTree(sender.out())) {
+                assertThat(f.path("not_kept").asText()).isEqualTo(f.get("file").asText().endsWith("suid")
+                        ? "setuid, setgid"
+                        : "");
+            }
+        }
+        assertThat((int) Files.getAttribute(to.resolve("tree/suid"), "unix:mode") & 07777).isEqualTo(0755);
+        assertThat((int) Files.getAttribute(shared, "unix:mode") & 07000).isEqualTo(03000);
+    }
+
     @Test
     void namesThatAreNoCharactersSurviveInEveryLocale() throws Exception {
         // Made by the shell: this JVM's own locale may not be able to.

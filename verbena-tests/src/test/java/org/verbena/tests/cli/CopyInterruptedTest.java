@@ -145,6 +145,32 @@ class CopyInterruptedTest {
         }
     }
 
+    /** Bytes are free, and no directory or file can be made. */
+    @Test
+    void aFileSystemWithoutInodesIsTold() throws Exception {
+        Path small = Files.createDirectory(dir.resolve("small"));
+        if (run("mount", "-t", "tmpfs", "-o", "size=64m,nr_inodes=1", "tmpfs", small.toString()) != 0) {
+            System.out.println("SKIPPED: a file system without inodes needs the right to mount a tmpfs");
+            return;
+        }
+        try (CopyProcess listener = CopyProcess.listen(small)) {
+            Path tree = Files.createDirectory(dir.resolve("tree"));
+            Path inIt = CopyFiles.write(tree.resolve("f"), 10, 1);
+            // the directory; its own, the file's area and state, and then the file
+            for (int inodes : new int[] {1, 4}) {
+                assertThat(run("mount", "-o", "remount,nr_inodes=" + inodes, small.toString())).isZero();
+                CopyProcess sender = CopyProcess.copy("--json", tree, listener.address()).expect(5);
+                assertThat(sender.err()).contains((inodes == 1 ? tree : inIt) + ": ").contains(
+                        "no inodes at the listener").contains("MiB left in its " + inodes + " inodes").doesNotContain(
+                                "no space");
+                assertThat(sender.out()).contains("NO_SPACE");
+                assertThat(small.resolve(CopyFiles.AREA)).doesNotExist();
+            }
+        } finally {
+            assertThat(run("umount", small.toString())).isZero();
+        }
+    }
+
     @Test
     void worksBelowAnotherFileSystem() throws Exception {
         Path mounted = Files.createDirectories(to.resolve("d/mounted"));

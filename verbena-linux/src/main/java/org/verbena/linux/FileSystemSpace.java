@@ -1,0 +1,45 @@
+package org.verbena.linux;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+
+import org.verbena.linux.spi.Native;
+import org.verbena.linux.spi.SyscallNumber;
+
+/**
+ * How much room a file system has: statfs(2). {@link java.nio.file.FileStore} has bytes and no inodes, without which no
+ * file can be made either.
+ *
+ * @param availableBytes bytes for processes without privileges
+ * @param inodes how many it can have; 0 where they are not counted, as on btrfs
+ * @param freeInodes how many files, directories and links more can be made; 0 where they are not counted
+ */
+public record FileSystemSpace(long availableBytes, long inodes, long freeInodes) {
+    private static final int BLOCK_SIZE = 8;
+    private static final int AVAILABLE = 32;
+    private static final int INODES = 40;
+    private static final int FREE_INODES = 48;
+
+    /**
+     * Asks.
+     *
+     * @param path a file or directory of the file system that may be read
+     * @return what there is now
+     * @throws LinuxException {@code ENOENT}, {@code EACCES}, {@code EMFILE}, {@code EIO}
+     */
+    public static FileSystemSpace of(Path path) throws LinuxException {
+        try (Fd fd = PosixFile.open(path, PosixFile.O_RDONLY | PosixFile.O_NONBLOCK, 0)) {
+            Native.Scratch scratch = Native.scratch();
+            Args.check(Native.call(SyscallNumber.FSTATFS, fd.value(), scratch.address()), "fstatfs(\"" + path + "\")");
+            MemorySegment s = scratch.memory();
+            return new FileSystemSpace(s.get(ValueLayout.JAVA_LONG, BLOCK_SIZE) * s.get(ValueLayout.JAVA_LONG,
+                    AVAILABLE), s.get(ValueLayout.JAVA_LONG, INODES), s.get(ValueLayout.JAVA_LONG, FREE_INODES));
+        }
+    }
+
+    /** Whether no file can be made, however many bytes are free. */
+    public boolean isOutOfInodes() {
+        return inodes > 0 && freeInodes == 0;
+    }
+}
