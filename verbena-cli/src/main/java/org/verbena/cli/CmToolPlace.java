@@ -27,7 +27,7 @@ abstract class CmToolPlace {
             description = "The server's port (default: that of librdmacm's program; a server's may be 0: any).") private @Nullable Integer port;
 
     @Option(names = "--device", paramLabel = "NAME",
-            description = "The RDMA device (default: the first).") private String device = "";
+            description = "The RDMA device (default: the first that can do it).") private String device = "";
 
     @Option(names = "--timeout", paramLabel = "SECONDS",
             description = "When a silent peer counts as dead (${DEFAULT-VALUE}).") private int timeout = 60;
@@ -64,8 +64,8 @@ abstract class CmToolPlace {
         return server == null;
     }
 
-    /** Where the server is, or is to be. */
-    final InetSocketAddress address(int usualPort) throws PeerException {
+    /** Where the server is, or is to be, on a device. */
+    final InetSocketAddress address(int usualPort, String device) throws PeerException {
         Integer p = port;
         int number = p == null ? usualPort : p;
         String host = server == null ? bind : server;
@@ -73,11 +73,15 @@ abstract class CmToolPlace {
         if (a.isUnresolved()) {
             throw new PeerException("the host '" + host + "' is not known");
         }
+        if (!isServer()) {
+            OwnAddresses.check(device, a);
+        }
         return a;
     }
 
-    final String device() throws IOException {
-        return device.isEmpty() ? PerfDevices.first() : device;
+    /** The one that was named, else the first that can do something; an empty word for anything. */
+    final String device(String feature) throws IOException {
+        return device.isEmpty() ? PerfDevices.first(feature) : device;
     }
 
     final Duration timeout() {

@@ -32,8 +32,9 @@ final class CmatoseCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         options.check();
-        InetSocketAddress address = options.address(USUAL_PORT);
-        try (Context context = Verbs.open(options.device())) {
+        String device = options.device("");
+        InetSocketAddress address = options.address(USUAL_PORT, device);
+        try (Context context = Verbs.open(device)) {
             if (options.isServer()) {
                 serve(context, address);
             } else {

@@ -2,13 +2,18 @@ package org.verbena.cli;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
@@ -17,8 +22,8 @@ import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 
 /**
- * Shows senders of the same user on which port a listener is, while it listens: an abstract Unix name made of user,
- * device and port. The kernel lists these names, and takes one back when its process has gone, however that ended.
+ * Shows senders of the same user where a listener is, while it listens: an abstract Unix name made of user,
+ * device and address. The kernel lists these names, and takes one back when its process has gone, however that ended.
  *
  * <p>Anybody may take such a name, so a sender asks the kernel whose process it is. Nothing is said on the socket.
  */
@@ -39,12 +44,12 @@ final class CopyBeacon implements AutoCloseable {
     }
 
     /**
-     * Shows a port until it is closed.
+     * Shows an address until it is closed.
      *
      * @throws LinuxException {@code EADDRINUSE} (somebody else has taken the name), {@code EMFILE}
      */
-    static CopyBeacon light(String device, int port) throws LinuxException {
-        return new CopyBeacon(UnixSocket.listen(prefix(device) + port, BACKLOG));
+    static CopyBeacon light(String device, InetSocketAddress at) throws LinuxException {
+        return new CopyBeacon(UnixSocket.listen(prefix(device) + CopyAddress.text(at), BACKLOG));
     }
 
     /** Takes those who look away again: connections that nobody takes would fill the backlog. */
@@ -73,16 +78,28 @@ final class CopyBeacon implements AutoCloseable {
         }
     }
 
-    /** The ports of this user's listeners on a device, ascending; empty also where the kernel's list is not readable. */
-    static List<Integer> ports(String device) {
+    /** Where this user's listeners on a device are, by port; empty also where the kernel's list is not readable. */
+    static List<InetSocketAddress> listeners(String device) {
         String prefix = prefix(device);
-        Pattern form = Pattern.compile(" @" + Pattern.quote(prefix) + "([1-9][0-9]{0,4})$");
+        Pattern form = Pattern.compile(" @" + Pattern.quote(prefix)
+                + "((?:[0-9.]+|\\[[0-9a-f:.]+\\]):[1-9][0-9]{0,4})$");
         try (Stream<String> names = Files.lines(NAMES, StandardCharsets.ISO_8859_1)) {
             // A socket that was accepted has the listener's name, too.
-            return names.map(form::matcher).filter(Matcher::find).map(m -> Integer.valueOf(m.group(1))).distinct()
-                    .sorted().filter(port -> isOurs(prefix + port)).toList();
+            return names.map(form::matcher).filter(Matcher::find).map(m -> m.group(1)).distinct()
+                    .filter(address -> isOurs(prefix + address)).map(CopyBeacon::address).filter(Objects::nonNull)
+                    .sorted(Comparator.comparingInt(InetSocketAddress::getPort).thenComparing(CopyAddress::text))
+                    .toList();
         } catch (IOException | UncheckedIOException e) {
             return List.of();
+        }
+    }
+
+    /** Null for one that is none, which only a process of this user can have shown. */
+    private static @Nullable InetSocketAddress address(String text) {
+        try {
+            return CopyAddress.parse(text).resolve();
+        } catch (IllegalArgumentException | CopyFailure e) {
+            return null;
         }
     }
 

@@ -194,21 +194,32 @@ final class CopyCommand implements Callable<Integer> {
 
     /** Where to send: to the address that was named, else to the listener of this user on this host. */
     private InetSocketAddress target(@Nullable CopyAddress named) throws CopyFailure {
-        if (named != null) {
-            return named.resolve();
-        }
         Integer p = port;
-        if (p != null) {
-            return CopyAddress.loopback(p);
+        if (named != null || p != null) {
+            InetSocketAddress to = named != null ? named.resolve() : CopyAddress.loopback(Objects.requireNonNull(p));
+            if (!OwnAddresses.isNobodys(device, to)) {
+                return to;
+            }
+            return theOnly(CopyBeacon.listeners(device).stream().filter(a -> a.getPort() == to.getPort()).toList(), to);
         }
-        List<Integer> ports = CopyBeacon.ports(device);
-        if (ports.size() > 1) {
+        return theOnly(CopyBeacon.listeners(device), CopyAddress.loopback(CopyAddress.DEFAULT_PORT));
+    }
+
+    /** The listener, or where one may be that nobody sees. */
+    private InetSocketAddress theOnly(List<InetSocketAddress> listeners, InetSocketAddress otherwise)
+            throws CopyFailure {
+        if (listeners.size() > 1) {
             throw new CopyFailure(CopyStatus.FAILED, "several listeners of this user are on " + device + ", at "
-                    + ports.stream().map(n -> CopyAddress.text(CopyAddress.loopback(n)))
-                            .collect(Collectors.joining(" and "))
+                    + listeners.stream().map(CopyAddress::text).collect(Collectors.joining(" and "))
                     + ": name one of them behind the files");
         }
-        return CopyAddress.loopback(ports.isEmpty() ? CopyAddress.DEFAULT_PORT : ports.getFirst());
+        if (listeners.isEmpty() && OwnAddresses.isNobodys(device, otherwise)) {
+            throw new CopyFailure(CopyStatus.NO_LISTENER, "no listener of this user is on port " + otherwise.getPort()
+                    + " of " + device + ": start 'verbena copy --device " + device
+                    + " --listen DIR', and name the address"
+                    + " that it prints if it is another user's");
+        }
+        return listeners.isEmpty() ? otherwise : listeners.getFirst();
     }
 
     private List<Path> paths() {

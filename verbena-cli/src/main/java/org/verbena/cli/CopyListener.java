@@ -58,7 +58,7 @@ final class CopyListener {
     int run(InetSocketAddress at, boolean once) throws IOException {
         try (ConnectionListener l = listen(at)) {
             listener = l;
-            lightBeacon(l.localAddress().getPort());
+            lightBeacon(l.localAddress());
             progress.line("listening on " + context.device().name() + " " + CopyAddress.text(l.localAddress())
                     + ", writing to " + CopyText.printable(tree.root().toString()));
             while (!stopped) {
@@ -97,9 +97,9 @@ final class CopyListener {
         }
     }
 
-    private void lightBeacon(int port) {
+    private void lightBeacon(InetSocketAddress at) {
         try {
-            beacon = CopyBeacon.light(context.device().name(), port);
+            beacon = CopyBeacon.light(context.device().name(), at);
         } catch (LinuxException e) {
             progress.line("senders have to name this address, they cannot find it by themselves: " + e.getMessage());
         }

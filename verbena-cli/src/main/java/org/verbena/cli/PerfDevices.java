@@ -10,6 +10,7 @@ import java.util.Set;
 
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
@@ -67,6 +68,28 @@ final class PerfDevices implements AutoCloseable {
                     + (problems.isEmpty() ? ": no provider is installed" : ": " + String.join("; ", problems)));
         }
         return devices.getFirst().name();
+    }
+
+    /** The first that can do something, {@link Feature}; the empty word is anything. */
+    static String first(String feature) throws IOException {
+        if (feature.isEmpty()) {
+            return first();
+        }
+        String found = null;
+        for (Device d : inOrder(Verbs.devices())) {
+            try (Context c = Verbs.open(d.name())) {
+                // of those that reach other hosts only one process has each
+                if (c.supports(feature) && (found == null || d.name().equals(OwnAddresses.DEVICE))) {
+                    found = d.name();
+                }
+            } catch (VerbsException e) {
+                // in use by another process: so is its name for a program that asks for it
+            }
+        }
+        if (found == null) {
+            throw new PerfException("no device here can do that (" + feature + "): see 'verbena devices'");
+        }
+        return found;
     }
 
     /** That for the processes of one host first, then RoCE in Java, then the others. */

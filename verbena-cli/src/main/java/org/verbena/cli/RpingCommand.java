@@ -98,7 +98,11 @@ final class RpingCommand implements Callable<Integer> {
         range("--size", size, MIN_SIZE, MAX_SIZE);
         range("--count", count, 0, Integer.MAX_VALUE);
         range("--timeout", timeout, 1, 86_400);
-        try (Context context = Verbs.open(device.isEmpty() ? PerfDevices.first() : device)) {
+        String name = device.isEmpty() ? PerfDevices.first() : device;
+        if (role.client) {
+            OwnAddresses.check(name, socketAddress());
+        }
+        try (Context context = Verbs.open(name)) {
             if (role.server) {
                 serve(context);
             } else {

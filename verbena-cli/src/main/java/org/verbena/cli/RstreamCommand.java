@@ -36,8 +36,9 @@ final class RstreamCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         options.check();
-        InetSocketAddress address = options.address(USUAL_PORT);
-        try (Context context = Verbs.open(options.device())) {
+        String device = options.device("");
+        InetSocketAddress address = options.address(USUAL_PORT, device);
+        try (Context context = Verbs.open(device)) {
             RsocketStream stream = options.isServer() ? accept(context, address) : connect(context, address);
             Transfer transfer = new Transfer(stream, options);
             transfer.run();

@@ -13,6 +13,7 @@ import org.verbena.linux.Errno;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DatagramPeer;
 import org.verbena.verbs.DatagramService;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
@@ -33,8 +34,14 @@ final class UdaddyCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         options.check();
-        InetSocketAddress address = options.address(USUAL_PORT);
-        try (Context context = Verbs.open(options.device())) {
+        String device = options.device(Feature.DATAGRAM_SERVICE);
+        InetSocketAddress address = options.address(USUAL_PORT, device);
+        try (Context context = Verbs.open(device)) {
+            if (!context.supports(Feature.DATAGRAM_SERVICE)) {
+                throw new PeerException(device
+                        + " has no datagram services: leave --device out, or name another one ('verbena"
+                        + " devices' lists them)");
+            }
             long start = System.nanoTime();
             if (options.isServer()) {
                 UdaddyEndpoint end = new UdaddyEndpoint(context, options, options.connections());

@@ -75,6 +75,19 @@ class CmToolCommandTest {
         }
     }
 
+    /** Without --device: the first one that has datagram services. */
+    @Test
+    void datagramsOfTheDeviceThatHasThem() throws IOException {
+        try (CommandProcess server = CommandProcess.start("udaddy", "-p", "0")) {
+            String address = to(server);
+            try (CommandProcess client = CommandProcess.start(("udaddy " + address.strip()).split(" +"))) {
+                CommandProcess.Result c = client.end();
+                assertThat(c.code()).as(c.err()).isZero();
+                assertThat(server.end().code()).isZero();
+            }
+        }
+    }
+
     /** As docs/pingpong.md has them: only the client says how often. */
     @ParameterizedTest
     @ValueSource(strings = {"shm0", "roce_lo"})

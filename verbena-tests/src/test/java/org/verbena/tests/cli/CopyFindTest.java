@@ -125,13 +125,30 @@ class CopyFindTest {
         }
     }
 
+    /** Each program has an address of its own there, whatever way the listener is named. */
+    @Test
+    void aListenerOnRoceIsFound() throws Exception {
+        TestUser.needed(WITHOUT_OTHERS);
+        copyModules();
+        Path to = user.directory(dir, "to");
+        try (CopyProcess listener = listener(to, "--device", "roce_lo")) {
+            int port = listener.awaitPort();
+            as(user, "--device", "roce_lo", file).expect(0);
+            assertSame(to.resolve("file"), file);
+            as(user, "--device", "roce_lo", second, "localhost:" + port).expect(0);
+            assertSame(to.resolve("second"), second);
+            assertThat(as(user, "--device", "roce_lo", "--port", port == 9 ? 10 : 9, file).expect(3).err())
+                    .contains("no listener of this user is on port");
+        }
+    }
+
     /** Anybody can take any abstract name. */
     @Test
     void aNameThatAnotherUserHasTakenIsNoListener() throws Exception {
         TestUser.needed("a name of one user taken by another");
         copyModules();
         Path to = user.directory(dir, "to");
-        String name = "verbena-copy/" + user.uid() + "/shm0/";
+        String name = "verbena-copy/" + user.uid() + "/shm0/127.0.0.1:";
         try (UnixSocket _ = UnixSocket.listen(name + 7777, 1); CopyProcess listener = listener(to)) {
             assertThat(listener.awaitPort()).isNotEqualTo(7777);
             as(user, file).expect(0);
