@@ -2,6 +2,7 @@ package org.verbena.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 
 import com.sun.tools.attach.AgentInitializationException;
 import com.sun.tools.attach.AgentLoadException;
@@ -34,6 +36,8 @@ final class AttachCommand implements Callable<Integer> {
     private static final String STATE = "verbena.agent";
     private static final String ACTIVE = "active";
     private static final String PENDING = "active when";
+    private static final String CAUGHT = "SigCgt:";
+    private static final int SIGQUIT = 3;
     private static final int NEEDED = 25;
     private static final int TRIES = 250;
     private static final int PAUSE_MILLIS = 20;
@@ -88,8 +92,11 @@ final class AttachCommand implements Callable<Integer> {
     /** What is wrong with the process is found out here, in words: the JVM's are of sockets and time-outs. */
     private void requireJvm() throws IOException {
         Path proc = Path.of("/proc", Long.toString(pid));
-        if (pid <= 0 || !Files.isDirectory(proc)) {
+        if (pid <= 0) {
             throw new ParameterException(spec.commandLine(), "there is no process " + pid);
+        }
+        if (!Files.isDirectory(proc)) {
+            throw new IOException("there is no process " + pid);
         }
         int uid = Sys.uid();
         int owner = ((Number) Files.getAttribute(proc, "unix:uid")).intValue();
@@ -101,10 +108,23 @@ final class AttachCommand implements Callable<Integer> {
         try {
             java = Files.readString(proc.resolve("maps")).contains("/libjvm.so");
         } catch (IOException unreadable) {
-            return; // the attempt will tell
+            // SIGQUIT is what a JVM is asked to be attached to by, and would end another program
+            java = catches(proc, SIGQUIT);
         }
         if (!java) {
             throw new IOException("process " + pid + " does not run Java");
+        }
+    }
+
+    /** Whether a process has a handler of a signal; true if that is not to be known. */
+    static boolean catches(Path proc, int signal) {
+        try (Stream<String> lines = Files.lines(proc.resolve("status"))) {
+            return lines.filter(l -> l.startsWith(CAUGHT)).findFirst()
+                    .map(l -> (Long.parseUnsignedLong(l.substring(CAUGHT.length()).strip(), 16) >>> (signal - 1)
+                            & 1) != 0)
+                    .orElse(true);
+        } catch (IOException | UncheckedIOException | NumberFormatException unknown) {
+            return true;
         }
     }
 
@@ -112,8 +132,9 @@ final class AttachCommand implements Callable<Integer> {
         try {
             return VirtualMachine.attach(Long.toString(pid));
         } catch (AttachNotSupportedException | IOException e) {
-            throw new IOException("process " + pid + " does not let itself be attached to (" + e.getMessage()
-                    + "): start it with -javaagent instead", e);
+            throw new IOException("process " + pid + " does not let itself be attached to: it has attaching switched"
+                    + " off (-XX:+DisableAttachMechanism), is stopped, or runs no Java; if it does, start it with -javaagent"
+                    + " instead", e);
         }
     }
 

@@ -14,7 +14,6 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Entry point of the {@code verbena} command. */
 @Command(name = "verbena", description = "RDMA verbs for the JVM.", mixinStandardHelpOptions = true,
@@ -26,6 +25,7 @@ public final class Main implements Runnable {
             CopyCommand.class,
             DevicesCommand.class,
             DoctorCommand.class,
+            HelpCommand.class,
             MonitorCommand.class,
             PerfCommand.class,
             PerftestCommand.class,
@@ -36,7 +36,8 @@ public final class Main implements Runnable {
             RunCommand.class,
             StatCommand.class,
             CmatoseCommand.class,
-            UdaddyCommand.class);
+            UdaddyCommand.class,
+            VersionCommand.class);
 
     /** The work failed. */
     static final int FAILURE = 1;
@@ -55,12 +56,13 @@ public final class Main implements Runnable {
     }
 
     /**
-     * The command with its subcommands, as tests call it too; if the first argument names one, with that only: to
+     * The command with its subcommands, as tests call it too; if the first argument names one, with that only (but for {@code help}): to
      * read the options of all of them is a tenth of what {@code verbena devices} takes.
      */
     static CommandLine commandLine(String... words) {
         CommandLine main = new CommandLine(new Main());
-        List<Class<?>> named = COMMANDS.stream().filter(c -> words.length > 0 && name(c).equals(words[0])).toList();
+        List<Class<?>> named = COMMANDS.stream().filter(c -> words.length > 0 && name(c).equals(words[0])
+                && c != HelpCommand.class).toList();
         (named.isEmpty() ? COMMANDS : named).forEach(main::addSubcommand);
         return main.setColorScheme(Terminal.OUT.colours())
                 .setCaseInsensitiveEnumValuesAllowed(true)
@@ -90,21 +92,28 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "A command is missing.");
+        throw new MissingCommand(spec.commandLine());
     }
 
-    /** One sentence, and where to read more; the list of commands if it is the command that is missing or wrong. */
+    /** Nothing was said at all, so nothing is hidden behind the list of all there is. */
+    private static final class MissingCommand extends ParameterException {
+        private static final long serialVersionUID = 1L;
+
+        MissingCommand(CommandLine command) {
+            super(command, "A command is missing.");
+        }
+    }
+
+    /** One sentence, and where to read more. */
     private static int usage(ParameterException wrong) {
         CommandLine command = wrong.getCommandLine();
         PrintWriter err = command.getErr();
         ColorScheme colours = Terminal.ERR.colours();
-        err.println(colours.errorText("verbena: " + wrong.getMessage()));
-        UnmatchedArgumentException.printSuggestions(wrong, err);
-        if (command.getSubcommands().isEmpty()) {
-            err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
-        } else {
+        if (wrong instanceof MissingCommand) {
             command.usage(err, colours);
         }
+        err.println(colours.errorText("verbena: " + WrongUsage.sentence(wrong)));
+        err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
         err.flush();
         return USAGE;
     }

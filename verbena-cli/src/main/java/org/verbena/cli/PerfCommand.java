@@ -271,6 +271,10 @@ final class PerfCommand implements Callable<Integer> {
         must(verify, "--verify", PerfTest::takesVerify);
         must(qps > 1, "--qps", PerfTest::takesQps);
         must(inline > 0, "--inline", PerfTest::takesInline);
+        List<Long> given = sizes;
+        if (given != null && !worker) {
+            checkSizes(given);
+        }
         connections.forEach(n -> range("--connections", n, 1, PerfJob.MAX_CONNECTIONS));
         must(!connections.equals(List.of(1)), "--connections", PerfTest::takesConnections);
         if (PerfErm.needsRule(device) && tests.stream().anyMatch(PerfTest::isErm)
@@ -290,6 +294,16 @@ final class PerfCommand implements Callable<Integer> {
                 device, iterations == null ? 0 : iterations, duration == null ? DURATION : duration,
                 warmUp == null ? WARM_UP : warmUp, budget(), (int) inline, qps, events, consume, verify, !noPin,
                 connections.stream().distinct().sorted().toList());
+    }
+
+    /** A size that no named test takes is refused; beside others a test of one size is what they are compared with. */
+    private void checkSizes(List<Long> given) {
+        for (PerfTest t : tests) {
+            if (t.fixedSize != 0 && !given.contains(t.fixedSize) && tests.stream().noneMatch(o -> o.fixedSize == 0)) {
+                throw usage("--size is not for " + t.title() + ", which is measured with "
+                        + CopyText.count(t.fixedSize, "byte"));
+            }
+        }
     }
 
     /** Who asks for everything gets it within a minute; who says what or how long gets what was said. */

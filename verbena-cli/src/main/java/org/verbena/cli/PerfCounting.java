@@ -89,10 +89,14 @@ final class PerfCounting {
         out.printf(Locale.ROOT, "%7s %-16s %12s %12s %8s %8s%n", "#bytes", "test", "counting", "not counting", "ratio",
                 "noise");
         for (Row r : rows) {
-            out.printf(Locale.ROOT, "%7d %-16s %9.1f ns %9.1f ns %8.2f %7.0f%%%n", r.size, r.test.title(), r.with,
-                    r.without, r.ratio(), PERCENT * r.noise);
+            out.printf(Locale.ROOT, "%7d %-16s %9.1f ns %9.1f ns %8.2f %8s%n", r.size, r.test.title(), r.with,
+                    r.without, r.ratio(), runs > 1 ? String.format(Locale.ROOT, "%.0f%%", PERCENT * r.noise) : "-");
         }
         out.println();
+        if (runs == 1) {
+            out.println("One run of each kind says nothing of the noise, so nothing of the difference: take --runs 5.");
+            return;
+        }
         out.println(verdict(rows));
         out.printf("Round trips, or times per message: medians of %d runs of each kind, in turn, in fresh processes.%n",
                 runs);

@@ -3,7 +3,6 @@ package org.verbena.cli;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Collectors;
 
 /** What {@code verbena perf} can measure, in the order of the table. */
 enum PerfTest {
@@ -32,8 +31,11 @@ enum PerfTest {
                 return t;
             }
         }
-        throw new PerfException("unknown test '" + title + "': the tests are "
-                + Arrays.stream(values()).map(PerfTest::title).collect(Collectors.joining(", ")));
+        List<String> titles = Arrays.stream(values()).map(PerfTest::title).toList();
+        String question = Nearest.question(title, titles);
+        throw new PerfException("unknown test '" + title + "': " + (question.isEmpty()
+                ? "the tests are " + String.join(", ", titles)
+                : question));
     }
 
     boolean isLimit() {

@@ -60,7 +60,8 @@ final class PerfUnits {
             } catch (NumberFormatException e) {
                 // falls through
             }
-            throw new TypeConversionException("'" + text + "' is not a time such as 2s or 100ms, up to a day");
+            throw new TypeConversionException("'" + text
+                    + "' is not a time such as 2s or 100ms, more than 0 and up to a day");
         }
     }
 }

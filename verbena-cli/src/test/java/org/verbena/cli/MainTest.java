@@ -7,6 +7,8 @@ import java.io.StringWriter;
 import java.util.Set;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class MainTest {
@@ -34,7 +36,42 @@ class MainTest {
         assertThat(run("--nonsense")).isEqualTo(Main.USAGE);
         assertThat(run()).isEqualTo(Main.USAGE);
         assertThat(out.toString()).isEmpty();
-        assertThat(err.toString()).contains("--nonsense").contains("A command is missing");
+        assertThat(err.toString()).contains("--nonsense").contains("Usage: verbena").endsWith(
+                "verbena: A command is missing.\nTry 'verbena --help'.\n");
+    }
+
+    /** A terminal has 24 lines, and what is wrong is to be seen on it. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "prf                       | there is no command 'prf': did you mean 'perf'? | verbena",
+        "wholly-unknown            | there is no command 'wholly-unknown' | verbena",
+        "perf --duratoin 1s        | did you mean --duration? | verbena perf",
+        "devices one two           | the argument 'two' is one too many | verbena devices",
+        "perftest write-bw         | TEST 'write-bw' is none of write_bw, | verbena perftest",
+        "perftest write-bw         | did you mean 'write_bw'? | verbena perftest",
+        "stat x                    | PID: 'x' is not the number of a process | verbena stat",
+        "rules explan              | there is no command 'explan': did you mean 'explain'? | verbena rules",
+        "help prf                  | there is no command 'prf': did you mean 'perf'? | verbena",
+        "help rules nix            | there is no command 'nix' | verbena rules",
+    })
+    void aWrongLineIsTwoLines(String words, String sentence, String help) {
+        assertThat(run(words.split(" +"))).isEqualTo(Main.USAGE);
+        assertThat(err.toString()).startsWith("verbena: ").contains(sentence).doesNotContain("positional", "index")
+                .endsWith("Try '" + help + " --help'.\n");
+        assertThat(err.toString().lines()).hasSize(2);
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void helpAndVersionAreCommandsToo() {
+        assertThat(run("version")).isZero();
+        assertThat(run("--version")).isZero();
+        assertThat(out.toString().lines().distinct()).hasSize(1).allMatch(l -> l.startsWith("verbena "));
+        assertThat(run("help")).isZero();
+        assertThat(out.toString()).contains("Usage: verbena", "perftest");
+        assertThat(run("help", "rules", "check")).isZero();
+        assertThat(out.toString()).contains("Usage: verbena rules check");
+        assertThat(err.toString()).isEmpty();
     }
 
     @Test
@@ -42,7 +79,8 @@ class MainTest {
         Set<String> all = Main.commandLine().getSubcommands().keySet();
         assertThat(all).contains("perf", "devices");
         assertThat(Main.commandLine("nonsense", "perf").getSubcommands().keySet()).isEqualTo(all);
-        for (String name : all) {
+        assertThat(Main.commandLine("help", "perf").getSubcommands().keySet()).isEqualTo(all);
+        for (String name : all.stream().filter(n -> !n.equals("help")).toList()) {
             assertThat(Main.commandLine(name, "--help").getSubcommands().keySet()).containsExactly(name);
         }
     }

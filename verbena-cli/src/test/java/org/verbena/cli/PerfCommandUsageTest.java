@@ -19,13 +19,17 @@ class PerfCommandUsageTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "nonsense                            | unknown test 'nonsense': the tests are limit-cacheline",
+        "send-lt                             | unknown test 'send-lt': did you mean 'send-lat'?",
+        "atomic-lat -s 64                    | --size is not for atomic-lat, which is measured with 8 bytes",
+        "limit-cacheline atomic-lat -s 9     | --size is not for limit-cacheline, which is measured with 8 bytes",
+        "nio-connect -s 64                   | --size is not for nio-connect, which is measured with 1 byte",
         "--size=0                            | a size must be 1 byte to 1g, not '0'",
         "--size=-8                           | a size must be 1 byte to 1g, not '-8'",
         "--size=2g                           | a size must be 1 byte to 1g, not '2g'",
         "--size=99999999999999999999         | is not a number of bytes",
         "--size=8q                           | '8q' is not a number of bytes",
         "--duration=soon                     | 'soon' is not a time",
-        "--duration=0                        | '0' is not a time",
+        "--duration=0                        | '0' is not a time such as 2s or 100ms, more than 0 and up to a day",
         "--iterations=0                      | --iterations 0: must be 1",
         "--iterations=5 --duration=1s        | --iterations and --duration exclude each other",
         "--runs=0                            | --runs 0: must be 1",

@@ -2,6 +2,8 @@ package org.verbena.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.Arrays;
 import java.util.List;
 
@@ -33,6 +35,14 @@ class PerfCountingTest {
         PerfCounting.Row r = PerfCounting.row(roundTrips(300, 300), roundTrips(200, 202));
         assertThat(PerfCounting.verdict(List.of(r))).isEqualTo(
                 "send-lat at 8 bytes takes 49 % longer when it is counted.");
+    }
+
+    @Test
+    void oneRunHasNoNoiseToCompareWith() {
+        StringWriter out = new StringWriter();
+        PerfCounting.print(List.of(PerfCounting.row(roundTrips(100), roundTrips(200))), 1, false, new PrintWriter(out,
+                true));
+        assertThat(out.toString()).contains("take --runs 5").doesNotContain("beyond the noise", "%", "medians");
     }
 
     @Test

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PingPongCommandUsageTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "pingpong --type=xrc             | expected one of [RC, UC, UD, SRQ]",
+        "pingpong --type=xrc             | --type 'xrc' is none of rc, uc, ud, srq",
         "pingpong -s 0                   | a size must be 1 byte to 1g, not '0'",
         "pingpong -n 0                   | --iterations 0: must be 1",
         "pingpong -r 0                   | --rx-depth 0: must be 1",
@@ -27,7 +27,7 @@ class PingPongCommandUsageTest {
         "pingpong -l 16                  | --sl 16: must be 0 to 15",
         "pingpong -g -1                  | --gid-index -1: must be 0",
         "pingpong --timeout 0            | --timeout 0: must be 1",
-        "pingpong one two                | Unmatched argument",
+        "pingpong one two                | the argument 'two' is one too many",
         "rping                           | (-s | -c)",
         "rping -s -c                     | mutually exclusive",
         "rping -c                        | --client needs the server's address: -a HOST",

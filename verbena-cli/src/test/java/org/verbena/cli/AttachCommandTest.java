@@ -1,0 +1,38 @@
+package org.verbena.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class AttachCommandTest {
+    private static final int SIGQUIT = 3;
+
+    @TempDir private Path proc;
+
+    @Test
+    void aJvmHasAHandlerOfSigquit() throws Exception {
+        assertThat(AttachCommand.catches(Path.of("/proc/self"), SIGQUIT)).isTrue();
+        Process sleep = new ProcessBuilder("sleep", "60").start();
+        try {
+            assertThat(AttachCommand.catches(Path.of("/proc/" + sleep.pid()), SIGQUIT)).isFalse();
+        } finally {
+            sleep.destroyForcibly();
+        }
+    }
+
+    /** Then the attempt tells. */
+    @Test
+    void whatIsNotToBeKnownMayBeAJvm() throws Exception {
+        assertThat(AttachCommand.catches(proc, SIGQUIT)).isTrue();
+        Files.writeString(proc.resolve("status"), "Name: x\nSigCgt: nonsense\n");
+        assertThat(AttachCommand.catches(proc, SIGQUIT)).isTrue();
+        Files.writeString(proc.resolve("status"), "Name: x\nSigCgt:\t0000000000000004\n");
+        assertThat(AttachCommand.catches(proc, SIGQUIT)).isTrue();
+        Files.writeString(proc.resolve("status"), "Name: x\nSigCgt:\t0000000000000003\n");
+        assertThat(AttachCommand.catches(proc, SIGQUIT)).isFalse();
+    }
+}
