@@ -2,26 +2,25 @@ package org.verbena.cli;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 import org.verbena.linux.Errno;
-import org.verbena.verbs.AtomicCapability;
-import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
-import org.verbena.verbs.DeviceAttributes;
-import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
@@ -30,10 +29,23 @@ import org.verbena.verbs.VerbsException;
 final class DevicesCommand implements Callable<Integer> {
     private static final int TAB = 8;
     private static final int VALUE_COLUMN = 48;
+    private static final int NAME_TABS = 5;
+    private static final int MAX_PORT = 255;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
+
+    @Parameters(arity = "0..1", paramLabel = "DEVICE",
+            description = "Show this one only.") private @Nullable String device;
+
+    @Option(names = {"-d", "--ib-dev"}, paramLabel = "DEVICE",
+            description = "Show this one only, as ibv_devinfo has it.") private @Nullable String same;
+
+    @Option(names = {"-i", "--ib-port"}, paramLabel = "N",
+            description = "Show this port only.") private @Nullable Integer port;
+
+    @Option(names = {"-l", "--list"}, description = "Print the names only, and open no device.") private boolean list;
 
     @Option(names = {"-v", "--verbose"}, description = "Show all attributes.") private boolean verbose;
 
@@ -53,28 +65,76 @@ final class DevicesCommand implements Callable<Integer> {
                 complain(err, problem);
             }
         }
-        if (devices.isEmpty()) {
-            complain(err, "there is no RDMA device: no provider found one on this machine");
+        List<Device> chosen = chosen(devices);
+        if (chosen.isEmpty()) {
+            complain(err, devices.isEmpty()
+                    ? "there is no RDMA device: no provider found one on this machine"
+                    : "there is no device '" + name() + "': " + names(devices));
             well = false;
         }
+        PrintWriter out = spec.commandLine().getOut();
+        well &= list ? list(out, chosen) : describe(out, err, chosen);
+        out.flush();
+        err.flush();
+        return well ? 0 : Main.FAILURE;
+    }
+
+    private @Nullable String name() {
+        return device != null ? device : same;
+    }
+
+    private List<Device> chosen(List<Device> devices) {
+        if (device != null && same != null && !device.equals(same)) {
+            throw new ParameterException(spec.commandLine(), "one device, or all: " + device + " or -d " + same);
+        }
+        Integer p = port;
+        if (p != null && (p < 1 || p > MAX_PORT)) {
+            throw new ParameterException(spec.commandLine(), "--ib-port " + p + ": must be 1 to " + MAX_PORT);
+        }
+        String name = name();
+        return name == null ? devices : devices.stream().filter(d -> d.name().equals(name)).toList();
+    }
+
+    private static String names(List<Device> devices) {
+        return devices.stream().map(Device::name).collect(Collectors.joining(", "));
+    }
+
+    private boolean list(PrintWriter out, List<Device> devices) throws JsonProcessingException {
+        if (json) {
+            out.println(new ObjectMapper().writeValueAsString(devices.stream().map(Device::name).toList()));
+        } else if (!devices.isEmpty()) {
+            out.println(CopyText.count(devices.size(), "HCA") + " found:");
+            devices.forEach(d -> out.println("\t" + d.name()));
+            out.println();
+        }
+        return true;
+    }
+
+    private boolean describe(PrintWriter out, PrintWriter err, List<Device> devices) throws JsonProcessingException {
+        Integer p = port;
+        DeviceDescription description = new DeviceDescription(verbose || json, p == null ? 0 : p);
+        boolean well = true;
         List<Map<String, Object>> shown = new ArrayList<>();
         for (Device d : devices) {
             try {
-                shown.add(describe(d));
+                shown.add(description.of(d));
             } catch (VerbsException e) {
-                shown.add(closed(d, String.valueOf(e.getMessage())));
+                String why = String.valueOf(e.getMessage());
+                if (p != null && e.errno() == Errno.EINVAL) {
+                    complain(err, why);
+                    well = false;
+                    continue;
+                }
+                shown.add(DeviceDescription.closed(d, why));
                 well &= e.errno() == Errno.EADDRINUSE; // another program uses it, which is no fault of the device's
             }
         }
-        PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT).writeValueAsString(shown));
         } else {
             shown.forEach(d -> print(out, d));
         }
-        out.flush();
-        err.flush();
-        return well ? 0 : Main.FAILURE;
+        return well;
     }
 
     /** Whether a provider only says that there is nothing for it here: no device, no library. */
@@ -86,84 +146,12 @@ final class DevicesCommand implements Callable<Integer> {
         err.println(Terminal.ERR.colours().errorText("verbena: " + sentence));
     }
 
-    private Map<String, Object> describe(Device d) throws VerbsException {
-        try (Context context = d.open()) {
-            DeviceAttributes a = context.queryDevice();
-            Map<String, Object> m = new LinkedHashMap<>();
-            m.put("hca_id", d.name());
-            m.put("provider", d.provider());
-            m.put("transport", d.transport());
-            m.put("fw_ver", a.firmwareVersion());
-            m.put("node_guid", guid(a.nodeGuid()));
-            if (verbose || json) {
-                details(m, a);
-            }
-            m.put("phys_port_cnt", a.physicalPortCount());
-            List<Map<String, Object>> ports = new ArrayList<>();
-            for (int port = 1; port <= a.physicalPortCount(); port++) {
-                ports.add(port(context, port));
-            }
-            m.put("ports", ports);
-            return m;
-        }
-    }
-
-    /** What is known of a device that cannot be opened. */
-    private static Map<String, Object> closed(Device d, String reason) {
-        Map<String, Object> m = new LinkedHashMap<>();
-        m.put("hca_id", d.name());
-        m.put("provider", d.provider());
-        m.put("transport", d.transport());
-        m.put("node_guid", guid(d.guid()));
-        m.put("not_opened", reason);
-        return m;
-    }
-
-    private static void details(Map<String, Object> m, DeviceAttributes a) {
-        m.put("vendor_id", hex(a.vendorId()));
-        m.put("vendor_part_id", a.vendorPartId());
-        m.put("max_mr_size", a.maxMrSize());
-        m.put("page_size_cap", hex(a.pageSizeCap()));
-        m.put("max_qp", a.maxQp());
-        m.put("max_qp_wr", a.maxQpWr());
-        m.put("max_sge", a.maxSge());
-        m.put("max_inline_data", a.maxInlineData());
-        m.put("max_cq", a.maxCq());
-        m.put("max_cqe", a.maxCqe());
-        m.put("max_mr", a.maxMr());
-        m.put("max_pd", a.maxPd());
-        m.put("max_qp_rd_atom", a.maxQpRdAtom());
-        m.put("max_qp_init_rd_atom", a.maxQpInitRdAtom());
-        m.put("atomic_cap", "ATOMIC_" + AtomicCapability.toString(a.atomicCapability()));
-        a.completionTimestampMask().ifPresent(v -> m.put("completion_timestamp_mask", hex(v)));
-        a.coreClockKilohertz().ifPresent(v -> m.put("hca_core_clock", v));
-    }
-
-    private Map<String, Object> port(Context context, int number) throws VerbsException {
-        PortAttributes p = context.queryPort(number);
-        Map<String, Object> m = new LinkedHashMap<>();
-        m.put("port", number);
-        m.put("state", p.stateName());
-        m.put("max_mtu", p.maxMtu());
-        m.put("active_mtu", p.activeMtu());
-        m.put("link_layer", p.linkLayer());
-        if (verbose || json) {
-            m.put("max_msg_sz", p.maxMessageSize());
-            m.put("pkey_tbl_len", p.pkeyTableLength());
-            m.put("gid_tbl_len", p.gidTableLength());
-            List<String> gids = new ArrayList<>();
-            for (int i = 0; i < p.gidTableLength(); i++) {
-                gids.add(context.queryGid(number, i).toString());
-            }
-            m.put("gids", gids);
-        }
-        return m;
-    }
-
     private static void print(PrintWriter out, Map<String, Object> device) {
         device.forEach((key, value) -> {
-            if (value instanceof List<?> ports) {
-                ports.forEach(p -> printPort(out, (Map<?, ?>) p));
+            if (key.equals(DeviceDescription.PORTS)) {
+                ((List<?>) value).forEach(p -> printPort(out, (Map<?, ?>) p));
+            } else if (value instanceof List<?> names) {
+                printNames(out, key, names);
             } else if (key.equals("hca_id")) {
                 out.println(key + ":\t" + value);
             } else {
@@ -173,16 +161,33 @@ final class DevicesCommand implements Callable<Integer> {
         out.println();
     }
 
+    /** Below their number, or below a heading. */
+    private static void printNames(PrintWriter out, String key, List<?> names) {
+        if (!key.endsWith("_names")) {
+            out.println("\t" + key + ":");
+        }
+        for (Object name : names.isEmpty() ? List.of("NO SUPPORT") : names) {
+            out.println("\t".repeat(NAME_TABS) + name);
+        }
+    }
+
     private static void printPort(PrintWriter out, Map<?, ?> port) {
         port.forEach((key, value) -> {
-            if (value instanceof List<?> gids) {
+            if (key.equals(DeviceDescription.GIDS)) {
+                List<?> gids = (List<?>) value;
                 for (int i = 0; i < gids.size(); i++) {
-                    line(out, "\t\t\t", String.format(Locale.ROOT, "GID[%3d]", i), gids.get(i));
+                    line(out, "\t\t\t", String.format(Locale.ROOT, "GID[%3d]", i), gids.get(i) + behind(port,
+                            DeviceDescription.GID_TYPES, i) + behind(port, DeviceDescription.GID_NETDEVS, i));
                 }
-            } else {
+            } else if (!(value instanceof List<?>)) {
                 line(out, key.equals("port") ? "\t\t" : "\t\t\t", key, value);
             }
         });
+    }
+
+    private static String behind(Map<?, ?> port, String key, int i) {
+        String text = port.get(key) instanceof List<?> all ? String.valueOf(all.get(i)) : "";
+        return text.isEmpty() ? "" : ", " + text;
     }
 
     /** A line whose value stands in column {@value #VALUE_COLUMN}, as {@code ibv_devinfo} has it. */
@@ -190,14 +195,5 @@ final class DevicesCommand implements Callable<Integer> {
         int column = TAB * tabs.length() + key.toString().length() + 1;
         int gap = Math.max(1, (VALUE_COLUMN - column + TAB - 1) / TAB);
         out.println(tabs + key + ":" + "\t".repeat(gap) + value);
-    }
-
-    private static String guid(long guid) {
-        String s = String.format(Locale.ROOT, "%016x", guid);
-        return s.substring(0, 4) + ":" + s.substring(4, 8) + ":" + s.substring(8, 12) + ":" + s.substring(12);
-    }
-
-    private static String hex(long value) {
-        return "0x" + Long.toHexString(value);
     }
 }
