@@ -15,6 +15,13 @@ import java.util.concurrent.Callable;
  */
 record DoctorCheck(String name, String group, String neededFor, boolean required, Duration limit,
         Callable<DoctorFinding> probe) {
+    /** The heading of what no code of Verbena's needs yet; whether it is there is nothing to worry about. */
+    static final String UNUSED = "Not used by Verbena yet: nothing has to be done for these";
+
+    /** Whether something of Verbena's needs it. */
+    boolean isUsed() {
+        return !group.equals(UNUSED);
+    }
 
     /** A check with what it has found. */
     record Line(DoctorCheck check, DoctorFinding finding) {

@@ -31,7 +31,7 @@ final class DoctorCommand implements Callable<Integer> {
     private static final Duration LIMIT = Duration.ofSeconds(25);
     private static final Duration LONG_LIMIT = CHILD_LIMIT.plusSeconds(10);
     private static final String MAIN = "Verbs over shm0";
-    private static final String MORE = "What else there is";
+    private static final String MORE = "Sockets and other devices";
     private static final String PEER = "peer:";
 
     @Spec
@@ -125,22 +125,27 @@ final class DoctorCommand implements Callable<Integer> {
                 new DoctorCheck("ptrace", MAIN, "memory that is registered, not allocated", false, LONG_LIMIT,
                         verbs::registered),
                 new DoctorCheck("counters", MAIN, "looking at other processes", false, LONG_LIMIT, verbs::counters),
-                more("capabilities", "raw packets, programs in the kernel", DoctorHost::capabilities),
+                unused("capabilities", "raw packets, programs in the kernel", DoctorHost::capabilities),
                 more("memlock", "memory for devices and for raw packets", DoctorHost::memlock),
                 more("sock_diag", "finding the process at the other end", DoctorKernel::sockDiag),
-                more("bpf", "raw packets, flows and their counters", DoctorKernel::bpf),
-                new DoctorCheck("af_xdp", MORE, "raw packets without a copy by the kernel", false, LONG_LIMIT,
+                unused("bpf", "raw packets, flows and their counters", DoctorKernel::bpf),
+                new DoctorCheck("af_xdp", DoctorCheck.UNUSED, "raw packets without a copy by the kernel", false,
+                        LONG_LIMIT,
                         DoctorXdp::run),
-                more("io_uring", "fewer system calls", DoctorKernel::ioUring),
+                unused("io_uring", "fewer system calls", DoctorKernel::ioUring),
                 more("roce", "verbs between machines, without RDMA hardware", DoctorRoce::run),
                 new DoctorCheck("rdma", MORE, "verbs between machines", false, LONG_LIMIT, DoctorRdma::run),
-                more("smc", "comparison with the kernel's sockets over RDMA", DoctorKernel::smc),
-                more("udmabuf", "device memory without a device", DoctorKernel::udmabuf),
-                more("devmem", "receiving into the memory of a device", DoctorKernel::devmem));
+                unused("smc", "comparison with the kernel's sockets over RDMA", DoctorKernel::smc),
+                unused("udmabuf", "device memory without a device", DoctorKernel::udmabuf),
+                unused("devmem", "receiving into the memory of a device", DoctorKernel::devmem));
     }
 
     private static DoctorCheck main(String name, String neededFor, Callable<DoctorFinding> probe) {
         return new DoctorCheck(name, MAIN, neededFor, false, LIMIT, probe);
+    }
+
+    private static DoctorCheck unused(String name, String neededFor, Callable<DoctorFinding> probe) {
+        return new DoctorCheck(name, DoctorCheck.UNUSED, neededFor, false, LIMIT, probe);
     }
 
     private static DoctorCheck more(String name, String neededFor, Callable<DoctorFinding> probe) {

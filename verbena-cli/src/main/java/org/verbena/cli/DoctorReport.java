@@ -20,19 +20,31 @@ final class DoctorReport {
     private static final int VERDICT = 9;
     private static final int NAME = 14;
     private static final int TEXT = WIDTH - VERDICT - NAME;
+    /** One column more where there is no such sign. */
     private static final String ARROW = "→ ";
+    private static final String ABSENT = "absent";
 
     private final PrintWriter out;
     private final Ansi ansi;
     private String group = "";
+    /** Lines of what is not used, which come last. */
+    private final List<DoctorCheck.Line> unused = new ArrayList<>();
 
     DoctorReport(PrintWriter out, Ansi ansi) {
         this.out = out;
         this.ansi = ansi;
     }
 
-    /** Prints a line, below its heading. */
+    /** Prints a line, below its heading; those of what is not used with the summary. */
     void print(DoctorCheck.Line line) {
+        if (line.check().isUsed()) {
+            show(line);
+        } else {
+            unused.add(line);
+        }
+    }
+
+    private void show(DoctorCheck.Line line) {
         if (!line.check().group().equals(group)) {
             if (!group.isEmpty()) {
                 out.println();
@@ -42,13 +54,18 @@ final class DoctorReport {
         }
         DoctorFinding f = line.finding();
         DoctorVerdict v = f.verdict();
-        String start = style(v.style(), v.word()) + " ".repeat(VERDICT - v.word().length()) + pad(line.check().name());
+        boolean used = line.check().isUsed();
+        String word = !used && v == DoctorVerdict.NO ? ABSENT : v.word();
+        String start = (used ? style(v.style(), word) : word) + " ".repeat(VERDICT - word.length())
+                + pad(line.check().name());
         for (String text : wrap(f.evidence(), TEXT)) {
             out.println((start + text).stripTrailing());
             start = " ".repeat(VERDICT + NAME);
         }
         String mark = ARROW;
-        for (String text : f.remedy().isEmpty() ? List.<String>of() : wrap(f.remedy(), TEXT - ARROW.length())) {
+        for (String text : f.remedy().isEmpty() || !used
+                ? List.<String>of()
+                : wrap(f.remedy(), TEXT - ARROW.length() - 1)) {
             out.println(" ".repeat(VERDICT + NAME) + mark + text);
             mark = " ".repeat(ARROW.length());
         }
@@ -57,9 +74,10 @@ final class DoctorReport {
 
     /** One sentence about the whole. */
     void summary(List<DoctorCheck.Line> lines) {
+        unused.forEach(this::show);
         Map<DoctorVerdict, Integer> counts = new LinkedHashMap<>();
         for (DoctorVerdict v : DoctorVerdict.values()) {
-            counts.put(v, (int) lines.stream().filter(l -> l.finding().verdict() == v).count());
+            counts.put(v, (int) lines.stream().filter(l -> l.check().isUsed() && l.finding().verdict() == v).count());
         }
         List<String> missing = lines.stream().filter(l -> !l.isFit()).map(l -> l.check().name()).toList();
         out.println();

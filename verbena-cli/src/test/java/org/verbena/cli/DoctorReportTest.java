@@ -108,6 +108,22 @@ class DoctorReportTest {
         assertThat(text.toString().replaceAll("\\s+", "")).contains(path);
     }
 
+    /** Whoever has not got it lacks nothing. */
+    @Test
+    void whatIsNotUsedComesLastAndIsNoFault() {
+        StringWriter text = new StringWriter();
+        DoctorReport report = new DoctorReport(new PrintWriter(text, true), Ansi.OFF);
+        DoctorCheck unused = new DoctorCheck("future", DoctorCheck.UNUSED, "tests", false, LONG, () -> DoctorFinding.ok(
+                ""));
+        List<DoctorCheck.Line> lines = List.of(new DoctorCheck.Line(unused, DoctorFinding.no("EPERM", "run as root")),
+                new DoctorCheck.Line(check("x", false, LONG, () -> DoctorFinding.ok("")), DoctorFinding.ok("fine")));
+        lines.forEach(report::print);
+        report.summary(lines);
+        assertThat(text.toString().lines()).containsSubsequence("ok       x             fine", DoctorCheck.UNUSED,
+                "absent   future        EPERM", "1 ok, 0 limited, 0 no");
+        assertThat(text.toString()).doesNotContain("run as root");
+    }
+
     @Test
     void verdictsAreColouredOnATerminalAndAlignedAsBefore() {
         StringWriter plain = new StringWriter();
