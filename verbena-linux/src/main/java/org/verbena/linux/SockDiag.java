@@ -1,6 +1,7 @@
 package org.verbena.linux;
 
 import java.net.Inet4Address;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -30,6 +31,7 @@ public final class SockDiag implements AutoCloseable {
     static final int REQUEST_ID = 8;
     static final int ID_SOURCE = 4;
     static final int ID_DESTINATION = 20;
+    static final int ID_INTERFACE = 36;
     static final int ID_COOKIE = 40;
     static final int TCP_LISTEN = 10;
     static final int MESSAGE_BYTES = 72;
@@ -67,7 +69,8 @@ public final class SockDiag implements AutoCloseable {
     /**
      * Finds a connected TCP socket.
      *
-     * @param local its own address
+     * @param local its own address; if it is link-local of IPv6, its scope, or the peer's, is the interface that the
+     *     socket is bound to by that, of all that have such an address
      * @param remote the address of its peer, of the same family
      * @return the socket, or nothing if there is none here: it is on another machine, in another network namespace, or
      *     its addresses are translated on the way
@@ -75,6 +78,34 @@ public final class SockDiag implements AutoCloseable {
      * @throws LinuxException {@code ENOENT} is the empty answer; else as {@link Netlink#request}
      */
     public Optional<TcpSocket> find(InetSocketAddress local, InetSocketAddress remote) throws LinuxException {
+        int scope = scope(address(local)) != 0 ? scope(address(local)) : scope(address(remote));
+        Optional<TcpSocket> found = find(local, remote, scope);
+        return found.isPresent() || scope == 0 ? found : findAtOther(local, remote, scope);
+    }
+
+    /** The socket may be bound to another interface of this host than its peer, who gives the scopes. */
+    private Optional<TcpSocket> findAtOther(InetSocketAddress local, InetSocketAddress remote, int scope)
+            throws LinuxException {
+        try (Netlink links = Netlink.open(Netlink.NETLINK_ROUTE)) {
+            for (NetworkAddresses.Entry other : NetworkAddresses.list(links)) {
+                if (other.interfaceIndex() != scope && other.address().equals(local.getAddress())) {
+                    Optional<TcpSocket> found = find(local, remote, other.interfaceIndex());
+                    if (found.isPresent()) {
+                        return found;
+                    }
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The interface that an address belongs to, without which it says nothing; 0 if it stands for itself. */
+    private static int scope(InetAddress address) {
+        return address instanceof Inet6Address six && six.isLinkLocalAddress() ? six.getScopeId() : 0;
+    }
+
+    private Optional<TcpSocket> find(InetSocketAddress local, InetSocketAddress remote, int scope)
+            throws LinuxException {
         InetAddress source = address(local);
         InetAddress destination = address(remote);
         if (source.getAddress().length != destination.getAddress().length) {
@@ -87,6 +118,7 @@ public final class SockDiag implements AutoCloseable {
                 .putShort(REQUEST_ID + 2, (short) remote.getPort());
         request.put(REQUEST_ID + ID_SOURCE, source.getAddress()).put(REQUEST_ID + ID_DESTINATION, destination
                 .getAddress());
+        request.order(ByteOrder.nativeOrder()).putInt(REQUEST_ID + ID_INTERFACE, scope);
         request.putLong(REQUEST_ID + ID_COOKIE, -1L); // INET_DIAG_NOCOOKIE
         String call = "netlink SOCK_DIAG_BY_FAMILY(" + local + ", " + remote + ")";
         try {

@@ -3,6 +3,7 @@ package org.verbena.linux;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -149,6 +150,53 @@ class NetlinkTest {
                         .isEqualTo(Optional.empty());
             }
         }
+    }
+
+    /** Each end sees the scope of its own interface; both sockets are bound to theirs. */
+    @Test
+    void linkLocalEndsOnOneHostAreFound() throws Exception {
+        NetworkNamespace.callInNew(() -> {
+            try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE); SockDiag diag = SockDiag.open()) {
+                NetworkLinks.createVeth(netlink, "one", "other");
+                int one = NetworkLinks.index(netlink, "one");
+                int other = NetworkLinks.index(netlink, "other");
+                NetworkAddresses.add(netlink, one, InetAddress.getByName("fe80::1"), 64);
+                NetworkAddresses.add(netlink, other, InetAddress.getByName("fe80::2"), 64);
+                for (int up : new int[] {NetworkLinks.index(netlink, "lo"), one, other}) {
+                    NetworkLinks.setUp(netlink, up);
+                }
+                findsBothEnds(diag, scoped("fe80::1", one), scoped("fe80::1", one));
+                findsBothEnds(diag, scoped("fe80::2", other), scoped("fe80::2", one));
+                findsBothEnds(diag, scoped("fe80::1", one), scoped("fe80::1", other));
+                findsBothEnds(diag, InetAddress.getByName("::"), scoped("fe80::2", one));
+            }
+            return 0;
+        });
+    }
+
+    private static InetAddress scoped(String address, int index) throws Exception {
+        return Inet6Address.getByAddress(null, InetAddress.getByName(address).getAddress(), index);
+    }
+
+    private static void findsBothEnds(SockDiag diag, InetAddress bound, InetAddress to) throws Exception {
+        try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(bound, 0));
+                SocketChannel client = SocketChannel.open(new InetSocketAddress(to, server.socket().getLocalPort()));
+                SocketChannel accepted = server.accept()) {
+            SockDiag.TcpSocket one = own(diag, client);
+            SockDiag.TcpSocket other = own(diag, accepted);
+            assertThat(one).isNotEqualTo(other);
+            assertThat(peer(diag, client)).contains(other);
+            assertThat(peer(diag, accepted)).contains(one);
+        }
+    }
+
+    private static SockDiag.TcpSocket own(SockDiag diag, SocketChannel c) throws Exception {
+        return diag.find((InetSocketAddress) c.getLocalAddress(), (InetSocketAddress) c.getRemoteAddress())
+                .orElseThrow();
+    }
+
+    private static Optional<SockDiag.TcpSocket> peer(SockDiag diag, SocketChannel c) throws Exception {
+        return diag.find((InetSocketAddress) c.getRemoteAddress(), (InetSocketAddress) c.getLocalAddress());
     }
 
     /** The inodes of this process's sockets, by its descriptors. */
