@@ -69,7 +69,7 @@ final class Output extends Direction {
             try {
                 return waits
                         ? writeAll(stream, one, many, offset, length)
-                        : attempt(stream, one, many, offset, length);
+                        : writeNow(stream, one, many, offset, length);
             } finally {
                 if (held && one != null) {
                     MemoryHold.release(one);
@@ -79,6 +79,25 @@ final class Output extends Direction {
         } finally {
             lock().unlock();
         }
+    }
+
+    private static long writeNow(
+            Stream stream, @Nullable ByteBuffer one, ByteBuffer @Nullable [] many, int offset, int length)
+            throws IOException {
+        long written = attempt(stream, one, many, offset, length);
+        long n = 1;
+        while (n > 0 && Buffers.remaining(one, many, offset, length) > 0 && stream.makesRoom()) {
+            try {
+                n = attempt(stream, one, many, offset, length);
+            } catch (IOException e) {
+                if (written == 0) {
+                    throw e;
+                }
+                return written; // what was written counts; the next call has the exception again
+            }
+            written += n;
+        }
+        return written;
     }
 
     private long writeAll(

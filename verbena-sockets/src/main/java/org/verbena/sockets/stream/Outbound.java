@@ -23,6 +23,11 @@ final class Outbound {
 
     /** A ring that is full is too small up to this size; a larger one, that leaves the caches, only for who has to sleep. */
     static final int EAGER_RING = 256 << 10;
+    /** Rings up to this size are replaced at once for who does not wait: then they have taken together what TCP takes. */
+    private static final int MOST_MADE_AT_ONCE = 1 << 20;
+    /** How long the peer's engine may take to grant one; one that takes longer, for it is stopped, is asked no more until it answers. */
+    private static final long GRANT_NANOS = 1_000_000_000L;
+    private static final long GRANT_PAUSE_NANOS = 20_000;
     /** After so many writes in vain the program is taken for one that does not wait in any other way. */
     private static final int MOST_IN_VAIN = 16;
     /** How long a peer that has made its offer may take to say what it wants; it is at it. */
@@ -313,6 +318,49 @@ final class Outbound {
             calledFor = wanted;
             session.callPeer();
         }
+    }
+
+    /** As {@link Stream#makesRoom}. */
+    boolean makesRoom() {
+        if (carrier != RING) {
+            return false;
+        }
+        Link own = link();
+        synchronized (own.session) {
+            if (isReady()) {
+                return true;
+            }
+            if (calledFor > generation || !isOfUseToWhoDoesNotWait(own) || own.session.isHeldUp()) {
+                return false;
+            }
+            askForMore();
+            calledFor = wanted;
+            own.session.awaitArrival();
+        }
+        long start = System.nanoTime();
+        for (int answers = 0; !isReady(); LockSupport.parkNanos(GRANT_PAUSE_NANOS)) {
+            boolean over = System.nanoTime() - start > GRANT_NANOS;
+            synchronized (own.session) {
+                if (over) {
+                    own.session.heldUp();
+                }
+                if (over || hurried || Thread.currentThread().isInterrupted()) {
+                    return false;
+                }
+                if (own.session.isAnswered() && answers++ < 2) { // the second answer comes after the look that the first call asks for
+                    own.session.callPeer();
+                } else if (answers > 2) {
+                    return isReady();
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Whether a larger ring is: with one that is large enough for the caches already, only if the peer does not read. */
+    private boolean isOfUseToWhoDoesNotWait(Link own) {
+        return ringSize <= MOST_MADE_AT_ONCE && (ringSize < EAGER_RING
+                || BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED) <= laneStart);
     }
 
     private void checkWritable(Session session) throws IOException {

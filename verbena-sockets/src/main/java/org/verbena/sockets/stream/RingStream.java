@@ -196,6 +196,11 @@ final class RingStream extends Stream {
     }
 
     @Override
+    public boolean makesRoom() {
+        return out.makesRoom();
+    }
+
+    @Override
     public long sendFile(FileChannel file, long position, long count) throws IOException {
         return out.sendFile(file, position, count);
     }

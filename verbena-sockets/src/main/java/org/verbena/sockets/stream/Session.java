@@ -102,6 +102,8 @@ final class Session {
     /** Calls to the peer, and of the peer that were answered. */
     private long calls;
     private long answers;
+    /** The last call, if it took too long. */
+    private long unanswered;
     private long probeNanos = FIRST_PROBE_NANOS;
     private long nextProbe;
     private volatile boolean saidBusy;
@@ -244,9 +246,24 @@ final class Session {
         return index >= 0 && index < table.length ? (RingStream) STREAMS.getAcquire(table, index) : null;
     }
 
+    /** The peer's engine has not answered the last call for longer than anybody would wait; the caller holds the lock. */
+    void heldUp() {
+        unanswered = calls;
+    }
+
+    /** Whether that is so, and still unanswered; the caller holds the lock. */
+    boolean isHeldUp() {
+        return unanswered == calls && !isAnswered();
+    }
+
+    /** Whether the peer's engine has answered all calls; the caller holds the lock. */
+    boolean isAnswered() {
+        return calls == ready.answered();
+    }
+
     /** Has the peer's engine look at what its ends of the connections are asked for, {@link #takeCalls}; the caller holds the lock. */
     void callPeer() {
-        if (calls == ready.answered()) { // else the look is still to come, and sees all that has arrived by now
+        if (isAnswered()) { // else the look is still to come, and sees all that has arrived by now
             calls++;
             do {
                 reserve();

@@ -109,6 +109,17 @@ public abstract class Stream {
     public abstract long write(ByteBuffer[] from, int offset, int length) throws IOException;
 
     /**
+     * For who has found no room and waits for none: has the ring replaced by a larger one, as long as the peer has read
+     * little of it, until all rings together have taken what TCP would have. It waits for the answer of the peer's engine, a
+     * moment, not for its program.
+     *
+     * @return whether there is room now
+     */
+    public boolean makesRoom() {
+        return false;
+    }
+
+    /**
      * Sends bytes of a file by sendfile(2), if TCP carries this direction to its end.
      *
      * @return bytes sent, 0 if there is no room or no such byte; -1 if TCP does not, or not for certain
