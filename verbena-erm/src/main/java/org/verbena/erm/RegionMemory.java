@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.memory.MemoryHold;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.MemoryRegion;
@@ -13,7 +14,8 @@ import org.verbena.verbs.VerbsException;
 /**
  * The memory of a {@link LocalRegion} as verbs have it: the key that copies use, whose rights can be changed. A provider that
  * reregisters keeps the key. By any other the memory gets a second key, and loses the first; memory that goes with its key, as
- * allocated memory does, has one more there, that gives the other end nothing.
+ * allocated memory does, has one more there, that gives the other end nothing. The arena of memory that the application has
+ * cannot be closed before this.
  */
 final class RegionMemory {
     private final ProtectionDomain pd;
@@ -23,11 +25,14 @@ final class RegionMemory {
     // guarded by this
     private MemoryRegion key;
     private boolean closed;
+    private @Nullable MemoryHold held;
 
-    private RegionMemory(ProtectionDomain pd, @Nullable MemoryRegion home, MemoryRegion key) {
+    private RegionMemory(ProtectionDomain pd, @Nullable MemoryRegion home, MemoryRegion key,
+            @Nullable MemoryHold held) {
         this.pd = pd;
         this.home = home;
         this.key = key;
+        this.held = held;
         reregisters = reregisters(pd);
     }
 
@@ -37,16 +42,30 @@ final class RegionMemory {
 
     static RegionMemory register(ProtectionDomain pd, MemorySegment memory, int access)
             throws VerbsException {
-        return new RegionMemory(pd, null, pd.register(memory, access));
+        MemoryHold held = hold(memory);
+        try {
+            return new RegionMemory(pd, null, pd.register(memory, access), held);
+        } catch (VerbsException | RuntimeException | Error e) {
+            MemoryHold.release(held);
+            throw e;
+        }
+    }
+
+    private static @Nullable MemoryHold hold(MemorySegment memory) {
+        try {
+            return memory.isNative() ? MemoryHold.take(memory) : null;
+        } catch (IllegalStateException closed) {
+            return null; // to register it says so
+        }
     }
 
     static RegionMemory allocate(ProtectionDomain pd, long bytes, int access) throws VerbsException {
         MemoryRegion made = pd.allocate(bytes, reregisters(pd) ? access : access & AccessFlags.LOCAL_WRITE);
         if (made.access() == access) {
-            return new RegionMemory(pd, null, made);
+            return new RegionMemory(pd, null, made, null);
         }
         try {
-            return new RegionMemory(pd, made, pd.register(made.segment(), access));
+            return new RegionMemory(pd, made, pd.register(made.segment(), access), null);
         } catch (VerbsException | RuntimeException | Error e) {
             made.close();
             throw e;
@@ -87,5 +106,7 @@ final class RegionMemory {
         if (last != null) {
             last.close();
         }
+        MemoryHold.release(held);
+        held = null;
     }
 }

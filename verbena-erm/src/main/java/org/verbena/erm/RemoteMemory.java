@@ -183,7 +183,8 @@ public final class RemoteMemory implements AutoCloseable {
      * Registers memory that exists, {@code SMC_ERM_CMD_REG_MR}. If it has remote rights the other end is told: it knows the
      * region when this returns.
      *
-     * @param memory native, of at least one byte, and of no confined arena. It must stay allocated until the region is closed
+     * @param memory native, of at least one byte, and of no confined arena. Its arena cannot be closed until the region is given back:
+     *        {@code Arena.close()} throws {@link IllegalStateException} as long as somebody could copy to or from it
      * @param access {@link AccessFlags#LOCAL_WRITE}, {@link AccessFlags#REMOTE_READ}, {@link AccessFlags#REMOTE_WRITE},
      *        combined; {@code REMOTE_WRITE} needs {@code LOCAL_WRITE}, which copies into it need, too. 0 is memory that is
      *        only copied from, by this end

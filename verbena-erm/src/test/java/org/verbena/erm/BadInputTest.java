@@ -123,6 +123,24 @@ class BadInputTest {
     }
 
     @Test
+    void anArenaIsNotClosedBeforeItsRegions() throws Exception {
+        for (int access : new int[] {0, LOCAL, WRITE | READ}) {
+            Arena arena = Arena.ofShared();
+            LocalRegion one = a.register(arena.allocate(64), access);
+            LocalRegion other = a.register(arena.allocate(64), access);
+            assertThatThrownBy(arena::close).isInstanceOf(IllegalStateException.class).hasMessageContaining("acquired");
+            one.close();
+            assertThatThrownBy(arena::close).isInstanceOf(IllegalStateException.class).hasMessageContaining("acquired");
+            other.close();
+            other.close();
+            arena.close();
+        }
+        try (Arena arena = Arena.ofShared()) { // what was refused holds nothing
+            refused(Errno.EINVAL, "read-only", () -> a.register(arena.allocate(64).asReadOnly(), LOCAL));
+        }
+    }
+
+    @Test
     void unknownAndContradictoryRightsAreRefused() {
         refused(Errno.EINVAL, "LOCAL_WRITE", () -> a.allocate(64, AccessFlags.REMOTE_WRITE, 0));
         refused(Errno.EINVAL, "REMOTE_ATOMIC", () -> a.allocate(64, LOCAL | AccessFlags.REMOTE_ATOMIC, 0));
