@@ -1,5 +1,6 @@
 package org.verbena.shm;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Membarrier;
+import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.Gid;
@@ -25,10 +27,11 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.FlightEvents;
 import org.verbena.verbs.spi.QueuePairValues;
+import org.verbena.verbs.spi.RemoteView;
 import org.verbena.verbs.spi.ShownObjects;
 
 /** A queue pair: its state, its directory entry, and the life of its connection. */
-final class ShmQueuePair extends QueuePair implements Connected {
+final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
     private final ShmContext context;
     private final ShmProtectionDomain pd;
     private final int number;
@@ -546,6 +549,20 @@ final class ShmQueuePair extends QueuePair implements Connected {
     /** The attributes set last. */
     QueuePairAttributes attributes() {
         return attributes;
+    }
+
+    /** Nothing is touched, so no {@link Hazard}: memory that is taken back meanwhile reads as it did, or as zero. */
+    @Override
+    public @Nullable MemorySegment view(int rkey, long address, long bytes) {
+        try {
+            Remote r = peer.findRemote();
+            Target t = r == null ? null : new Target(r.session, r.pd, peerNumber);
+            return t == null || t.resolve(rkey, address, bytes, AccessFlags.REMOTE_READ) != Target.OK
+                    ? null
+                    : t.view(address, bytes);
+        } catch (ProtocolException e) {
+            return null; // a request says so
+        }
     }
 
     // ---- datagrams

@@ -190,6 +190,13 @@ final class Target {
         return at + delta;
     }
 
+    /** A part of the current range, read-only; null if it is not mapped here. It stays mapped as long as it is reachable. */
+    @Nullable
+    MemorySegment view(long at, long bytes) {
+        Mapping m = mapping;
+        return m == null ? null : m.segment().asSlice(local(at) - m.address(), bytes).asReadOnly();
+    }
+
     /** Copies from a region of ours to the current range; answers {@link #OK} or a status. */
     int write(Region from, long source, long at, long bytes) {
         if (mapping != null) {
