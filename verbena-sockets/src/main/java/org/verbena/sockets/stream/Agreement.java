@@ -348,7 +348,7 @@ final class Agreement {
         }
         helloSent = true;
         send(message -> Greeting.put(message,
-                new Greeting.Hello(Greeting.VERSION, Greeting.INTRODUCTIONS, sessions.instance(), cookie, sessions
+                new Greeting.Hello(Greeting.VERSION, Greeting.FEATURES, sessions.instance(), cookie, sessions
                         .port(), accepted)));
     }
 
@@ -473,6 +473,7 @@ final class Agreement {
         try {
             asked = true;
             peerInstance = hello.instance();
+            stream.out().peerFeatures(hello.features());
             stream.introduction().peer(hello.features(), new InetSocketAddress(InetAddress.getLoopbackAddress(), hello
                     .port() & 0xffff));
             engine.sessions().obtain(peerInstance, hello.port(), role, asking);
@@ -522,6 +523,7 @@ final class Agreement {
         hangUp();
         StreamCounters.agreed();
         stream.agreed(offer);
+        engine.watchTcp(stream);
         StreamCounters.recordRings();
         if (stream.isClosed()) {
             engine.linger(stream);

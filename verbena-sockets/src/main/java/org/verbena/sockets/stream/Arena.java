@@ -96,7 +96,8 @@ final class Arena implements AutoCloseable {
             throw new VerbsException("allocate rings", Errno.ENOMEM,
                     "the session has " + total + " bytes of at most " + limit);
         }
-        MemoryRegion region = pd.allocate(bytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+        MemoryRegion region = pd.allocate(bytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE
+                | AccessFlags.REMOTE_READ);
         regions.add(region);
         current = region;
         used = 0;

@@ -5,19 +5,21 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The control block of one end of a connection: 128 bytes of its own memory that the peer writes, by RDMA WRITE of 8 bytes
- * each, and that it reads.
+ * The control block of one end of a connection: 256 bytes of its own memory. The first two lines the peer writes, by RDMA
+ * WRITE of 8 bytes each, and this end reads them. The third this end writes, and the peer looks at it when TCP has ended, if
+ * the peer has it mapped: what stands there outlives the process.
  *
  * <pre>
  *         0         8         16        24        32        40       48
  *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │        │        │   what the peer says as the one that sends
  *   64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed │ urgent │ introduction   as the one that receives
+ *  128  │ read     │ left     │                                                                    what this end has come to
  * </pre>
  *
  * Each word is read once and checked before it is used. docs/stream.md explains them.
  */
 final class BlockLayout {
-    static final int BYTES = 128;
+    static final int BYTES = 256;
 
     /** Position one past the last byte that is in the ring. */
     static final int PRODUCED = 0;
@@ -48,6 +50,11 @@ final class BlockLayout {
     /** Not 0: what the peer says to a module above, see {@link Introduction}; only to who has {@link Greeting#INTRODUCTIONS}. */
     static final int INTRODUCTION = 120;
 
+    /** Position up to which this end's program has read, always; {@link #CONSUMED} is told now and then. */
+    static final int READ = 128;
+    /** What this end has said as {@link #CLOSED}, before it closes TCP: there even if the session has failed. */
+    static final int LEFT = 136;
+
     /** The stream ends at the position; the reader gets all of it, then the end. */
     static final int END_ORDERLY = 1;
     /** The stream breaks off: the reader gets what is in the ring, then {@code Connection reset}. */
@@ -64,6 +71,10 @@ final class BlockLayout {
 
     static long getAcquire(MemorySegment block, long offset) {
         return (long) LONG.getAcquire(block, offset);
+    }
+
+    static void putRelease(MemorySegment block, long offset, long value) {
+        LONG.setRelease(block, offset, value);
     }
 
     static void clear(MemorySegment block) {

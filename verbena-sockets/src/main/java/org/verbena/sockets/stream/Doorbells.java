@@ -1,7 +1,6 @@
 package org.verbena.sockets.stream;
 
 import java.io.IOException;
-import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
@@ -26,8 +25,17 @@ final class Doorbells {
         this.tcp = tcp;
     }
 
-    /** Takes the doorbells off TCP, and learns of its end. */
+    /** Takes the doorbells off TCP, and learns of its end if there are none. */
     void drain() {
+        drain(false);
+    }
+
+    /** Takes the doorbells off TCP, and learns of the end behind them: the kernel has told of it, and does so once. */
+    void drainToEnd() {
+        drain(true);
+    }
+
+    private void drain(boolean toEnd) {
         synchronized (lock) {
             if (isOver()) {
                 return;
@@ -42,7 +50,7 @@ final class Doorbells {
                 do {
                     n = tcp.read(bells.clear());
                     taken += n > 0 ? 1 : 0;
-                } while (n == bells.capacity());
+                } while (n == bells.capacity() || toEnd && n > 0);
                 if (n < 0) {
                     ended = true;
                 }
@@ -117,12 +125,5 @@ final class Doorbells {
     @Nullable
     IOException error() {
         return error;
-    }
-
-    /** As TCP's, each time with its own trace. */
-    static SocketException again(IOException error) {
-        SocketException again = new SocketException(error.getMessage());
-        again.initCause(error);
-        return again;
     }
 }

@@ -25,6 +25,10 @@ final class Greeting {
 
     /** A feature: the word {@link BlockLayout#INTRODUCTION} of the control block is looked at. */
     static final int INTRODUCTIONS = 1;
+    /** A feature: the end says up to where its program has read, see {@link BlockLayout#READ}. */
+    static final int READ_POSITION = 2;
+    /** All that this version knows. */
+    static final int FEATURES = INTRODUCTIONS | READ_POSITION;
 
     static final int HELLO = 1;
     static final int OFFER = 2;

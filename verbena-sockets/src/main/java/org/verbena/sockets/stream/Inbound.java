@@ -21,8 +21,6 @@ final class Inbound {
     private static final int RING = 2;
 
     private static final int AGAIN = -2;
-    /** How long TCP may take to tell of a death that the session knows of. */
-    private static final long PATIENCE_NANOS = 500_000_000L;
 
     private final SocketChannel tcp;
     private final Runnable changed;
@@ -42,6 +40,7 @@ final class Inbound {
     private final RingGrants grants = new RingGrants();
     private volatile boolean shut;
     private final Doorbells doorbells;
+    private final Ending ending;
 
     private long armSequence;
     private long seenSpaceArm;
@@ -51,10 +50,11 @@ final class Inbound {
     private long bytesByRing;
 
     /** @param changed told when the ring is entered, or a doorbell taken before it: whoever sleeps has to arm anew */
-    Inbound(SocketChannel tcp, Runnable changed) {
+    Inbound(SocketChannel tcp, Runnable changed, Doorbells doorbells, Ending ending) {
         this.tcp = tcp;
         this.changed = changed;
-        doorbells = new Doorbells(tcp);
+        this.doorbells = doorbells;
+        this.ending = ending;
     }
 
     /** Whether the ring carries, and the doorbell works. */
@@ -68,7 +68,13 @@ final class Inbound {
             return false;
         }
         link = own;
+        tellRead(own);
         return true;
+    }
+
+    /** For the peer, when this process is gone. */
+    private void tellRead(Link own) {
+        BlockLayout.putRelease(own.block, BlockLayout.READ, position - leftover.remaining());
     }
 
     /** It will be TCP for ever: the peer will never use a ring, not even one that was {@linkplain #prepare prepared}. */
@@ -86,13 +92,21 @@ final class Inbound {
         if (carrier == CANDIDATE) {
             synchronized (this) {
                 int n = carrier == CANDIDATE ? readCandidate(into) : 0;
+                Link own = link;
+                if (n > 0 && own != null) {
+                    tellRead(own);
+                }
                 if (n != 0 || carrier == CANDIDATE) {
                     return n;
                 }
             }
         }
         if (leftover.hasRemaining()) {
-            return leftover.take(into);
+            int n = leftover.take(into);
+            if (carrier == RING) {
+                tellRead(link());
+            }
+            return n;
         }
         if (carrier == RING) {
             return readRing(into, back);
@@ -143,8 +157,8 @@ final class Inbound {
                 into.limit(limit);
             }
         }
-        int n = fill(own);
-        return leftover.hasRemaining() ? leftover.take(into) : carrier == RING ? 0 : Math.min(n, 0);
+        fill(own);
+        return leftover.hasRemaining() ? leftover.take(into) : carrier == RING ? 0 : atEnd(own);
     }
 
     private void count(long n) {
@@ -177,43 +191,58 @@ final class Inbound {
         return new SocketException("Connection reset: the peer breaks the protocol of streams");
     }
 
-    /** Reads what TCP has into the leftover, and doorbells away; answers as read does. The lock is held. */
-    private int fill(Link own) throws IOException {
-        IOException error = doorbells.error();
-        if (error != null) {
-            throw Doorbells.again(error);
+    /** What the program gets where TCP has brought all that it is to bring. */
+    private int atEnd(Link own) throws IOException {
+        if (!doorbells.isOver()) {
+            return 0;
         }
-        int total = 0;
+        long end = BlockLayout.getAcquire(own.block, BlockLayout.END);
+        return end == (position << BlockLayout.END_BITS | BlockLayout.END_ORDERLY) ? -1 : ending.read(own);
+    }
+
+    /** Reads what TCP has into the leftover, and doorbells away; the end of TCP is found there. The lock is held. */
+    private void fill(Link own) throws IOException {
         while (true) {
             long left = leftOfTcp(own);
             if (left == 0) {
                 enterRing();
-                return total;
+                return;
             }
-            if (doorbells.isEnded()) {
-                return -1;
+            if (doorbells.isOver()) {
+                return;
             }
             int piece = left > 0 ? (int) Math.min(left, Leftover.PIECE) : Leftover.PIECE;
-            int n = leftover.read(tcp, piece);
+            int n = readTcp(piece);
             if (n <= 0) {
                 if (n < 0) {
-                    doorbells.end();
                     continue; // the peer may have changed to the ring before it closed
                 }
-                return total;
+                return;
             }
             long known = leftOfTcp(own);
             int data = known >= 0 ? (int) Math.min(n, known) : n; // what is more was the doorbell
             leftover.keep(data);
             count(data);
-            total += data;
             if (data < n) {
                 doorbells.found();
                 changed.run(); // it was for whoever sleeps, who is not armed: a program may read without selecting
             }
             if (known != 0 && (n < piece || left < 0)) {
-                return total;
+                return;
             }
+        }
+    }
+
+    private int readTcp(int piece) {
+        try {
+            int n = leftover.read(tcp, piece);
+            if (n < 0) {
+                doorbells.end();
+            }
+            return n;
+        } catch (IOException e) {
+            doorbells.fail(e);
+            return -1;
         }
     }
 
@@ -316,47 +345,29 @@ final class Inbound {
         into.position(to + n);
         position += n;
         bytesByRing += n;
-        if (position - told >= ring.size() >> 2) {
-            tell(own, back);
+        BlockLayout.putRelease(own.block, BlockLayout.READ, position);
+        if (position - told >= ring.size() >> 2 || !own.session.isMapped() && readable(own) == 0) {
+            tell(own, back); // the peer has to know that all was read, if it cannot see that
         }
         return n;
     }
 
-    /** Whether the session has failed, and TCP has had its time to say more of it. */
-    private static boolean hasBrokenOff(Link own) {
-        return own.session.isFailed() && System.nanoTime() - own.session.failedAt() > PATIENCE_NANOS;
-    }
-
     /** The ring is empty: the end, what TCP says, or nothing yet. */
     private int nothing(Link own) throws IOException {
-        boolean failed = own.session.isFailed();
-        if (failed) {
+        if (own.session.isFailed() && !shut) {
             doorbells.drain();
         }
         long end = BlockLayout.getAcquire(own.block, BlockLayout.END);
-        IOException error = doorbells.error();
-        if (end == 0 && !doorbells.isEnded() && error == null && !failed) {
+        if (end == 0 && !ending.isForReader(own)) {
             return 0;
         }
         if (readable(own) != 0) { // it came before the end did
             return AGAIN;
         }
         if (end != 0 && end >>> BlockLayout.END_BITS == position) {
-            if ((end & BlockLayout.END_ABORT) != 0) {
-                throw new SocketException("Connection reset");
-            }
-            return -1;
+            return (end & BlockLayout.END_ABORT) != 0 ? ending.readAborted() : -1;
         }
-        if (error != null) {
-            throw Doorbells.again(error);
-        }
-        if (doorbells.isEnded()) {
-            return -1;
-        }
-        if (hasBrokenOff(own)) {
-            throw new SocketException("Connection reset: the session with the other process broke off");
-        }
-        return 0;
+        return ending.read(own);
     }
 
     /** Tells the peer how far this end has read, grants a larger ring if it wants one. */
@@ -417,13 +428,13 @@ final class Inbound {
         if (shut || leftover.hasRemaining()) {
             return true;
         }
-        boolean ended = doorbells.isOver();
         if (carrier != RING) {
-            return ended && carrier == CANDIDATE;
+            Link candidate = link;
+            return carrier == CANDIDATE && doorbells.isOver() && (candidate == null || ending.isForReader(candidate));
         }
         Link own = link();
-        return ended || BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) > position
-                || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 || hasBrokenOff(own);
+        return BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) > position
+                || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 || ending.isForReader(own);
     }
 
     /** Asks the peer to tell when there are data. */
@@ -504,7 +515,31 @@ final class Inbound {
             doorbells.fail(e);
             return true;
         }
-        return leftover.hasRemaining() || doorbells.isEnded() || isReady();
+        return leftover.hasRemaining() || isReady();
+    }
+
+    /** TCP has ended, or half of it: finds out how. On the engine's thread; who waits for bytes of TCP finds them here. */
+    void tcpEnded() {
+        enterIfDue();
+        if (carrier == CANDIDATE) {
+            synchronized (this) {
+                Link own = link;
+                try {
+                    while (carrier == CANDIDATE && own != null && !doorbells.isOver() && tcp.isOpen()) {
+                        int before = leftover.remaining();
+                        fill(own);
+                        if (leftover.remaining() == before) {
+                            break;
+                        }
+                    }
+                } catch (IOException e) {
+                    doorbells.fail(e);
+                }
+            }
+        }
+        if (carrier == RING && !shut) {
+            doorbells.drainToEnd();
+        }
     }
 
     /** Any thread may ask, beside the one that reads: so it changes nothing, and is of some moment of the call. */
@@ -554,6 +589,7 @@ final class Inbound {
         }
         doorbells.drain();
         if (!doorbells.isOver()) {
+            ending.breakOff();
             doorbells.fail(new SocketException("Connection reset: the session with the other process broke off"));
             try {
                 tcp.shutdownInput();
@@ -563,9 +599,16 @@ final class Inbound {
         }
     }
 
-    /** Whether the program leaves something unread that TCP does not know of. */
-    boolean isUnread() {
-        return !shut && (leftover.hasRemaining() || carrier == RING && readable(link()) > 0);
+    /**
+     * Whether the program leaves something unread that TCP does not know of, be it that it wanted no more.
+     *
+     * @param takesTcp whether what TCP has counts, too: the ring tells of the end before TCP does
+     */
+    boolean isUnread(boolean takesTcp) {
+        if (carrier == CANDIDATE && takesTcp && !shut) {
+            candidateReady();
+        }
+        return leftover.hasRemaining() || carrier == RING && readable(link()) > 0;
     }
 
     /** Before TCP is closed: doorbells that lie there unread would make the kernel reset the connection. */

@@ -36,7 +36,7 @@ final class Link {
     /** @throws VerbsException {@code ENOMEM} if the session is full */
     static Link create(Session session, RingStream stream) throws VerbsException {
         Arena arena = session.arena();
-        Memory block = arena.allocate(Arena.SMALLEST);
+        Memory block = arena.allocate(BlockLayout.BYTES);
         BlockLayout.clear(block.segment());
         Memory ring = null;
         try {

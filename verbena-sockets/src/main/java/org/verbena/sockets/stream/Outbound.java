@@ -1,6 +1,7 @@
 package org.verbena.sockets.stream;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
@@ -38,7 +39,13 @@ final class Outbound {
     /** Between two looks of who waits so. */
     private static final long LOOK_NANOS = 50_000;
 
+    /** Answers of {@link #hasRead}. */
+    static final int UNKNOWN = 0;
+    static final int READ = 1;
+    static final int NOT_READ = 2;
+
     private final SocketChannel tcp;
+    private final Ending ending;
     private volatile int carrier;
     /** For the writer alone: it waits for no agreement any more. */
     private boolean waited = WAIT_NANOS == 0;
@@ -56,6 +63,10 @@ final class Outbound {
     private int blockKey;
     private long blockAddress;
     private int peerIndex;
+    /** What the peer says of itself in its own memory; null if it is not seen. */
+    private volatile @Nullable MemorySegment view;
+    /** Whether the peer says up to where it has read. */
+    private volatile boolean peerTells;
     private int wanted;
     /** The last ring that the peer's engine was asked for. */
     private int calledFor;
@@ -79,8 +90,74 @@ final class Outbound {
     private long bytesByRing;
     private long stalls;
 
-    Outbound(SocketChannel tcp) {
+    Outbound(SocketChannel tcp, Doorbells doorbells) {
         this.tcp = tcp;
+        this.ending = new Ending(doorbells, this);
+    }
+
+    /** How the connection ends, for both directions. */
+    Ending ending() {
+        return ending;
+    }
+
+    /** What the peer knows, before the ends have agreed. */
+    void peerFeatures(long features) {
+        peerTells = (features & Greeting.READ_POSITION) != 0;
+    }
+
+    /** Finds what the peer says of itself, as soon as its memory is there; the session's lock is held. */
+    void findPeer() {
+        if (view == null && peerTells && !gone) {
+            view = link().session.view(blockKey, blockAddress + BlockLayout.READ, 2L * Long.BYTES);
+        }
+    }
+
+    /** Whether what the peer says of itself is seen. */
+    boolean seesPeer() {
+        return view != null;
+    }
+
+    /** What the peer has said when it closed, even if it did not arrive; 0 if nothing is known of it. */
+    long left() {
+        MemorySegment seen = view;
+        return seen == null ? 0 : BlockLayout.getAcquire(seen, BlockLayout.LEFT - BlockLayout.READ);
+    }
+
+    /** Whether the peer's program has read up to a position, as far as is known; TCP's phase TCP knows. */
+    int hasRead(long position) {
+        if (carrier != RING || !peerTells) {
+            return UNKNOWN;
+        }
+        MemorySegment seen = view;
+        if (seen == null && link().session.isMapped()) {
+            return UNKNOWN;
+        }
+        long read = seen == null
+                ? Math.max(BlockLayout.getAcquire(link().block, BlockLayout.CONSUMED), laneStart)
+                : BlockLayout.getAcquire(seen, 0);
+        return read >= position ? READ : NOT_READ;
+    }
+
+    /** How much was written so far. */
+    long written() {
+        if (carrier != RING) {
+            return sent;
+        }
+        synchronized (link().session) {
+            return produced;
+        }
+    }
+
+    /** TCP has failed: the peer, if it lives, learns that nothing comes any more, nor is read. */
+    void breakOff(Link own) {
+        BlockLayout.putRelease(own.block, BlockLayout.LEFT, BlockLayout.END_ABORT);
+        synchronized (own.session) {
+            if (link != null) {
+                postWord(Session.NOTHING, BlockLayout.CLOSED, BlockLayout.END_ABORT);
+                gone = true;
+                own.session.poll();
+            }
+        }
     }
 
     boolean isByRing() {
@@ -115,6 +192,9 @@ final class Outbound {
                 postWord(Session.NOTHING, BlockLayout.LANE, BlockLayout.lane(sent, 1));
                 own.session.poll();
                 carrier = RING;
+            } else if (ended) { // by TCP, whose end could be the process's as well
+                postWord(Session.NOTHING, BlockLayout.END, sent << BlockLayout.END_BITS | BlockLayout.END_ORDERLY);
+                own.session.poll();
             }
         }
     }
@@ -161,7 +241,7 @@ final class Outbound {
     }
 
     private boolean isOver(Link own) {
-        return ended || own.session.isFailed() || BlockLayout.getAcquire(own.block, BlockLayout.CLOSED) != 0;
+        return ended || ending.isForWriter(own);
     }
 
     /** Whether words can be sent to the peer's control block. */
@@ -260,7 +340,9 @@ final class Outbound {
 
     /** The session's lock is held. */
     private int writeRing(Session session, ByteBuffer from) throws IOException {
-        checkWritable(session);
+        if (!isWritable()) {
+            return takeAtEnd(from);
+        }
         int position = from.position();
         int start = position;
         int limit = from.limit();
@@ -285,10 +367,11 @@ final class Outbound {
         if (session.isBusy()) { // the ring's memory has yet to reach this process, which must not end before its bytes have left
             session.awaitArrival();
         }
+        findPeer();
         from.position(position);
         bytesByRing += position - start;
         if (position == start) {
-            checkWritable(session);
+            isWritable();
         } else if (position == limit) {
             inVain = 0;
         }
@@ -363,13 +446,21 @@ final class Outbound {
                 || BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED) <= laneStart);
     }
 
-    private void checkWritable(Session session) throws IOException {
-        if (session.isFailed()) {
-            throw new IOException("Connection reset by peer");
-        }
-        if (ended || BlockLayout.getAcquire(link().block, BlockLayout.CLOSED) != 0) {
+    private boolean isWritable() throws IOException {
+        if (ended) {
             throw new IOException("Broken pipe");
         }
+        return ending.write(link());
+    }
+
+    /** The peer is gone: as the kernel does, takes what is written first, for nobody. Or that is not known yet: nothing. */
+    private int takeAtEnd(ByteBuffer from) {
+        if (!from.hasRemaining() || !ending.vanish(link())) {
+            return 0;
+        }
+        int n = from.remaining();
+        from.position(from.limit());
+        return n;
     }
 
     /** Bytes that fit into the ring now; negative if the peer writes nonsense. */
@@ -412,7 +503,9 @@ final class Outbound {
             return false;
         }
         Link own = link();
-        return isOver(own) || BlockLayout.getAcquire(own.block, BlockLayout.GRANTED) == generation + 1 || room() != 0;
+        int how = ending.look(own);
+        return ended || how >= Ending.ORDERLY || how != Ending.UNDECIDED
+                && (BlockLayout.getAcquire(own.block, BlockLayout.GRANTED) == generation + 1 || room() != 0);
     }
 
     /** Asks the peer to tell when there is room. */
@@ -435,6 +528,7 @@ final class Outbound {
 
     /** Data or an end have arrived at the peer; the session's lock is held. */
     void arrived(RingStream stream) {
+        findPeer();
         long arm = BlockLayout.getAcquire(link().block, BlockLayout.DATA_ARM);
         if (arm == 0 || arm != seenDataArm) { // 0: the peer cannot say yet that it waits, so it is assumed
             seenDataArm = arm;
@@ -465,6 +559,7 @@ final class Outbound {
     void close(int kind) {
         Link own = link;
         if (own != null) {
+            BlockLayout.putRelease(own.block, BlockLayout.LEFT, kind);
             synchronized (own.session) {
                 if (carrier == RING && !ended) { // TCP's FIN is not taken back by a reset either
                     postEnd(kind);
@@ -482,7 +577,7 @@ final class Outbound {
             synchronized (this) {
                 if (carrier != RING) {
                     carrier = KERNEL;
-                    tcp.shutdownOutput();
+                    endByTcp();
                     return;
                 }
             }
@@ -494,6 +589,19 @@ final class Outbound {
                 session.poll();
             }
         }
+    }
+
+    /** The word first: TCP's end alone could be the process's as well. */
+    private void endByTcp() throws IOException {
+        ended = true;
+        Link own = link;
+        if (own != null) {
+            synchronized (own.session) {
+                postWord(Session.NOTHING, BlockLayout.END, sent << BlockLayout.END_BITS | BlockLayout.END_ORDERLY);
+                own.session.awaitArrival();
+            }
+        }
+        tcp.shutdownOutput();
     }
 
     private void postEnd(int kind) {

@@ -124,6 +124,7 @@ final class RemoteAgreement {
             Link link = Link.create(made, stream);
             if (stream.prepare(link)) {
                 session = made;
+                stream.out().peerFeatures(made.peerFeatures());
                 stream.introduction().peer(made.peerFeatures(), sessions.listener(name.server()));
                 return link;
             }
@@ -143,6 +144,7 @@ final class RemoteAgreement {
         sessions.forget(this);
         StreamCounters.agreed();
         stream.agreed(offer);
+        engine.watchTcp(stream);
         StreamCounters.recordRings();
         if (stream.isClosed()) {
             engine.linger(stream);

@@ -479,7 +479,7 @@ final class RemoteSessions {
     private ConnectionParameters parameters(Session session, ConnectionName name, long nonce) {
         return ConnectionParameters.builder().timeout(Duration.ofNanos(Agreement.PATIENCE_NANOS).plus(MARGIN))
                 .privateData(RemoteGreeting.bytes(new RemoteGreeting.Meeting(RemoteGreeting.VERSION,
-                        Greeting.INTRODUCTIONS, name.client()
+                        Greeting.FEATURES, name.client()
                                 .getPort(), name.server().getPort(), ConnectionName.fold(name.client().getAddress()),
                         ConnectionName.fold(name.server().getAddress()), session.header().rkey(), session.header()
                                 .address(), nonce, idHigh, idLow)))

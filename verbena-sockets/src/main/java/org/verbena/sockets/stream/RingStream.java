@@ -25,6 +25,9 @@ final class RingStream extends Stream {
     private volatile FallbackReason reason = FallbackReason.NONE;
     private final Introduction introduction = new Introduction(this);
     private boolean closed;
+    /** Something was left unread of which neither TCP knows nor a word tells. */
+    private volatile boolean cutOff;
+    private volatile boolean aborted;
     private boolean taken;
     private volatile boolean offered;
     private volatile boolean inputEnded;
@@ -35,8 +38,9 @@ final class RingStream extends Stream {
     RingStream(SocketChannel tcp, Role role) {
         super(role);
         this.tcp = tcp;
-        in = new Inbound(tcp, this::changed);
-        out = new Outbound(tcp);
+        Doorbells bells = new Doorbells(tcp);
+        out = new Outbound(tcp, bells);
+        in = new Inbound(tcp, this::changed, bells, out.ending());
     }
 
     void agreement(Agreement pending) {
@@ -77,7 +81,7 @@ final class RingStream extends Stream {
             late = closed;
         }
         if (late) {
-            out.close(BlockLayout.END_ORDERLY);
+            out.close(aborted ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
         } else {
             in.peerKnown(out);
             changed();
@@ -120,6 +124,7 @@ final class RingStream extends Stream {
 
     void spaceArrived() {
         if (out.knowsPeer()) {
+            out.findPeer();
             in.arrived(this, out);
         }
     }
@@ -295,7 +300,7 @@ final class RingStream extends Stream {
     @Override
     public boolean isBroken() {
         Link own = link;
-        return own != null && own.session.isFailed() && out.isByRing();
+        return cutOff || own != null && own.session.isFailed() && out.isByRing();
     }
 
     @Override
@@ -343,8 +348,10 @@ final class RingStream extends Stream {
         }
         listener = null;
         in.enterIfDue(); // a program that never read from the ring leaves unread what is there
-        boolean abort = reset || in.isUnread();
-        out.close(abort ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
+        boolean unread = in.isUnread(out.isByRing());
+        cutOff = unread && !out.knowsPeer();
+        aborted = reset || unread;
+        out.close(aborted ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
         in.leave();
         StreamCounters.closed(this);
         StreamEngine.closed(this);
@@ -426,6 +433,40 @@ final class RingStream extends Stream {
             in.breakOff();
             changed();
         }
+    }
+
+    /** The kernel says that TCP has ended, or half of it. On the engine's thread. */
+    void tcpEnded() {
+        if (!isClosed()) {
+            in.tcpEnded();
+        }
+    }
+
+    /**
+     * Finds out what the end of TCP means, and tells who waits; on the engine's thread.
+     *
+     * @return whether that is not known yet
+     */
+    boolean isUndecided() {
+        Link own = link;
+        if (own == null || isClosed()) {
+            return false;
+        }
+        int how = out.ending().look(own);
+        if (how == Ending.UNDECIDED) {
+            out.ending().ask(own);
+            return true;
+        }
+        if (how == Ending.RESET || how == Ending.FAILED) {
+            out.breakOff(own);
+        }
+        changed();
+        return false;
+    }
+
+    /** Whether it was closed with bytes unread, or by a reset: what the peer has not read yet may be lost. */
+    boolean isAborted() {
+        return aborted;
     }
 
     /** For whom gives the memory back, once; null if there is none, or it is taken. */

@@ -27,6 +27,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.RemoteView;
 
 /**
  * One queue pair to another process and all that its connections share: memory, a staging area, the numbers of
@@ -285,6 +286,30 @@ final class Session {
                 answer();
             }
         });
+    }
+
+    /**
+     * Has the peer's engine show that it lives.
+     *
+     * @return the number of the answer that shows it; 0 if an earlier one is still to come, then ask again
+     */
+    synchronized long ask() {
+        if (failed || calls != ready.answered()) {
+            return 0;
+        }
+        callPeer();
+        return calls;
+    }
+
+    /** Whether the memory of the peer is mapped here, and that of this end there. */
+    boolean isMapped() {
+        return qp instanceof RemoteView;
+    }
+
+    /** Memory of the peer, as {@link RemoteView#view}; null if there is none to be seen. */
+    @Nullable
+    MemorySegment view(int rkey, long address, long bytes) {
+        return qp instanceof RemoteView mapped ? mapped.view(rkey, address, bytes) : null;
     }
 
     /** Has the peer's engine take a letter; on the engine's thread. */

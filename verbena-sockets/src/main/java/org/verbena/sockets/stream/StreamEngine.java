@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
+import sun.nio.ch.SelChImpl;
 
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
@@ -33,6 +34,8 @@ final class StreamEngine {
     private static final System.Logger LOG = System.getLogger("org.verbena.sockets");
     private static final long FIRST_TICK_NANOS = 10_000_000L;
     private static final long LAST_TICK_NANOS = 1_000_000_000L;
+    private static final long FIRST_JUDGEMENT_NANOS = 500_000L;
+    private static final long LAST_JUDGEMENT_NANOS = 100_000_000L;
     /** Connections that live no longer than this are spared the agreement, and the engine its wake-ups. */
     private static final long YOUNG_NANOS = 1000L * Math.clamp(Long.getLong("verbena.stream.delay", 2000), 0,
             60_000_000);
@@ -58,6 +61,9 @@ final class StreamEngine {
             task = null;
         }
     }
+
+    /** Who is told when a TCP socket ends. */
+    private record End(int fd, Runnable told) {}
 
     /** The engine, made with the first connection. What it lacks may be there later: then a later connection makes it. */
     private static final class Holder {
@@ -111,6 +117,7 @@ final class StreamEngine {
     private final Queue<Agreement> beginning = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean beginningDue = new AtomicBoolean();
     private final Map<Integer, Runnable> watched = new HashMap<>();
+    private final Map<RingStream, End> ends = new HashMap<>();
     private final PriorityQueue<Timer> timers = new PriorityQueue<>(Comparator.comparingLong(t -> t.at));
     private final List<Link> lingering = new ArrayList<>();
     private long tickNanos = FIRST_TICK_NANOS;
@@ -189,7 +196,10 @@ final class StreamEngine {
             return;
         }
         if (stream.isAgreed()) {
-            engine.submit(() -> engine.linger(stream));
+            engine.submit(() -> {
+                engine.watchNoMore(stream);
+                engine.linger(stream);
+            });
         } else {
             Agreement agreement = stream.agreement();
             if (agreement != null && agreement.hasBegun()) {
@@ -359,6 +369,44 @@ final class StreamEngine {
             epoll.remove(fd);
         } catch (LinuxException e) {
             // closing it takes it out as well
+        }
+    }
+
+    /** Has a stream told when its TCP ends, whoever reads or writes there meanwhile: a ring says nothing of it. */
+    void watchTcp(RingStream stream) {
+        if (!(stream.tcp() instanceof SelChImpl channel) || stream.isClosed()) {
+            return;
+        }
+        Runnable told = () -> {
+            stream.tcpEnded();
+            judge(stream, FIRST_JUDGEMENT_NANOS);
+        };
+        int fd = channel.getFDVal();
+        try {
+            epoll.add(Fd.of(fd), Epoll.RDHUP | Epoll.ET, fd); // errors and the end of both halves are always told
+            if (stream.isClosed()) { // meanwhile: the number may be another's, which is added by this thread alone
+                epoll.remove(Fd.of(fd));
+                return;
+            }
+            watched.put(fd, told);
+            ends.put(stream, new End(fd, told));
+        } catch (LinuxException e) {
+            debug("the end of a connection is noticed late: " + e.getMessage());
+        }
+    }
+
+    /** Its TCP socket is closed, or about to be: then the kernel forgets it, and its number may be another's already. */
+    private void watchNoMore(RingStream stream) {
+        End end = ends.remove(stream);
+        if (end != null) {
+            watched.remove(end.fd, end.told);
+        }
+    }
+
+    /** What an end of TCP means may take a moment to be known. */
+    private void judge(RingStream stream, long pauseNanos) {
+        if (stream.isUndecided()) {
+            at(System.nanoTime() + pauseNanos, () -> judge(stream, Math.min(2 * pauseNanos, LAST_JUDGEMENT_NANOS)));
         }
     }
 

@@ -24,9 +24,12 @@ import org.verbena.sockets.stream.SwitchModel.End;
 final class ModelState {
     private static final Map<Class<?>, List<String>> SKIPPED = Map.of(
             RingStream.class, List.of("tcp", "agreement", "listener", "introduction", "taken", "doorbells"),
-            Inbound.class, List.of("tcp", "changed", "armSequence", "seenSpaceArm", "bytesByTcp", "bytesByRing"),
+            Inbound.class, List.of("tcp", "ending", "changed", "armSequence", "seenSpaceArm", "bytesByTcp",
+                    "bytesByRing"),
             Outbound.class, List.of("tcp", "waited", "ringKey", "ringAddress", "blockKey", "blockAddress", "peerIndex",
+                    "view",
                     "armSequence", "seenDataArm", "bytesByRing", "stalls"),
+            Ending.class, List.of("tcp", "out", "since"),
             Doorbells.class, List.of("tcp", "lock", "bytes", "taken"),
             Link.class, List.of("session", "index", "blockMemory", "block"),
             FakeTcp.class, List.of("peer", "whileReading"),

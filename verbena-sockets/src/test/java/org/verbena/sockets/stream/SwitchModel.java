@@ -195,10 +195,10 @@ final class SwitchModel {
     /** As the channel does it. */
     void close(End end, boolean abort) throws IOException {
         if (!end.isGone()) {
-            end.aborted = abort || end.stream.in().isUnread();
             end.closed = true;
             end.outputEnded = true;
-            end.endStream(end.aborted);
+            end.endStream(abort);
+            end.aborted = end.stream.isAborted(); // with bytes unread, too
             if (end.stream.isBroken()) {
                 end.other.tcp.reset();
             }
@@ -361,7 +361,7 @@ final class SwitchModel {
                     from).isTrue();
             return;
         }
-        assertThat(end.read).as("bytes that arrived").isEqualTo(from.written);
+        assertThat(end.read).as("bytes that arrived: %s; from %s", end, from).isEqualTo(from.written);
         if (from.outputEnded) {
             assertThat(end.sawEnd || end.sawError).as("the end arrives").isTrue();
         }

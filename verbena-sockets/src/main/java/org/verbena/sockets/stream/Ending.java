@@ -1,0 +1,233 @@
+package org.verbena.sockets.stream;
+
+import java.io.IOException;
+import java.net.SocketException;
+
+/**
+ * How the other end of a connection has ended, decided here alone: from what TCP says, what the peer has said by its words,
+ * and what it left in its memory. The outcome is what the kernel would have said, had TCP carried the bytes.
+ *
+ * <p>TCP alone is wrong in two cases. A process that dies with a doorbell unread makes the kernel reset a connection of which the
+ * program has read everything; and one that dies with bytes unread in its ring makes it end the connection in order. A peer
+ * that closes says so before TCP can. So an end of TCP without a word is the death of the process, or somebody else has
+ * destroyed the connection; which of them the session tells, by failing or by an answer. Safe for use by several threads.
+ */
+final class Ending {
+    /** The connection goes on. */
+    static final int OPEN = 0;
+    /** TCP or the session has ended, and it is not known yet what that means. */
+    static final int UNDECIDED = 1;
+    /** The peer sends no more, and may still read. */
+    static final int HALF = 2;
+    /** The peer is gone, and had read everything. */
+    static final int ORDERLY = 3;
+    /** The peer is gone, and had not, or the connection was reset by others. */
+    static final int RESET = 4;
+    /** This end's TCP has failed for another reason. */
+    static final int FAILED = 5;
+    /** The session has failed, and TCP has not. */
+    static final int BROKEN_OFF = 6;
+
+    /** How long TCP may take to tell of a death that the session knows of. */
+    private static final long SESSION_PATIENCE_NANOS = 500_000_000L;
+    /** How long session and peer may take to explain an end of TCP; longer than a live engine needs. Then TCP is believed. */
+    private static final long TCP_PATIENCE_NANOS = 5_000_000_000L;
+    private static final String RESET_TEXT = "Connection reset";
+    private static final String PIPE_TEXT = "Broken pipe";
+
+    private final Doorbells tcp;
+    private final Outbound out;
+    private volatile int decided;
+    private volatile long since;
+    /** What had been written when the end of TCP was seen: what comes later reaches nobody, and changes nothing. */
+    private volatile long written = -1;
+    /** The answer of the peer's engine that shows that it lives; 0 if it was not asked yet. */
+    private volatile long asked;
+
+    /** An error is told once, to who asks first, as the kernel does; but reads tell of a reset each time, as the JDK's. */
+    private boolean told;
+    private boolean toldReader;
+    /** Something was written after the end: the kernel takes that, and no more. */
+    private boolean writtenSince;
+
+    Ending(Doorbells tcp, Outbound out) {
+        this.tcp = tcp;
+        this.out = out;
+    }
+
+    /** How it stands. As long as there is no end this takes a few loads. */
+    int look(Link own) {
+        int known = decided;
+        if (known != OPEN) {
+            return known;
+        }
+        boolean failed = own.session.isFailed();
+        if (!tcp.isOver() && !failed && BlockLayout.getAcquire(own.block, BlockLayout.CLOSED) == 0) {
+            return OPEN;
+        }
+        int now = judge(own, failed);
+        if (now >= ORDERLY) {
+            decided = now;
+        }
+        return now;
+    }
+
+    private int judge(Link own, boolean failed) {
+        boolean over = tcp.isOver();
+        IOException error = tcp.error();
+        if (error != null && !RESET_TEXT.equals(error.getMessage())) {
+            return FAILED;
+        }
+        long closed = BlockLayout.getAcquire(own.block, BlockLayout.CLOSED);
+        if (closed == 0 && (failed || over)) {
+            closed = out.left();
+        }
+        if (closed != 0) {
+            return closed == BlockLayout.END_ORDERLY ? ORDERLY : RESET;
+        }
+        if (!over) {
+            return System.nanoTime() - own.session.failedAt() > SESSION_PATIENCE_NANOS ? BROKEN_OFF : UNDECIDED;
+        }
+        if (written < 0) {
+            since = System.nanoTime();
+            written = out.written();
+        }
+        boolean late = System.nanoTime() - since > TCP_PATIENCE_NANOS;
+        return error == null ? finished(own, failed, late) : reset(own, failed, late);
+    }
+
+    /** TCP has ended in order: half of it, or the process died and left nothing there. */
+    private int finished(Link own, boolean failed, boolean late) {
+        if (out.hasRead(written) != Outbound.NOT_READ) {
+            return failed ? ORDERLY : HALF;
+        }
+        if (failed) {
+            return RESET;
+        }
+        return late || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 ? HALF : UNDECIDED;
+    }
+
+    /** TCP was reset: by others, or the process died and left something there, which may be doorbells. */
+    private int reset(Link own, boolean failed, boolean late) {
+        if (out.hasRead(written) != Outbound.READ) {
+            return RESET;
+        }
+        if (failed) {
+            return out.seesPeer() ? ORDERLY : RESET;
+        }
+        long answer = asked;
+        return late || answer > 0 && own.session.ready().answered() >= answer ? RESET : UNDECIDED;
+    }
+
+    /** Whether a reader need not wait any more. */
+    boolean isForReader(Link own) {
+        return look(own) >= HALF;
+    }
+
+    /** Whether a writer need not wait for room any more; if it is not known it waits. */
+    boolean isForWriter(Link own) {
+        return look(own) >= ORDERLY;
+    }
+
+    /** Has the peer show that it lives, if that decides. On the engine's thread, as long as it is not decided. */
+    void ask(Link own) {
+        if (asked == 0 && tcp.error() != null) {
+            asked = Math.max(0, own.session.ask());
+        }
+    }
+
+    /** The session has failed, and TCP says nothing of it. */
+    void breakOff() {
+        if (decided == OPEN) {
+            decided = BROKEN_OFF;
+        }
+    }
+
+    /** What a reader gets that has read up to where the peer has broken off. */
+    int readAborted() throws IOException {
+        if (decided == OPEN) {
+            decided = RESET;
+        }
+        return fail(RESET);
+    }
+
+    /**
+     * What a reader gets that has read everything.
+     *
+     * @return -1 at the end, 0 if there is none yet
+     */
+    int read(Link own) throws IOException {
+        int how = look(own);
+        return how <= UNDECIDED ? 0 : how <= ORDERLY ? -1 : fail(how);
+    }
+
+    private synchronized int fail(int how) throws IOException {
+        if (how == BROKEN_OFF) {
+            throw new SocketException(RESET_TEXT + ": the session with the other process broke off");
+        }
+        if (how == RESET && toldReader) {
+            throw new SocketException(RESET_TEXT);
+        }
+        if (told) {
+            return -1;
+        }
+        told = true;
+        toldReader = true;
+        IOException error = tcp.error();
+        if (how == RESET || error == null) {
+            throw new SocketException(RESET_TEXT);
+        }
+        throw again(error);
+    }
+
+    /** As TCP's, each time with its own trace. */
+    private static IOException again(IOException error) {
+        IOException again = error instanceof SocketException
+                ? new SocketException(error.getMessage())
+                : new IOException(error.getMessage());
+        again.initCause(error);
+        return again;
+    }
+
+    /**
+     * What a writer gets.
+     *
+     * @return whether the bytes are to be written; if not, see {@link #vanish}
+     * @throws IOException as TCP's
+     */
+    boolean write(Link own) throws IOException {
+        int how = look(own);
+        return how == OPEN || writeAtEnd(own, how);
+    }
+
+    private synchronized boolean writeAtEnd(Link own, int how) throws IOException {
+        if (how <= HALF) {
+            writtenSince |= how == HALF;
+            return how == HALF;
+        }
+        if (how == ORDERLY) {
+            if (writtenSince) {
+                throw new IOException(PIPE_TEXT);
+            }
+            return false;
+        }
+        if (how == BROKEN_OFF) {
+            throw new IOException("Connection reset by peer");
+        }
+        // after the peer's end a reset says that nobody reads
+        boolean pipe = told || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 && how == RESET
+                && (BlockLayout.getAcquire(own.block, BlockLayout.END) & BlockLayout.END_ABORT) == 0;
+        told = true;
+        IOException error = tcp.error();
+        throw new IOException(pipe
+                ? PIPE_TEXT
+                : how == FAILED && error != null ? error.getMessage() : "Connection reset by peer");
+    }
+
+    /** Whether what is written vanishes, as the first bytes after the peer's end do. */
+    synchronized boolean vanish(Link own) {
+        boolean vanishes = look(own) == ORDERLY && !writtenSince;
+        writtenSince |= vanishes;
+        return vanishes;
+    }
+}
