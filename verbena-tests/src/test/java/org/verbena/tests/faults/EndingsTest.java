@@ -1,0 +1,168 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.verbena.linux.Sys;
+import org.verbena.tests.BesideOthers;
+
+/**
+ * The table of docs/stream.md: how a connection or its process ends, what was unread then, and what the other end sees by
+ * reading or by writing. Each cell is done twice, on the JDK as it is and with Verbena, by unchanged programs, and compared.
+ */
+@BesideOthers
+class EndingsTest {
+    private static final String RINGS = "quiet,stream.patience=60000";
+    private static final String TCP = RINGS + ",rules=use os tcp_server *:*; use os tcp_client *:*";
+    private static final List<String> PROCESS = List.of("exit", "return", "halt", "kill");
+    private static final List<String> CONNECTION = List.of("close", "linger", "input", "output", "both");
+    private static final List<String> KERNEL = List.of("destroyed here", "destroyed there");
+
+    @TempDir Path dir;
+
+    /** A connection of a round: which API, whether something is left unread, and how the other end looks. */
+    private record Cell(String api, boolean unread, String look) {
+        @Override
+        public String toString() {
+            return api + (unread ? ", unread" : ", all read") + ", " + look;
+        }
+    }
+
+    private static List<Cell> cells() {
+        List<Cell> all = new ArrayList<>();
+        for (boolean unread : new boolean[] {false, true}) {
+            all.add(new Cell("channel", unread, "read"));
+            all.add(new Cell("classic", unread, "read"));
+            all.add(new Cell("channel", unread, "write"));
+        }
+        return all;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"stream", "kernel"})
+    void theOtherEndSeesWhatItSeesOnTheStockJdk(String transport) throws Exception {
+        SocketPrograms programs = new SocketPrograms(dir, EndPeer.class);
+        List<String> ways = new ArrayList<>(PROCESS);
+        ways.addAll(CONNECTION);
+        if (canDestroy()) {
+            ways.addAll(KERNEL);
+        } else {
+            System.out.println(
+                    "EndingsTest: no connection is destroyed by the kernel: that takes root and CONFIG_INET_DIAG_DESTROY");
+        }
+        Map<String, String> stock = sees(() -> programs.plain().start(), "none", ways);
+        Map<String, String> ours = sees(() -> programs.with(transport.equals("stream") ? RINGS : TCP).start(),
+                transport, ways);
+        assertThat(String.join("\n", lines(ours))).isEqualTo(String.join("\n", lines(stock)));
+    }
+
+    private static List<String> lines(Map<String, String> seen) {
+        return seen.entrySet().stream().map(e -> e.getKey() + ": " + e.getValue()).toList();
+    }
+
+    private static Map<String, String> sees(Callable<Child> starter, String transport, List<String> ways)
+            throws Exception {
+        Map<String, String> seen = new TreeMap<>();
+        try (Child survivor = starter.call()) {
+            String[] ports = survivor.await("PORTS").split(" ", -1);
+            for (String way : ways) {
+                try (Child leaver = starter.call()) {
+                    leaver.await("PORTS");
+                    round(survivor, leaver, ports, transport, way, seen);
+                }
+            }
+        }
+        return seen;
+    }
+
+    private static void round(Child survivor, Child leaver, String[] ports, String transport, String way,
+            Map<String, String> seen) throws Exception {
+        List<Cell> cells = cells();
+        List<Integer> locals = new ArrayList<>();
+        for (Cell c : cells) {
+            String port = ports[c.api.equals("channel") ? 0 : 1];
+            locals.add(leaver.tell("connect " + c.api + " " + port).awaitInt("CONNECTED"));
+            survivor.tell("accept " + c.api).await("ACCEPTED");
+        }
+        for (Child end : List.of(survivor, leaver)) {
+            assertThat(end.tell("decide").await("DECIDED").split(" ", -1)).as(end.toString()).containsOnly(transport);
+        }
+        survivor.tell("pong");
+        leaver.tell("ping").await("PINGED");
+        survivor.await("PONGED");
+        for (int i = 0; i < cells.size(); i++) {
+            survivor.tell("send " + i).await("SENT");
+            leaver.tell("arrived " + i).await("HERE");
+            if (!cells.get(i).unread) {
+                leaver.tell("take " + i).await("TAKEN");
+            }
+        }
+        end(leaver, ports, cells, locals, way);
+        for (int i = 0; i < cells.size(); i++) {
+            seen.put(way + ", " + cells.get(i), see(survivor, i, cells.get(i), way));
+            if (KERNEL.contains(way)) {
+                seen.put(way + ", " + cells.get(i) + ", the other end", see(leaver, i, cells.get(i), way));
+            }
+        }
+        survivor.tell("forget").await("FORGOTTEN");
+    }
+
+    private static String see(Child end, int i, Cell cell, String way) throws Exception {
+        try {
+            return end.tell("see " + i + " " + cell.look).await("SEEN");
+        } catch (AssertionError e) {
+            throw new AssertionError(way + ", " + cell, e);
+        }
+    }
+
+    private static void end(Child leaver, String[] ports, List<Cell> cells, List<Integer> locals, String way)
+            throws Exception {
+        if (way.equals("kill")) {
+            leaver.kill();
+        } else if (PROCESS.contains(way)) {
+            leaver.tell(way);
+        } else if (CONNECTION.contains(way)) {
+            for (int i = 0; i < cells.size(); i++) {
+                leaver.tell("do " + i + " " + way).await("DONE");
+            }
+        } else {
+            for (int i = 0; i < cells.size(); i++) {
+                int there = Integer.parseInt(ports[cells.get(i).api.equals("channel") ? 0 : 1]);
+                boolean here = way.equals("destroyed here");
+                destroy(here ? locals.get(i) : there, here ? there : locals.get(i));
+            }
+        }
+    }
+
+    // the kernel destroys one of the two sockets
+
+    private static void destroy(int from, int to) throws Exception {
+        assertThat(ss("sport", "=", ":" + from, "dport", "=", ":" + to)).as("ss -K").contains(":" + from);
+    }
+
+    /** Whether this user and this kernel can: a filter that no socket passes is refused, too, where they cannot. */
+    static boolean canDestroy() throws Exception {
+        return Sys.uid() == 0 && !ss("sport", "=", ":1", "dport", "=", ":1").contains("RTNETLINK");
+    }
+
+    static String ss(String... filter) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("ss", "-tnHK", "state", "established"));
+        command.addAll(List.of(filter));
+        Process p = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        p.waitFor();
+        return said;
+    }
+}
