@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
-import org.verbena.linux.PeerCredentials;
+import org.verbena.linux.PeerIdentity;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 
@@ -105,8 +105,7 @@ final class CopyBeacon implements AutoCloseable {
 
     private static boolean isOurs(String name) {
         try (UnixSocket s = UnixSocket.connect(name)) {
-            PeerCredentials owner = s.peerCredentials();
-            return owner.uid() == Sys.uid();
+            return PeerIdentity.of(s) == PeerIdentity.SAME_USER;
         } catch (LinuxException e) {
             // gone meanwhile; one that does not answer, as when it is stopped, is there
             return e.errno() != Errno.ECONNREFUSED && e.errno() != Errno.EPROTOTYPE;

@@ -2,6 +2,7 @@ package org.verbena.linux;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
@@ -35,6 +36,19 @@ record Statx(long size, long allocated, boolean regularFile) {
         long size = found.get(ValueLayout.JAVA_LONG, SIZE_OFFSET);
         long allocated = found.get(ValueLayout.JAVA_LONG, BLOCKS_OFFSET) * 512;
         return new Statx(size, allocated, (mode & S_IFMT) == S_IFREG);
+    }
+
+    /**
+     * The inode behind a path of ASCII characters, symbolic links followed; minus errno if there is none to be seen. Needs
+     * no descriptor.
+     */
+    static long inode(String path) {
+        Native.Scratch scratch = Native.scratch();
+        MemorySegment memory = scratch.memory();
+        memory.setString(PATH, path, StandardCharsets.US_ASCII);
+        long result = Native.call(SyscallNumber.STATX, PosixFile.AT_FDCWD, scratch.address() + PATH, 0, STATX_INO,
+                scratch.address(), 0);
+        return result < 0 ? result : memory.get(ValueLayout.JAVA_LONG, INO_OFFSET);
     }
 
     /** What the kernel says of an open file, in this thread's scratch memory: good until its next call. */

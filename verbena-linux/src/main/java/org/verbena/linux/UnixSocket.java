@@ -27,6 +27,7 @@ public final class UnixSocket implements AutoCloseable {
     static final int SOCK_NONBLOCK = 0x800;
     static final int SOL_SOCKET = 1;
     static final int SO_PEERCRED = 17;
+    static final int SO_PEERPIDFD = 77;
     static final int SHUT_RDWR = 2;
     static final int F_GETFL = 3;
     static final int F_SETFL = 4;
@@ -292,6 +293,28 @@ public final class UnixSocket implements AutoCloseable {
                 memory.get(ValueLayout.JAVA_INT, 0),
                 memory.get(ValueLayout.JAVA_INT, 4),
                 memory.get(ValueLayout.JAVA_INT, 8));
+    }
+
+    /**
+     * Whether the process of {@link #peerCredentials} has not ended, so that its id is not another's by now. The socket may
+     * live on in a child of it.
+     *
+     * @return true also if it is not known: the kernel tells of it from version 6.5 on, and to a process with a free descriptor
+     */
+    boolean isPeerAlive() {
+        Native.Scratch scratch = Native.scratch();
+        MemorySegment memory = scratch.memory(); // int at 0, its length at 16
+        memory.set(ValueLayout.JAVA_INT, 16, Integer.BYTES);
+        long result = Native.call(SyscallNumber.GETSOCKOPT, fd.value(), SOL_SOCKET, SO_PEERPIDFD, scratch.address(),
+                scratch.address() + 16, 0);
+        if (result < 0) { // a process that has gone without a trace has none
+            return result != -Errno.ESRCH && result != -Errno.EINVAL;
+        }
+        try (Fd process = Fd.of(memory.get(ValueLayout.JAVA_INT, 0))) {
+            return Pidfd.isAlive(process);
+        } catch (LinuxException e) {
+            return true;
+        }
     }
 
     /**

@@ -48,5 +48,7 @@ final class SocketMetrics {
                 "Connections that TCP carries to the end, for a rule or the program wants it so");
         d.put(SamplePoint.SOCKETS_BY_TCP_FOREIGN_SELECTOR,
                 "Connections that TCP carries to the end, for they are registered with a selector that is not Verbena's");
+        d.put(SamplePoint.SOCKETS_BY_TCP_OTHER_NAMESPACE,
+                "Connections that TCP carries to the end, for the other end may be of another user or PID namespace");
     }
 }

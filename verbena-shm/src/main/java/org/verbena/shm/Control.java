@@ -22,8 +22,10 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
 import org.verbena.linux.PeerCredentials;
+import org.verbena.linux.PeerIdentity;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
+import org.verbena.linux.UserIds;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
@@ -127,11 +129,26 @@ final class Control {
     }
 
     /** Throws unless the process at the other end belongs to this user, or to one named by configuration. */
-    static void checkUser(String verb, PeerCredentials peer) throws VerbsException {
-        if (peer.uid() != Sys.uid() && !trustedUsers().contains(peer.uid())) {
-            throw new VerbsException(verb, Errno.EACCES,
-                    "process " + peer.pid() + " belongs to user " + peer.uid() + ", this one to user " + Sys.uid()
-                            + ": shm0 connects processes of one user (others by -Dverbena.shm.trusted-uids=<uid,…>)");
+    static void checkUser(String verb, UnixSocket socket) throws VerbsException {
+        try {
+            PeerIdentity identity = PeerIdentity.of(socket);
+            PeerCredentials peer = socket.peerCredentials();
+            boolean oneUser = UserIds.isOneUser(peer.uid());
+            if (identity != PeerIdentity.SAME_USER && !(oneUser && trustedUsers().contains(peer.uid()))) {
+                String process = peer.pid() == 0 ? "the other process " : "process " + peer.pid() + " ";
+                String why = !oneUser
+                        ? process + PeerIdentity.UNMAPPED_USER
+                        : identity != PeerIdentity.OTHER_USER
+                                ? process + identity
+                                : process + "belongs to user " + Integer.toUnsignedString(peer.uid())
+                                        + ", this one to user " + Integer.toUnsignedString(Sys.uid());
+                throw new VerbsException(verb, Errno.EACCES, why + ": shm0 connects processes of one user, in one user"
+                        + " and PID namespace" + (oneUser
+                                ? " (others by -Dverbena.shm.trusted-uids=<uid,…>)"
+                                : ""));
+            }
+        } catch (LinuxException e) {
+            throw new VerbsException(verb, e);
         }
     }
 
@@ -166,7 +183,7 @@ final class Control {
             }
             g = new Greeting(connect(name(instance)), instance);
             greetings.add(g);
-            checkUser("connect to process", g.socket.peerCredentials());
+            checkUser("connect to process", g.socket);
             SharedFile arena = Session.makeArena(context.instance(), instance);
             g.arena = arena;
             hello(g.socket, arena);
@@ -234,9 +251,8 @@ final class Control {
             if (g.socket.lostFds()) {
                 throw new LinuxException("take the memory files of another process", Errno.EMFILE);
             }
-            PeerCredentials peer = g.socket.peerCredentials();
-            checkUser("accept a connection", peer);
-            greet(g, new ControlMessage.Reader(buffer.asSlice(0, n)), count, peer);
+            checkUser("accept a connection", g.socket);
+            greet(g, new ControlMessage.Reader(buffer.asSlice(0, n)), count, g.socket.peerCredentials());
         } catch (ProtocolException e) {
             refused(g, e);
         } catch (VerbsException | LinuxException e) {

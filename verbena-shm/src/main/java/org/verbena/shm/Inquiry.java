@@ -41,7 +41,7 @@ final class Inquiry {
         CompletableFuture<Long> f = new CompletableFuture<>();
         try {
             s.setNonBlocking(true);
-            Control.checkUser(verb, s.peerCredentials());
+            Control.checkUser(verb, s);
             context.engine().watch(s.fd(), Epoll.IN, events -> answered(context, s, f, verb, who));
         } catch (LinuxException e) {
             giveUp(context, s);

@@ -280,6 +280,8 @@ public final class SamplePoint {
     public static final int SOCKETS_BY_TCP_RULE = 0x815;
     /** Connections that TCP carries to the end, for they are registered with a selector that is not Verbena's. */
     public static final int SOCKETS_BY_TCP_FOREIGN_SELECTOR = 0x816;
+    /** Connections that TCP carries to the end, for the other end may be of another user or PID namespace. */
+    public static final int SOCKETS_BY_TCP_OTHER_NAMESPACE = 0x817;
 
     // ---- connection
 

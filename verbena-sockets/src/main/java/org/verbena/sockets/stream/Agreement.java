@@ -16,9 +16,9 @@ import sun.nio.ch.SelChImpl;
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.PeerIdentity;
 import org.verbena.linux.SockDiag;
 import org.verbena.linux.SocketCookie;
-import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.verbs.VerbsException;
 
@@ -63,8 +63,8 @@ final class Agreement {
     private boolean helloSent;
     private boolean offerSent;
     private boolean over;
-    /** Whether somebody of another user has come to the name. */
-    private boolean otherUser;
+    /** Why who has come to the name was sent away; null if nobody was. */
+    private @Nullable FallbackReason stranger;
     /** Version that the other end speaks; -1 before it is known. */
     private int peerVersion = -1;
     private long peerInstance;
@@ -224,9 +224,9 @@ final class Agreement {
             if (caller == null) {
                 return;
             }
-            boolean other = caller.peerCredentials().uid() != Sys.uid();
-            otherUser |= other;
-            if (peer != null || other) {
+            FallbackReason strange = strange(caller);
+            stranger = strange == null ? stranger : strange;
+            if (peer != null || strange != null) {
                 caller.close(); // of another user, or one too many: the other end may still come
                 return;
             }
@@ -236,9 +236,23 @@ final class Agreement {
         }
     }
 
+    /** Why a process gets no rings, by whose it is; null if it may have them. */
+    private static @Nullable FallbackReason strange(UnixSocket process) throws LinuxException {
+        PeerIdentity identity = PeerIdentity.of(process);
+        if (identity != PeerIdentity.SAME_USER) {
+            StreamEngine.debug("no rings with process " + process.peerCredentials().pid() + ": it " + identity);
+        }
+        return switch (identity) {
+            case SAME_USER -> null;
+            case OTHER_USER -> FallbackReason.OTHER_USER;
+            case UNMAPPED_USER, OTHER_USER_NAMESPACE, OTHER_PID_NAMESPACE, UNSEEN_NAMESPACE ->
+                FallbackReason.OTHER_NAMESPACE;
+        };
+    }
+
     private void giveUp() {
         if (!over && peer == null) {
-            end(otherUser ? FallbackReason.OTHER_USER : whySilent());
+            end(stranger == null ? whySilent() : stranger);
         }
     }
 
@@ -271,9 +285,10 @@ final class Agreement {
         }
         try {
             UnixSocket socket = UnixSocket.connect(name());
-            if (socket.peerCredentials().uid() != Sys.uid()) {
+            FallbackReason strange = strange(socket);
+            if (strange != null) {
                 socket.close();
-                end(FallbackReason.OTHER_USER);
+                end(strange);
                 return;
             }
             greet(socket);

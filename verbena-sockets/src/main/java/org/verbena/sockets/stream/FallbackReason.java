@@ -31,7 +31,9 @@ public enum FallbackReason {
     /** The program or a rule wants the kernel. */
     RULE("by rule"),
     /** The program has registered it with a selector of the JDK, from before Verbena came into the process. */
-    FOREIGN_SELECTOR("registered with a selector that is not Verbena's");
+    FOREIGN_SELECTOR("registered with a selector that is not Verbena's"),
+    /** The other end is in another user or PID namespace, or nothing proves that it is not. */
+    OTHER_NAMESPACE("the other end may be of another user or PID namespace");
 
     private final String sentence;
 

@@ -1,0 +1,68 @@
+package org.verbena.linux;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.jspecify.annotations.Nullable;
+
+/** Compares the user and PID namespaces of another process with this one's: namespaces(7), by {@code /proc/PID/ns}. */
+final class Namespaces {
+    /** Inode of the first user namespace: the same on every kernel since there are such files. */
+    private static final long INITIAL_USER = 0xEFFF_FFFDL;
+    private static final Path STATUS = Path.of("/proc/self/status");
+
+    /** Whether /proc has the numbers of this process's PID namespace; null before that is known. */
+    private static volatile @Nullable Boolean ownNumbers;
+
+    private Namespaces() {}
+
+    /** Of a process whose user is this process's; the socket that is connected to it shows whether it is still that process. */
+    static PeerIdentity compare(int pid, UnixSocket socket) {
+        if (!hasOwnNumbers()) {
+            return PeerIdentity.UNSEEN_NAMESPACE;
+        }
+        long ownUser = number("self", "user");
+        long ownPids = number("self", "pid");
+        if (ownUser < 0 || ownPids < 0) {
+            return PeerIdentity.UNSEEN_NAMESPACE;
+        }
+        long user = number(Integer.toString(pid), "user");
+        long pids = number(Integer.toString(pid), "pid");
+        if (user < 0 || pids < 0 || !socket.isPeerAlive()) {
+            return ownUser == INITIAL_USER || ownUser == 0
+                    ? PeerIdentity.SAME_USER
+                    : PeerIdentity.UNSEEN_NAMESPACE;
+        }
+        if (user != ownUser) {
+            return PeerIdentity.OTHER_USER_NAMESPACE;
+        }
+        return pids == ownPids ? PeerIdentity.SAME_USER : PeerIdentity.OTHER_PID_NAMESPACE;
+    }
+
+    /** The number of a namespace; 0 where the kernel has none of the kind; negative if it does not say. */
+    private static long number(String process, String kind) {
+        long found = Statx.inode("/proc/" + process + "/ns/" + kind);
+        return found == -Errno.ENOENT && Statx.inode("/proc/" + process + "/ns") > 0 ? 0 : found;
+    }
+
+    /** A /proc that was mounted in another PID namespace has other processes by these numbers. */
+    private static boolean hasOwnNumbers() {
+        Boolean known = ownNumbers;
+        if (known == null) {
+            try {
+                known = isOneNumber(Files.readString(STATUS));
+                ownNumbers = known;
+            } catch (IOException | SecurityException unknown) {
+                return false; // none, or no descriptor for it just now
+            }
+        }
+        return known;
+    }
+
+    /** Whether a process has one number only from where /proc was mounted on, its own. */
+    static boolean isOneNumber(String status) {
+        return status.lines().filter(l -> l.startsWith("NSpid:"))
+                .anyMatch(l -> l.substring("NSpid:".length()).strip().equals(Integer.toString(Sys.pid())));
+    }
+}
