@@ -36,6 +36,9 @@ import org.verbena.verbs.WcStatus;
  */
 public final class EventQueue {
     private static final int NONE = -1;
+    /** How long the end waits for the last notices; a provider takes half a second to give up a peer that is stopped. */
+    private static final long LAST_NOTICES_NANOS = 2_000_000_000L;
+    private static final long PAUSE_NANOS = 50_000;
 
     /** An event that the engine has put here: of a copy that nobody polled for, or of the place of a remote region. */
     private record Own(int type, int region, long offset, long length, long userData, boolean async) {}
@@ -81,6 +84,8 @@ public final class EventQueue {
     // guarded by the gate
     /** Whose notice the program has seen, or {@link #NONE}. */
     private int seen = NONE;
+    /** Whether no notice comes any more that is to be believed: a receive has been flushed. */
+    private boolean complete;
     private int foundKind;
     private int foundRegion;
     private long foundOffset;
@@ -192,6 +197,7 @@ public final class EventQueue {
             long bytes = dead ? 0 : noticed.byteLength();
             noticed.endPoll();
             if (dead) {
+                complete = true;
                 link.fail("the other end is gone");
                 continue;
             }
@@ -201,11 +207,13 @@ public final class EventQueue {
                         bytes, 0);
             } else if (bytes != Notice.BYTES || !read(inbox + (long) Objects.checkIndex(slot, slots)
                     * Messages.RECEIVE_BYTES)) {
+                complete = true;
                 link.fail("the other end breaks the protocol: a notice that makes no sense");
                 return false;
             }
             int verdict = judge(foundRegion, foundKind, foundOffset, foundLength);
             if (verdict < 0) {
+                complete = true;
                 link.fail("the other end breaks the protocol: a notice of " + foundLength + " bytes at " + foundOffset
                         + " of region " + (shortly ? "named " + ShortNotice.name(immediate) : foundRegion));
                 return false;
@@ -402,8 +410,8 @@ public final class EventQueue {
         return held;
     }
 
-    /** Lets nobody in any more; notices that have come are kept for the program. */
-    void end() {
+    /** Lets nobody in any more; notices that have come, or are on their way yet, are kept for the program. */
+    void end(Attendant attendant) {
         shutting.lock();
         try {
             gate.shut();
@@ -411,7 +419,7 @@ public final class EventQueue {
                 Thread.onSpinWait(); // nobody stays for long
             }
             if (gate.state() == Gate.SHUT) {
-                keep();
+                keep(attendant);
                 gate.end();
             }
         } finally {
@@ -419,12 +427,20 @@ public final class EventQueue {
         }
     }
 
-    private void keep() {
-        while (nextNotice()) {
-            synchronized (own) {
-                own.add(new Own(type(foundKind), foundRegion, foundOffset, foundLength, foundData, false));
-                waiting = own.size();
+    /** Until the first flushed receive: the other end may have been told that a copy succeeded which comes only now. */
+    private void keep(Attendant attendant) {
+        long start = System.nanoTime();
+        while (true) {
+            while (nextNotice()) {
+                synchronized (own) {
+                    own.add(new Own(type(foundKind), foundRegion, foundOffset, foundLength, foundData, false));
+                    waiting = own.size();
+                }
             }
+            if (complete || !link.isFlushing() || System.nanoTime() - start > LAST_NOTICES_NANOS) {
+                return;
+            }
+            attendant.pause(PAUSE_NANOS);
         }
     }
 

@@ -262,6 +262,11 @@ final class Link {
         }
     }
 
+    /** Whether receives of what is copied are flushed, sooner or later. */
+    boolean isFlushing() {
+        return data.state() == QueuePairState.ERR;
+    }
+
     /**
      * Gives all of it back; may be called again.
      *

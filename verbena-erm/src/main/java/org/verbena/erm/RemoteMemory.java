@@ -445,7 +445,7 @@ public final class RemoteMemory implements AutoCloseable {
         link.disconnect();
         link.flush();
         copies.end();
-        events.end();
+        events.end(attendant);
         control.end(reason);
         regions.remotes().forEach(region -> regions.removeRemote(region.id()));
         List<LocalRegion> left = regions.close();

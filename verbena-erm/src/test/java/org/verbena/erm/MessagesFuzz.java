@@ -44,6 +44,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     private final CopyQueue copies;
     private final EventQueue events;
     private final Control control;
+    private final Engine engine;
     private final Map<Integer, Given> given = new HashMap<>();
     private final List<LocalRegion> locals = new ArrayList<>();
     /** Ids that may mean something. */
@@ -62,7 +63,8 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         regions = new Regions(side, Math.min(Limits.REGIONS, peer.regions()), () -> 1);
         copies = new CopyQueue(regions, link, peer.notices());
         events = new EventQueue(regions, link, () -> due = true);
-        control = new Control(regions, link, copies, events, peer, Engine.get());
+        engine = Engine.get();
+        control = new Control(regions, link, copies, events, peer, engine);
         copies.events(events);
         events.copies(copies);
         link.begin(control.sends()::progress, control::take, reason -> {});
@@ -381,7 +383,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         link.fail("the end of the input");
         String why = String.valueOf(link.failure());
         copies.end();
-        events.end();
+        events.end(engine);
         control.end(why);
         boolean more;
         do {

@@ -130,6 +130,34 @@ class RemoteMemoryTest {
         }
     }
 
+    /** Copies that succeeded just before the end, to a program that has not looked yet. */
+    @Test
+    void theEndComesBehindTheEventsOfCopiesThatSucceeded() throws Exception {
+        int copies = 5;
+        for (int round = 0; round < 20; round++) {
+            try (Ends ends = Ends.open()) {
+                LocalRegion target = ends.memoryB().allocate(4096, WRITABLE, 0);
+                Ends.event(ends.memoryA(), EventType.REGION_ADDED);
+                LocalRegion source = ends.memoryA().allocate(4096, AccessFlags.LOCAL_WRITE, 0);
+                for (int i = 0; i < copies; i++) {
+                    assertThat(ends.memoryA().copies().copy(source.id(), 0, target.id(), 64L * i, 64,
+                            CopyFlags.REMOTE_COMPLETION, i, i)).isZero();
+                    assertThat(Ends.completion(ends.memoryA())).isEqualTo(WcStatus.SUCCESS);
+                }
+                if (round % 2 == 0) {
+                    ends.memoryA().close();
+                } else {
+                    ends.a().close();
+                }
+                for (int i = 0; i < copies; i++) {
+                    Ends.event(ends.memoryB(), EventType.COPIED);
+                    assertThat(ends.memoryB().events().userData()).isEqualTo(i);
+                }
+                Ends.event(ends.memoryB(), EventType.CLOSED);
+            }
+        }
+    }
+
     /** What is brought from the other end is what a copy with a fence behind it takes there. */
     @Test
     void aFenceWaitsForCopiesFromTheOtherEnd() throws Exception {
