@@ -35,7 +35,15 @@ final class Output extends Direction {
 
     long write(ByteBuffer[] from, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, from.length);
-        return write(null, from, offset, length, false);
+        ByteBuffer[] distinct = Buffers.distinct(from, offset, length);
+        if (distinct == null) {
+            return write(null, from, offset, length, false);
+        }
+        try {
+            return write(null, distinct, 0, length, false);
+        } finally {
+            Buffers.moveOn(from, offset, distinct);
+        }
     }
 
     /** Writes an array for a socket, and nothing of another thread's in between; a channel that does not block is refused. */

@@ -176,4 +176,42 @@ class BuffersTest {
             assertThat(TransferTest.read(c, 7)).containsExactly(2, 3, 4, 5, 6, 7, 8);
         }
     }
+
+    @ParameterizedTest
+    @MethodSource("carriersAndModes")
+    @SuppressWarnings("NullAway") // what is not in the range is not looked at
+    void aBufferThatStandsThereTwiceIsSentTwice(Carrier carrier, boolean blocks) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            SocketChannel c = pair.tested();
+            c.configureBlocking(blocks);
+            ByteBuffer head = ByteBuffer.wrap(new byte[] {1, 2});
+            ByteBuffer separator = ByteBuffer.allocateDirect(3).put(new byte[] {0, 9, 8}).flip().position(1);
+            ByteBuffer body = ByteBuffer.wrap(new byte[] {3, 4, 5});
+            assertThat(c.write(new ByteBuffer[] {null, head, separator, body, separator, null}, 1, 4)).isEqualTo(9);
+            assertThat(TransferTest.read(pair.peer(), 9)).containsExactly(1, 2, 9, 8, 3, 4, 5, 9, 8);
+            assertThat(Stream.of(head, separator, body)).noneMatch(ByteBuffer::hasRemaining);
+        }
+    }
+
+    /** It goes on behind what fits at once. */
+    @ParameterizedTest
+    @EnumSource
+    void aBufferThatStandsThereTwiceIsSentTwiceThoughTheWriterWaits(Carrier carrier) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            SocketChannel c = pair.tested();
+            ByteBuffer much = ByteBuffer.allocate(MUCH / 4);
+            ByteBuffer mark = ByteBuffer.wrap(new byte[] {1, 2, 3});
+            long all = 2L * much.capacity() + 3L * mark.capacity();
+            Threads.Started writer = Threads.PLATFORM.start(() -> c.write(new ByteBuffer[] {mark, much, mark, much,
+                mark}));
+            ByteBuffer got = ByteBuffer.wrap(TransferTest.read(pair.peer(), (int) all));
+            assertThat(writer.result().get(60, TimeUnit.SECONDS)).isEqualTo(all);
+            for (int i = 0; i < 3; i++) {
+                int at = i * (much.capacity() + mark.capacity());
+                assertThat(got.slice(at, mark.capacity())).isEqualTo(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            }
+            assertThat(mark.hasRemaining()).isFalse();
+            assertThat(much.hasRemaining()).isFalse();
+        }
+    }
 }
