@@ -103,9 +103,11 @@ final class CopyBeacon implements AutoCloseable {
         }
     }
 
+    /** Also one of another namespace, for who copies to it is told of that. */
     private static boolean isOurs(String name) {
         try (UnixSocket s = UnixSocket.connect(name)) {
-            return PeerIdentity.of(s) == PeerIdentity.SAME_USER;
+            PeerIdentity listener = PeerIdentity.of(s);
+            return listener != PeerIdentity.OTHER_USER && listener != PeerIdentity.UNMAPPED_USER;
         } catch (LinuxException e) {
             // gone meanwhile; one that does not answer, as when it is stopped, is there
             return e.errno() != Errno.ECONNREFUSED && e.errno() != Errno.EPROTOTYPE;
