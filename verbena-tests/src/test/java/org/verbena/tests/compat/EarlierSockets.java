@@ -14,8 +14,8 @@ public final class EarlierSockets {
      * @return what stands before this version on a class path
      */
     public static Path make(Path folder) throws IOException {
-        return new StreamPatch(folder).replace("Agreement", "Greeting\\.VERSION,\\s+Greeting\\.INTRODUCTIONS,",
-                "Greeting.VERSION, 0,").replace("RemoteSessions", "Greeting\\.INTRODUCTIONS, name\\.client\\(\\)",
+        return new StreamPatch(folder).replace("Agreement", "Greeting\\.VERSION,\\s+Greeting\\.FEATURES,",
+                "Greeting.VERSION, 0,").replace("RemoteSessions", "Greeting\\.FEATURES, name\\.client\\(\\)",
                         "0, name.client()").compile("Agreement", "RemoteSessions");
     }
 }

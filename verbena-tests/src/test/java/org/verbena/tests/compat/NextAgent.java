@@ -31,7 +31,7 @@ public final class NextAgent {
     public static Path make(Path agent, int oldest, Path folder) throws IOException {
         Path classes = new StreamPatch(folder).replace("Greeting", " VERSION = 1;", " VERSION = 2;")
                 .replace("Greeting", " OLDEST = 1;", " OLDEST = " + oldest + ";")
-                .replace("Agreement", "Greeting\\.VERSION,\\s+Greeting\\.INTRODUCTIONS,", "Greeting.VERSION, -1L,")
+                .replace("Agreement", "Greeting\\.VERSION,\\s+Greeting\\.FEATURES,", "Greeting.VERSION, -1L,")
                 .compile("Greeting", "Agreement");
         return copy(agent, classes, folder.resolve("verbena-agent.jar"));
     }
