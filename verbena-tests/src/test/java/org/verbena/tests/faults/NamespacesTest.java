@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
@@ -68,6 +69,14 @@ class NamespacesTest {
         }
     }
 
+    /** Its own for each, in a folder that every user may write to: the usual one's name has a user's number, which is not the same here and there. */
+    private Path counters() throws IOException {
+        Path parent = Files.createDirectories(dir.resolve("counters"));
+        Files.setPosixFilePermissions(dir, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.setPosixFilePermissions(parent, PosixFilePermissions.fromString("rwxrwxrwx"));
+        return parent.resolve(String.valueOf(all.size()));
+    }
+
     // ---- sockets
 
     /** A program with the agent that serves, and connects to others. */
@@ -81,7 +90,9 @@ class NamespacesTest {
             Path summary = programs.summary();
             // Who connected waits so long for another end than the one that was sent away. All have had a connection to
             // themselves when they say their ports, so that none is late for want of classes.
-            Child c = programs.with("quiet,stream.patience=10000,summary=" + summary).under(place.getValue()).start();
+            Child c = programs.with("quiet,stream.patience=10000,summary=" + summary + ",counters.directory="
+                    + counters())
+                    .under(place.getValue()).start();
             all.push(c);
             started.put(place.getKey(), c);
             summaries.put(place.getKey(), summary);
@@ -164,7 +175,8 @@ class NamespacesTest {
     // ---- shm0
 
     private Child tool(Path classes, String[] place) throws Exception {
-        Child c = Child.of(ToolPeer.class).classPath(Users.jars(classes)).under(place).start();
+        Child c = Child.of(ToolPeer.class).option("-Dverbena.counters.directory=" + counters())
+                .classPath(Users.jars(classes)).under(place).start();
         all.push(c);
         return c;
     }
