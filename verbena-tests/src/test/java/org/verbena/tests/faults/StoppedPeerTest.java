@@ -60,12 +60,13 @@ class StoppedPeerTest {
         arena.close();
     }
 
+    /** @param rnrRetry what the peer asks of this end */
     private void connect(MemoryRegion memory, int rnrRetry) throws Exception {
-        peer.tell("connect " + listener.localAddress().getPort());
+        peer.tell("connect " + listener.localAddress().getPort() + " 10000 " + rnrRetry);
         ConnectionRequest r = await();
         qp = node.queuePair();
         byte[] data = ByteBuffer.allocate(12).putLong(memory.address()).putInt(memory.rkey()).array();
-        connection = r.accept(qp, ConnectionParameters.builder().privateData(data).rnrRetry(rnrRetry).build());
+        connection = r.accept(qp, ConnectionParameters.builder().privateData(data).build());
         peer.await("CONNECTED");
     }
 

@@ -74,14 +74,14 @@ final class ToolPeer {
                 request = Node.await(listener);
                 prepare();
                 peer = request.privateData();
-                connection = request.accept(qp, parameters(10_000));
+                connection = request.accept(qp, parameters(10_000, 7));
                 return "ACCEPTED";
             }
             case "connect" -> {
                 prepare();
                 connection = node.connect(qp, number(words, 1), parameters(words.length > 2
                         ? number(words, 2)
-                        : 10_000));
+                        : 10_000, words.length > 3 ? number(words, 3) : 7));
                 peer = connection.privateData();
                 return "CONNECTED";
             }
@@ -190,9 +190,10 @@ final class ToolPeer {
         return Arena.global().allocate(MEMORY, 64);
     }
 
-    private ConnectionParameters parameters(int millis) {
+    private ConnectionParameters parameters(int millis, int rnrRetry) {
         byte[] data = ByteBuffer.allocate(12).putLong(memory.address()).putInt(memory.rkey()).array();
-        return ConnectionParameters.builder().privateData(data).timeout(Duration.ofMillis(millis)).build();
+        return ConnectionParameters.builder().privateData(data).timeout(Duration.ofMillis(millis)).rnrRetry(rnrRetry)
+                .build();
     }
 
     private int writeTo(long offset, long length) {
