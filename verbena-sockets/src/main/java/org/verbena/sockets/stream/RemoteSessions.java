@@ -44,8 +44,8 @@ final class RemoteSessions {
     private static final int DEFAULT_PORT = 4792;
     /** Requests, and offers, whose connection is not known yet: the program may accept it in a moment. */
     private static final int MOST_HELD = 1024;
-    /** The process there may be about to listen. */
-    private static final int ATTEMPTS = 3;
+    /** So long the process there may be about to listen: it opens its device first, on a busy machine that takes seconds. */
+    private static final long ABOUT_TO_LISTEN_NANOS = Math.min(Agreement.PATIENCE_NANOS, 5_000_000_000L);
     private static final Duration PAUSE = Duration.ofMillis(300);
     /** What a request may take beyond the patience of who is asked. */
     private static final Duration MARGIN = Duration.ofSeconds(2);
@@ -242,11 +242,13 @@ final class RemoteSessions {
             long nonce = random.nextLong();
             ConnectionParameters parameters = parameters(session, name, nonce);
             Connection connection = null;
-            for (int attempt = 1; connection == null; attempt++) {
+            long start = System.nanoTime();
+            while (connection == null) {
                 try {
                     connection = open.context().connectionManager().connect(session.queuePair(), there, parameters);
                 } catch (ConnectionRejectedException e) {
-                    if (e.reason() != ConnectionRejectedException.INVALID_SERVICE_ID || attempt == ATTEMPTS) {
+                    if (e.reason() != ConnectionRejectedException.INVALID_SERVICE_ID || System.nanoTime()
+                            - start > ABOUT_TO_LISTEN_NANOS) {
                         throw e;
                     }
                     Thread.sleep(PAUSE);
