@@ -2,9 +2,7 @@ package org.verbena.sockets.nio;
 
 import java.io.FileDescriptor;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.Proxy;
+import java.lang.invoke.MethodType;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
@@ -105,14 +103,19 @@ public final class JdkChanges {
         }
     }
 
-    // ---- new sockets: one by a proxy asks no factory of the program's, and has no descriptor before it connects
+    // ---- new sockets: the method that makes them is called, for a Socket would have the JDK look for proxies
 
     private static boolean areSocketsAsked() throws IOException {
         asked = false;
         tries = Thread.currentThread();
-        try (Socket _ = new Socket(new Proxy(Proxy.Type.SOCKS,
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 1)))) {
-            return asked;
+        try {
+            return PlainAcceptor.members().findStatic(SocketImpl.class, "createPlatformSocketImpl", MethodType
+                    .methodType(
+                            SocketImpl.class, boolean.class)).invoke(false) != null && asked;
+        } catch (IOException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IOException("new sockets cannot be tried: " + e, e);
         } finally {
             tries = null;
         }

@@ -36,18 +36,23 @@ final class PlainAcceptor {
         members = lookup;
     }
 
+    /** @throws SocketException if nobody has said it */
+    static MethodHandles.Lookup members() throws SocketException {
+        Supplier<MethodHandles.Lookup> by = members;
+        if (by == null) {
+            throw new SocketException("Not a newly created SocketImpl");
+        }
+        return by.get();
+    }
+
     /**
      * For a listener that is bound and does not block.
      *
      * @throws SocketException if this is a JDK where it does not work
      */
     PlainAcceptor(FileDescriptor listening, int port) throws IOException {
-        Supplier<MethodHandles.Lookup> by = members;
-        if (by == null) {
-            throw new SocketException("Not a newly created SocketImpl");
-        }
+        MethodHandles.Lookup lookup = members();
         try {
-            MethodHandles.Lookup lookup = by.get();
             MethodType nothing = MethodType.methodType(void.class);
             accept = lookup.findVirtual(SocketImpl.class, "accept", nothing.appendParameterTypes(SocketImpl.class));
             close = lookup.findVirtual(SocketImpl.class, "close", nothing);
