@@ -15,7 +15,7 @@ final class EarlyListeners implements Function<Boolean, @Nullable SocketImpl> {
     private static final String SERVER = "java.net.ServerSocket";
     private static final String ACCEPTS = "platformImplAccept";
 
-    /** This class's, the hook's, the JDK's that makes it, and who has called that, with some to spare. */
+    /** This class's, the hook's, the JDK's that makes it, and the caller of that, with some to spare. */
     private static final int FRAMES = 12;
 
     private static final StackWalker STACK = StackWalker.getInstance();

@@ -103,7 +103,7 @@ final class CopyBeacon implements AutoCloseable {
         }
     }
 
-    /** Also one of another namespace, for who copies to it is told of that. */
+    /** Also one of another namespace, for the sender is told of that. */
     private static boolean isOurs(String name) {
         try (UnixSocket s = UnixSocket.connect(name)) {
             PeerIdentity listener = PeerIdentity.of(s);

@@ -3,7 +3,7 @@ package org.verbena.cli;
 import java.util.Collection;
 import java.util.List;
 
-/** What somebody may have meant who wrote a word that is none. */
+/** The known words that are nearest to a word that is unknown. */
 final class Nearest {
     private static final int MOST = 2;
 

@@ -9,7 +9,7 @@ final class OwnAddresses {
 
     private OwnAddresses() {}
 
-    /** Whether nobody can be at this address of a device, as who asks there waits in vain. */
+    /** Whether nobody can be at this address of a device, so that a request there would only time out. */
     static boolean isNobodys(String device, InetSocketAddress at) {
         InetAddress a = at.getAddress();
         return device.equals(DEVICE) && a != null && a.isLoopbackAddress()

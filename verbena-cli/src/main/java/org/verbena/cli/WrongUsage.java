@@ -11,7 +11,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Says what is wrong with a command line in the words of who wrote it, where picocli's are those of its parser. */
+/** Says what is wrong with a command line in the words of a user, where picocli's are those of its parser. */
 final class WrongUsage {
     /** What was given, and the rest. */
     private static final Pattern VALUE = Pattern.compile(

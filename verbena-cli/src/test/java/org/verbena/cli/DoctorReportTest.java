@@ -108,7 +108,7 @@ class DoctorReportTest {
         assertThat(text.toString().replaceAll("\\s+", "")).contains(path);
     }
 
-    /** Whoever has not got it lacks nothing. */
+    /** A machine without it lacks nothing. */
     @Test
     void whatIsNotUsedComesLastAndIsNoFault() {
         StringWriter text = new StringWriter();

@@ -156,7 +156,7 @@ abstract class ArrivalConformance extends Conformance {
         assertArrived(p, p.near.awaitReceives(4));
     }
 
-    /** Who sleeps until something comes is woken, and finds the event, by a sender that has gone meanwhile. */
+    /** A receiver that sleeps is woken by a sender that has gone meanwhile, and finds the event. */
     @ParameterizedTest
     @EnumSource
     void theEventOfWhatSucceededComes(Next next) throws Exception {

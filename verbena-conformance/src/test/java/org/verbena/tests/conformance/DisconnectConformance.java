@@ -75,7 +75,7 @@ abstract class DisconnectConformance extends ConnectionConformance {
         }
     }
 
-    /** Who has connected looks only when the other end has left, and its queue pair is gone. */
+    /** The end that connected looks only when the other end has left, and its queue pair is gone. */
     @Test
     void whatWasSentBeforeDisconnectingIsThereAfterwards() throws Exception {
         Pair p = pair();
