@@ -15,9 +15,9 @@ final class Grants {
 
     private Grants() {}
 
-    /** As {@code --add-exports java.base/sun.nio.ch=}, {@code java.base/sun.net=} and {@code java.base/jdk.internal.access=}. */
+    /** As {@code --add-exports java.base/sun.nio.ch=}, and {@code sun.net}, {@code jdk.internal.access}, {@code jdk.internal.event}. */
     static void exports(Instrumentation instrumentation, Module sockets) {
-        export(instrumentation, sockets, "sun.nio.ch", "sun.net", "jdk.internal.access");
+        export(instrumentation, sockets, "sun.nio.ch", "sun.net", "jdk.internal.access", "jdk.internal.event");
     }
 
     /**

@@ -29,7 +29,7 @@ final class OwnJvm {
         }
         Module module = OwnJvm.class.getModule();
         String sockets = module.isNamed() ? "org.verbena.sockets" : "ALL-UNNAMED";
-        for (String p : List.of("sun.nio.ch", "sun.net", "jdk.internal.access")) {
+        for (String p : List.of("sun.nio.ch", "sun.net", "jdk.internal.access", "jdk.internal.event")) {
             c.add("--add-exports=java.base/" + p + "=" + sockets);
         }
         if (module.isNamed()) {

@@ -27,6 +27,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.Net;
 
+import org.verbena.sockets.nio.NioChannels;
+
 /**
  * An asynchronous channel over a channel of this module that does not block, which rings carry where both ends can. What
  * it answers, and throws, is what the JDK's own does. Thread-safe.
@@ -159,12 +161,12 @@ public final class StreamAsynchronousChannel extends AsynchronousSocketChannel {
 
         @Override
         int move(ByteBuffer buffer) throws IOException {
-            return channel.read(buffer);
+            return NioChannels.readUnrecorded(channel, buffer);
         }
 
         @Override
         long move(ByteBuffer[] buffers) throws IOException {
-            return channel.read(buffers);
+            return NioChannels.readUnrecorded(channel, buffers);
         }
 
         @Override
@@ -259,12 +261,12 @@ public final class StreamAsynchronousChannel extends AsynchronousSocketChannel {
 
         @Override
         int move(ByteBuffer buffer) throws IOException {
-            return channel.write(buffer);
+            return NioChannels.writeUnrecorded(channel, buffer);
         }
 
         @Override
         long move(ByteBuffer[] buffers) throws IOException {
-            return channel.write(buffers);
+            return NioChannels.writeUnrecorded(channel, buffers);
         }
 
         @Override

@@ -3,8 +3,11 @@ package org.verbena.sockets.nio;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.SocketAddress;
 import java.util.Objects;
 import java.util.function.IntSupplier;
+
+import org.verbena.sockets.stream.SocketEvents;
 
 /** The streams of a socket. Several threads may use one; reads are one after the other, and so are writes. */
 final class ChannelStreams {
@@ -32,7 +35,15 @@ final class ChannelStreams {
             if (length == 0) {
                 return 0;
             }
-            return channel.input().read(into, offset, length, timeoutMillis.getAsInt());
+            int timeout = timeoutMillis.getAsInt();
+            if (!SocketEvents.ofReads()) {
+                return channel.input().read(into, offset, length, timeout);
+            }
+            SocketAddress remote = channel.remoteOrNull();
+            long start = SocketEvents.readBegins();
+            int n = channel.input().read(into, offset, length, timeout);
+            SocketEvents.read(start, n, remote, timeout);
+            return n;
         }
 
         @Override
@@ -62,9 +73,17 @@ final class ChannelStreams {
         @Override
         public void write(byte[] from, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, from.length);
-            if (length > 0) {
-                channel.output().writeFully(from, offset, length);
+            if (length == 0) {
+                return;
             }
+            if (!SocketEvents.ofWrites()) {
+                channel.output().writeFully(from, offset, length);
+                return;
+            }
+            SocketAddress remote = channel.remoteOrNull();
+            long start = SocketEvents.writeBegins();
+            channel.output().writeFully(from, offset, length);
+            SocketEvents.wrote(start, length, remote);
         }
 
         @Override

@@ -4,6 +4,7 @@ import static java.nio.channels.SelectionKey.OP_READ;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.IllegalBlockingModeException;
@@ -12,6 +13,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.sockets.memory.MemoryHold;
+import org.verbena.sockets.stream.SocketEvents;
 import org.verbena.sockets.stream.Stream;
 
 /** The direction of a channel that comes in: one reader at a time, which waits or not. */
@@ -28,11 +30,35 @@ final class Input extends Direction {
     }
 
     int read(ByteBuffer into) throws IOException {
+        if (!SocketEvents.ofReads()) {
+            return readUnrecorded(into);
+        }
+        SocketAddress remote = channel.remoteOrNull();
+        long start = SocketEvents.readBegins();
+        int n = readUnrecorded(into);
+        SocketEvents.read(start, n, remote, 0);
+        return n;
+    }
+
+    long read(ByteBuffer[] into, int offset, int length) throws IOException {
+        if (!SocketEvents.ofReads()) {
+            return readUnrecorded(into, offset, length);
+        }
+        SocketAddress remote = channel.remoteOrNull();
+        long start = SocketEvents.readBegins();
+        long n = readUnrecorded(into, offset, length);
+        SocketEvents.read(start, n, remote, 0);
+        return n;
+    }
+
+    /** Without an event of the Flight Recorder's. */
+    int readUnrecorded(ByteBuffer into) throws IOException {
         Objects.requireNonNull(into);
         return (int) read(into, null, 0, 0);
     }
 
-    long read(ByteBuffer[] into, int offset, int length) throws IOException {
+    /** Without an event of the Flight Recorder's. */
+    long readUnrecorded(ByteBuffer[] into, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, into.length);
         return read(null, into, offset, length);
     }

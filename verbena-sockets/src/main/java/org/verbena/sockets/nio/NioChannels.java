@@ -3,6 +3,7 @@ package org.verbena.sockets.nio;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.net.SocketImpl;
+import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
@@ -43,6 +44,30 @@ public final class NioChannels {
     /** What carries the bytes of a connected channel of this package; null of any other channel. */
     public static @Nullable Stream streamOf(SocketChannel channel) {
         return channel instanceof StreamSocketChannel s ? s.streamOrNull() : null;
+    }
+
+    /** Reads for who is not in the Flight Recorder's events: the JDK has none of asynchronous channels. */
+    public static int readUnrecorded(SocketChannel channel, ByteBuffer into) throws IOException {
+        return channel instanceof StreamSocketChannel s ? s.input().readUnrecorded(into) : channel.read(into);
+    }
+
+    /** As the other. */
+    public static long readUnrecorded(SocketChannel channel, ByteBuffer[] into) throws IOException {
+        return channel instanceof StreamSocketChannel s
+                ? s.input().readUnrecorded(into, 0, into.length)
+                : channel.read(into);
+    }
+
+    /** Writes for who is not in the Flight Recorder's events. */
+    public static int writeUnrecorded(SocketChannel channel, ByteBuffer from) throws IOException {
+        return channel instanceof StreamSocketChannel s ? s.output().writeUnrecorded(from) : channel.write(from);
+    }
+
+    /** As the other. */
+    public static long writeUnrecorded(SocketChannel channel, ByteBuffer[] from) throws IOException {
+        return channel instanceof StreamSocketChannel s
+                ? s.output().writeUnrecorded(from, 0, from.length)
+                : channel.write(from);
     }
 
     /** Whether it is a channel of this package. */

@@ -3,6 +3,7 @@ package org.verbena.sockets.nio;
 import static java.nio.channels.SelectionKey.OP_WRITE;
 
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
@@ -15,6 +16,7 @@ import sun.nio.ch.SelChImpl;
 import sun.nio.ch.Util;
 
 import org.verbena.sockets.memory.MemoryHold;
+import org.verbena.sockets.stream.SocketEvents;
 import org.verbena.sockets.stream.Stream;
 
 /** The direction of a channel that goes out: one writer at a time, which waits until all is written, or not. */
@@ -29,11 +31,35 @@ final class Output extends Direction {
     }
 
     int write(ByteBuffer from) throws IOException {
+        if (!SocketEvents.ofWrites()) {
+            return writeUnrecorded(from);
+        }
+        SocketAddress remote = channel.remoteOrNull();
+        long start = SocketEvents.writeBegins();
+        int n = writeUnrecorded(from);
+        SocketEvents.wrote(start, n, remote);
+        return n;
+    }
+
+    long write(ByteBuffer[] from, int offset, int length) throws IOException {
+        if (!SocketEvents.ofWrites()) {
+            return writeUnrecorded(from, offset, length);
+        }
+        SocketAddress remote = channel.remoteOrNull();
+        long start = SocketEvents.writeBegins();
+        long n = writeUnrecorded(from, offset, length);
+        SocketEvents.wrote(start, n, remote);
+        return n;
+    }
+
+    /** Without an event of the Flight Recorder's. */
+    int writeUnrecorded(ByteBuffer from) throws IOException {
         Objects.requireNonNull(from);
         return (int) write(from, null, 0, 0, false);
     }
 
-    long write(ByteBuffer[] from, int offset, int length) throws IOException {
+    /** Without an event of the Flight Recorder's. */
+    long writeUnrecorded(ByteBuffer[] from, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, from.length);
         ByteBuffer[] distinct = Buffers.distinct(from, offset, length);
         if (distinct == null) {
@@ -200,7 +226,7 @@ final class Output extends Direction {
         ByteBuffer piece = Util.getTemporaryDirectBuffer(count);
         try {
             piece.limit(count);
-            return file.read(piece, position) <= 0 ? 0 : write(piece.flip());
+            return file.read(piece, position) <= 0 ? 0 : writeUnrecorded(piece.flip());
         } finally {
             Util.releaseTemporaryDirectBuffer(piece);
         }

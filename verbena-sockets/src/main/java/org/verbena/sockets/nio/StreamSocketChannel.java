@@ -180,6 +180,16 @@ final class StreamSocketChannel extends JdkBackedChannel
         return s;
     }
 
+    /** The other end; null if the channel is closed. */
+    @Nullable
+    SocketAddress remoteOrNull() {
+        try {
+            return inner.getRemoteAddress();
+        } catch (IOException closed) {
+            return null;
+        }
+    }
+
     /** Before an operation whose direction may have to wake the peer. */
     void beforeBytes(Stream s) throws IOException {
         if (!ringing && s.isOutputByRing()) {
@@ -413,7 +423,7 @@ final class StreamSocketChannel extends JdkBackedChannel
                     return false;
                 }
                 if (connected.takesUrgentInline()) {
-                    return output.write(ByteBuffer.wrap(new byte[] {(byte) data})) > 0;
+                    return output.writeUnrecorded(ByteBuffer.wrap(new byte[] {(byte) data})) > 0;
                 }
             }
             inner.socket().sendUrgentData(data);

@@ -48,7 +48,7 @@ final class Doorbells {
             try {
                 int n;
                 do {
-                    n = tcp.read(bells.clear());
+                    n = SocketEvents.read(tcp, bells.clear());
                     taken += n > 0 ? 1 : 0;
                 } while (n == bells.capacity() || toEnd && n > 0);
                 if (n < 0) {

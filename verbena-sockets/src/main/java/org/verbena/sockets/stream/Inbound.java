@@ -111,7 +111,7 @@ final class Inbound {
         if (carrier == RING) {
             return readRing(into, back);
         }
-        int n = tcp.read(into);
+        int n = SocketEvents.read(tcp, into);
         count(n);
         return n;
     }
@@ -123,7 +123,7 @@ final class Inbound {
 
     /** Reads what {@linkplain #isByTcp TCP alone} brings. */
     long readTcp(ByteBuffer[] into, int offset, int length) throws IOException {
-        long n = tcp.read(into, offset, length);
+        long n = SocketEvents.read(tcp, into, offset, length);
         count(n);
         return n;
     }
@@ -134,7 +134,7 @@ final class Inbound {
         }
         Link own = link;
         if (own == null) {
-            int n = tcp.read(into);
+            int n = SocketEvents.read(tcp, into);
             count(n);
             return n;
         }
@@ -150,7 +150,7 @@ final class Inbound {
             int limit = into.limit();
             into.limit((int) Math.min(limit, into.position() + left));
             try {
-                int n = tcp.read(into);
+                int n = SocketEvents.read(tcp, into);
                 count(n);
                 return n;
             } finally {

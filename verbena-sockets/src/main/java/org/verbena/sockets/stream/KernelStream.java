@@ -34,28 +34,28 @@ final class KernelStream extends Stream {
 
     @Override
     public int read(ByteBuffer into) throws IOException {
-        int n = tcp.read(into);
+        int n = SocketEvents.read(tcp, into);
         received += Math.max(0, n);
         return n;
     }
 
     @Override
     public long read(ByteBuffer[] into, int offset, int length) throws IOException {
-        long n = tcp.read(into, offset, length);
+        long n = SocketEvents.read(tcp, into, offset, length);
         received += Math.max(0, n);
         return n;
     }
 
     @Override
     public int write(ByteBuffer from) throws IOException {
-        int n = tcp.write(from);
+        int n = SocketEvents.write(tcp, from);
         sent += n;
         return n;
     }
 
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
-        long n = tcp.write(from, offset, length);
+        long n = SocketEvents.write(tcp, from, offset, length);
         sent += n;
         return n;
     }

@@ -44,7 +44,7 @@ final class Leftover {
         bytes.limit(before + piece);
         ByteBuffer rest = bytes.slice(before, piece);
         bytes.limit(before); // before the read, which may throw
-        return tcp.read(rest);
+        return SocketEvents.read(tcp, rest);
     }
 
     /** So many of the bytes that were just read are the stream's. */

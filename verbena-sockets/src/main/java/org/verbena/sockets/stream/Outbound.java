@@ -270,7 +270,7 @@ final class Outbound {
             }
             synchronized (this) {
                 if (carrier != RING) {
-                    int n = tcp.write(from);
+                    int n = SocketEvents.write(tcp, from);
                     sent += n; // never negative
                     return n;
                 }
@@ -300,7 +300,7 @@ final class Outbound {
             }
             synchronized (this) {
                 if (carrier != RING) {
-                    long n = tcp.write(from, offset, length);
+                    long n = SocketEvents.write(tcp, from, offset, length);
                     sent += n;
                     return n;
                 }

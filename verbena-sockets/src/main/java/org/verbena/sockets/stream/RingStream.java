@@ -139,7 +139,7 @@ final class RingStream extends Stream {
     void ringDoorbell(ByteBuffer one) {
         if (out.isByRing()) {
             try {
-                tcp.write(one.clear()); // no room: then the peer has something to read already
+                SocketEvents.write(tcp, one.clear()); // no room: then the peer has something to read already
                 doorbells++;
             } catch (IOException gone) {
                 // the peer learns of the end by the end

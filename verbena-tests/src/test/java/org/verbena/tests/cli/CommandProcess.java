@@ -66,7 +66,8 @@ final class CommandProcess implements AutoCloseable {
                 "--enable-native-access=org.verbena.linux",
                 "--add-exports=java.base/sun.nio.ch=org.verbena.sockets",
                 "--add-exports=java.base/sun.net=org.verbena.sockets",
-                "--add-exports=java.base/jdk.internal.access=org.verbena.sockets"));
+                "--add-exports=java.base/jdk.internal.access=org.verbena.sockets",
+                "--add-exports=java.base/jdk.internal.event=org.verbena.sockets"));
         command.addAll(options);
         command.addAll(List.of("--module", "org.verbena.cli/" + MAIN));
         command.addAll(List.of(arguments));

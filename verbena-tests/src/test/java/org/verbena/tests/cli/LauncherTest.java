@@ -257,13 +257,15 @@ class LauncherTest {
         assertThat(s.arguments()).containsExactly("--module-path", lib,
                 "--enable-native-access=org.verbena.linux,org.jline.terminal.ffm", "--add-exports",
                 "java.base/sun.nio.ch=org.verbena.sockets", "--add-exports", "java.base/sun.net=org.verbena.sockets",
-                "--add-exports", "java.base/jdk.internal.access=org.verbena.sockets",
+                "--add-exports", "java.base/jdk.internal.access=org.verbena.sockets", "--add-exports",
+                "java.base/jdk.internal.event=org.verbena.sockets",
                 "--module", "org.verbena.cli/org.verbena.cli.Main", "copy", "a b", "", "*", "--json", "$HOME");
         tree.variable("VERBENA_JAVA_OPTS", "-Xmx1g  -Da=*");
         assertThat(well(tree.start("x")).arguments()).containsExactly("--module-path", lib,
                 "--enable-native-access=org.verbena.linux,org.jline.terminal.ffm", "--add-exports",
                 "java.base/sun.nio.ch=org.verbena.sockets", "--add-exports", "java.base/sun.net=org.verbena.sockets",
-                "--add-exports", "java.base/jdk.internal.access=org.verbena.sockets",
+                "--add-exports", "java.base/jdk.internal.access=org.verbena.sockets", "--add-exports",
+                "java.base/jdk.internal.event=org.verbena.sockets",
                 "-Xmx1g", "-Da=*", "--module",
                 "org.verbena.cli/org.verbena.cli.Main", "x");
     }

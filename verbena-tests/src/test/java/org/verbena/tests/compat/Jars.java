@@ -70,7 +70,9 @@ final class Jars {
 
     static List<String> compile(List<Path> files, List<Path> modulePath, List<Path> classPath, Path classes) {
         List<String> options = new ArrayList<>(List.of("-proc:none", "-nowarn", "--add-exports",
-                "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports", "java.base/jdk.internal.access=ALL-UNNAMED", "-d",
+                "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports", "java.base/jdk.internal.access=ALL-UNNAMED",
+                "--add-exports",
+                "java.base/jdk.internal.event=ALL-UNNAMED", "-d",
                 classes.toString())); // sources of verbena-sockets are among them
         options.addAll(modulePath.isEmpty() ? List.of() : List.of("--module-path", path(modulePath)));
         options.addAll(classPath.isEmpty() ? List.of() : List.of("-cp", path(classPath)));

@@ -43,6 +43,7 @@ final class Modules {
                     --add-exports java.base/sun.nio.ch=org.verbena.sockets \\
                     --add-exports java.base/sun.net=org.verbena.sockets \\
                     --add-exports java.base/jdk.internal.access=org.verbena.sockets \\
+                    --add-exports java.base/jdk.internal.event=org.verbena.sockets \\
                     --module org.verbena.cli/org.verbena.cli.Main "$@"
                 """);
     }

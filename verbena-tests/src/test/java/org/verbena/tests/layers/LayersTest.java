@@ -45,7 +45,7 @@ class LayersTest {
     private static final Map<String, List<String>> LIBRARIES = Map.of(
             "verbs", List.of("jdk.jfr"), // the JDK's: events of the Flight Recorder
             // the JDK's: what its own channels are made of, and how they hold arenas
-            "sockets", List.of("sun.nio.ch", "sun.net", "jdk.internal.access"),
+            "sockets", List.of("sun.nio.ch", "sun.net", "jdk.internal.access", "jdk.internal.event"),
             // the JDK's: modules without a layer, and native access for modules that have none yet
             "agent", List.of("jdk.internal.access", "jdk.internal.module"),
             "micrometer", List.of("io.micrometer.core.."),

@@ -1,0 +1,70 @@
+package org.verbena.tests.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.tests.BesideOthers;
+
+/** The recorder's events of sockets are those that the JDK's own sockets leave, whatever carries the bytes. */
+@BesideOthers
+class RecorderTest {
+    @TempDir static Path dir;
+    private static Path jar;
+    private static Path classes;
+
+    @BeforeAll
+    static void prepare() throws Exception {
+        jar = AgentJar.in(dir);
+        classes = AgentJar.program(dir, "Recorder", "25");
+    }
+
+    private static String said(List<String> options) throws Exception {
+        List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC", "-Xlog:disable"));
+        c.addAll(options);
+        c.addAll(List.of("-cp", classes.toString(), "Recorder"));
+        AgentRun r = AgentRun.of(c, dir);
+        assertThat(r.code()).as(r.err()).isZero();
+        assertThat(r.err()).isEmpty();
+        return r.out();
+    }
+
+    @Test
+    void whatRingsCarryIsRecordedAndDoorbellsAreNot() throws Exception {
+        Path summary = dir.resolve("summary");
+        String rings = said(List.of("-javaagent:" + jar + "=quiet,stream.patience=60000,summary=" + summary));
+        assertThat(rings).isEqualTo(said(List.of()));
+        JsonNode all = new ObjectMapper().readTree(Files.readString(summary));
+        assertThat(all.at("/connections/stream").intValue()).isEqualTo(all.at("/connections/opened").intValue());
+        assertThat(all.at("/bytes/received_by_ring").longValue()).isPositive();
+        assertThat(all.at("/wake_ups").longValue()).isPositive();
+    }
+
+    @Test
+    void whatTcpCarriesIsRecordedOnce() throws Exception {
+        assertThat(said(List.of("-javaagent:" + jar + "=quiet,rules=use os tcp_client *:*; use os tcp_server *:*")))
+                .isEqualTo(said(List.of()));
+    }
+
+    /** While nobody records, what stands for the JDK's own methods is not looked for. */
+    @Test
+    void nothingIsLoadedBeforeSomebodyRecords() throws Exception {
+        Path loaded = dir.resolve("loaded");
+        AgentRun r = AgentRun.of(List.of(AgentRun.java().toString(), "-Xlog:class+load:file=" + loaded, "-javaagent:"
+                + jar + "=quiet", "-cp", AgentJar.program(Files.createDirectory(dir.resolve("report"))).toString(),
+                "Report", "echo"), dir);
+        assertThat(r.code()).as(r.err()).isZero();
+        assertThat(Files.readString(loaded)).contains("org.verbena.sockets.stream.SocketEvents ")
+                .doesNotContain("SocketEvents$");
+    }
+}
