@@ -1,14 +1,19 @@
 package org.verbena.sockets.stream;
 
 import java.io.IOException;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 
 import org.jspecify.annotations.Nullable;
 
-/** What TCP still says to the reader of a ring: doorbells, and its own end. Safe for use by several threads. */
+/** What TCP still says beside a ring: doorbells to and fro, and its own end. Safe for use by several threads. */
 final class Doorbells {
     private static final int MOST = 64;
+
+    private static final String RESET_BY_PEER = "Connection reset by peer";
+    private static final String PIPE = "Broken pipe";
 
     private final SocketChannel tcp;
     private final Object lock = new Object();
@@ -17,6 +22,10 @@ final class Doorbells {
     private volatile boolean left;
     private volatile boolean ended;
     private volatile @Nullable IOException error;
+    /** TCP brings nothing else. */
+    private volatile boolean alone;
+    /** What the kernel has told a writer, and tells nobody again. */
+    private @Nullable IOException told;
 
     /** In TCP's phase under the lock of the {@link Inbound}, then under this one's. */
     private long taken;
@@ -52,12 +61,52 @@ final class Doorbells {
                     taken += n > 0 ? 1 : 0;
                 } while (n == bells.capacity() || toEnd && n > 0);
                 if (n < 0) {
-                    ended = true;
+                    end();
                 }
             } catch (IOException e) {
                 error = e;
             }
         }
+    }
+
+    /**
+     * Rings one at the other end. An error of TCP comes to light where it is read, behind all that it has brought.
+     *
+     * @return whether it was sent: without room the peer has something to read already
+     */
+    boolean ring(ByteBuffer one) {
+        synchronized (lock) { // who finds the end of TCP finds the error that was told here
+            try {
+                return SocketEvents.write(tcp, one.clear()) > 0;
+            } catch (IOException e) {
+                toldWriter(e);
+                return false;
+            }
+        }
+    }
+
+    /** Writing to TCP has failed; says whether with an error of the connection, which the kernel tells nobody again. */
+    boolean toldWriter(IOException e) {
+        String what = e.getMessage();
+        if (e instanceof ClosedChannelException || PIPE.equals(what)) {
+            return false;
+        }
+        synchronized (lock) {
+            if (told == null) {
+                told = RESET_BY_PEER.equals(what) ? new SocketException(Ending.RESET_TEXT) : e;
+            }
+        }
+        return true;
+    }
+
+    /** TCP brings nothing else from now on. */
+    void alone() {
+        alone = true;
+    }
+
+    /** Whether TCP brings nothing else. */
+    boolean areAlone() {
+        return alone;
     }
 
     /** One was heard and stays with TCP, so that nobody waits for a system call; it is to be taken before the next wish for one. */
@@ -99,7 +148,13 @@ final class Doorbells {
 
     /** TCP has brought the end of what it brings. */
     void end() {
-        ended = true;
+        synchronized (lock) {
+            if (told != null) {
+                error = told;
+            } else {
+                ended = true;
+            }
+        }
     }
 
     /** Reading TCP has failed, or is no more use; too late if it is over. */

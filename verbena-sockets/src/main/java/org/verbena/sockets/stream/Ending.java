@@ -32,7 +32,7 @@ final class Ending {
     private static final long SESSION_PATIENCE_NANOS = 500_000_000L;
     /** How long session and peer may take to explain an end of TCP; longer than a live engine needs. Then TCP is believed. */
     private static final long TCP_PATIENCE_NANOS = 5_000_000_000L;
-    private static final String RESET_TEXT = "Connection reset";
+    static final String RESET_TEXT = "Connection reset";
     private static final String PIPE_TEXT = "Broken pipe";
 
     private final Doorbells tcp;
@@ -73,6 +73,14 @@ final class Ending {
     }
 
     private int judge(Link own, boolean failed) {
+        if (!tcp.isOver() && BlockLayout.getAcquire(own.block, BlockLayout.CLOSED) == BlockLayout.END_ABORT) {
+            // the peer may have noticed first that the kernel has destroyed this end
+            if (tcp.areAlone()) {
+                tcp.drainToEnd();
+            } else if (!isLate()) {
+                return UNDECIDED; // as long as the engine has not taken what TCP has brought
+            }
+        }
         boolean over = tcp.isOver();
         IOException error = tcp.error();
         if (error != null && !RESET_TEXT.equals(error.getMessage())) {
@@ -89,11 +97,19 @@ final class Ending {
             return System.nanoTime() - own.session.failedAt() > SESSION_PATIENCE_NANOS ? BROKEN_OFF : UNDECIDED;
         }
         if (written < 0) {
-            since = System.nanoTime();
             written = out.written();
         }
-        boolean late = System.nanoTime() - since > TCP_PATIENCE_NANOS;
+        boolean late = isLate();
         return error == null ? finished(own, failed, late) : reset(own, failed, late);
+    }
+
+    /** Whether it is undecided for so long that nothing will decide it any more. */
+    private boolean isLate() {
+        long now = System.nanoTime();
+        if (since == 0) {
+            since = now;
+        }
+        return now - since > TCP_PATIENCE_NANOS;
     }
 
     /** TCP has ended in order: half of it, or the process died and left nothing there. */
@@ -151,6 +167,11 @@ final class Ending {
         return fail(RESET);
     }
 
+    /** What a reader gets for whom TCP has lost something, or may have: never the end of the stream. */
+    int readCutOff(Link own) throws IOException {
+        return look(own) >= FAILED ? fail(decided) : readAborted();
+    }
+
     /**
      * What a reader gets that has read everything.
      *
@@ -187,6 +208,11 @@ final class Ending {
                 : new IOException(error.getMessage());
         again.initCause(error);
         return again;
+    }
+
+    /** The kernel has told a writer of TCP's phase. */
+    synchronized void toldWriter(IOException error) {
+        told |= tcp.toldWriter(error);
     }
 
     /**

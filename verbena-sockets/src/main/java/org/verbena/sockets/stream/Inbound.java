@@ -152,10 +152,16 @@ final class Inbound {
             try {
                 int n = SocketEvents.read(tcp, into);
                 count(n);
-                return n;
+                if (n >= 0) {
+                    return n;
+                }
+                doorbells.end();
+            } catch (IOException e) {
+                doorbells.fail(e);
             } finally {
                 into.limit(limit);
             }
+            return atEnd(own);
         }
         fill(own);
         return leftover.hasRemaining() ? leftover.take(into) : carrier == RING ? 0 : atEnd(own);
@@ -197,7 +203,12 @@ final class Inbound {
             return 0;
         }
         long end = BlockLayout.getAcquire(own.block, BlockLayout.END);
-        return end == (position << BlockLayout.END_BITS | BlockLayout.END_ORDERLY) ? -1 : ending.read(own);
+        if (end == (position << BlockLayout.END_BITS | BlockLayout.END_ORDERLY)) {
+            return -1;
+        }
+        long left = leftOfTcp(own);
+        boolean lost = left > 0 || left < 0 && doorbells.error() != null;
+        return lost ? ending.readCutOff(own) : ending.read(own);
     }
 
     /** Reads what TCP has into the leftover, and doorbells away; the end of TCP is found there. The lock is held. */
@@ -269,6 +280,7 @@ final class Inbound {
         generation = 1;
         told = position;
         carrier = RING;
+        doorbells.alone();
         FlightEvents.socketByRing(tcp, "in", position);
         changed.run();
     }

@@ -270,9 +270,14 @@ final class Outbound {
             }
             synchronized (this) {
                 if (carrier != RING) {
-                    int n = SocketEvents.write(tcp, from);
-                    sent += n; // never negative
-                    return n;
+                    try {
+                        int n = SocketEvents.write(tcp, from);
+                        sent += n; // never negative
+                        return n;
+                    } catch (IOException e) {
+                        ending.toldWriter(e);
+                        throw e;
+                    }
                 }
             }
         }
@@ -300,32 +305,36 @@ final class Outbound {
             }
             synchronized (this) {
                 if (carrier != RING) {
-                    long n = SocketEvents.write(tcp, from, offset, length);
-                    sent += n;
-                    return n;
+                    try {
+                        long n = SocketEvents.write(tcp, from, offset, length);
+                        sent += n;
+                        return n;
+                    } catch (IOException e) {
+                        ending.toldWriter(e);
+                        throw e;
+                    }
                 }
             }
         }
         Session session = link().session;
-        long total = 0;
         synchronized (session) {
+            if (!isWritable()) {
+                return takeAtEnd(from, offset, length);
+            }
+            long total = 0;
             for (int i = offset; i < offset + length; i++) {
                 if (from[i].hasRemaining()) {
-                    try {
-                        total += writeRing(session, from[i]);
-                    } catch (IOException e) {
-                        if (total == 0) {
-                            throw e;
-                        }
-                        break; // what was written counts; the next call has the exception again
-                    }
+                    total += put(session, from[i]);
                     if (from[i].hasRemaining()) {
                         break;
                     }
                 }
             }
+            if (total == 0) {
+                isWritable();
+            }
+            return total;
         }
-        return total;
     }
 
     /** As {@link Stream#sendFile}. A disk may take its time, so not under a lock that the engine takes, as undecided. */
@@ -343,6 +352,15 @@ final class Outbound {
         if (!isWritable()) {
             return takeAtEnd(from);
         }
+        int n = put(session, from);
+        if (n == 0) {
+            isWritable();
+        }
+        return n;
+    }
+
+    /** Puts into the ring what there is room for, whatever has become of the peer. */
+    private int put(Session session, ByteBuffer from) {
         int position = from.position();
         int start = position;
         int limit = from.limit();
@@ -370,9 +388,7 @@ final class Outbound {
         findPeer();
         from.position(position);
         bytesByRing += position - start;
-        if (position == start) {
-            isWritable();
-        } else if (position == limit) {
+        if (position == limit) {
             inVain = 0;
         }
         return position - start;
@@ -455,9 +471,20 @@ final class Outbound {
 
     /** The peer is gone: as the kernel does, takes what is written first, for nobody. Or that is not known yet: nothing. */
     private int takeAtEnd(ByteBuffer from) {
-        if (!from.hasRemaining() || !ending.vanish(link())) {
-            return 0;
+        return from.hasRemaining() && ending.vanish(link()) ? take(from) : 0;
+    }
+
+    private long takeAtEnd(ByteBuffer[] from, int offset, int length) {
+        long total = 0;
+        for (int i = offset; i < offset + length; i++) {
+            if (from[i].hasRemaining() && (total > 0 || ending.vanish(link()))) {
+                total += take(from[i]);
+            }
         }
+        return total;
+    }
+
+    private static int take(ByteBuffer from) {
         int n = from.remaining();
         from.position(from.limit());
         return n;

@@ -17,6 +17,7 @@ final class RingStream extends Stream {
     private static final int WRITE = SelectionKey.OP_WRITE;
 
     private final SocketChannel tcp;
+    private final Doorbells bells;
     private final Inbound in;
     private final Outbound out;
     private volatile @Nullable Link link;
@@ -38,7 +39,7 @@ final class RingStream extends Stream {
     RingStream(SocketChannel tcp, Role role) {
         super(role);
         this.tcp = tcp;
-        Doorbells bells = new Doorbells(tcp);
+        bells = new Doorbells(tcp);
         out = new Outbound(tcp, bells);
         in = new Inbound(tcp, this::changed, bells, out.ending());
     }
@@ -137,13 +138,8 @@ final class RingStream extends Stream {
 
     /** Wakes the peer by a byte on TCP, which carries nothing else any more. */
     void ringDoorbell(ByteBuffer one) {
-        if (out.isByRing()) {
-            try {
-                SocketEvents.write(tcp, one.clear()); // no room: then the peer has something to read already
-                doorbells++;
-            } catch (IOException gone) {
-                // the peer learns of the end by the end
-            }
+        if (out.isByRing() && bells.ring(one)) {
+            doorbells++;
         }
     }
 
@@ -169,20 +165,12 @@ final class RingStream extends Stream {
         long total = 0;
         for (int i = offset; i < offset + length; i++) {
             if (into[i].hasRemaining()) {
-                int n;
-                try {
-                    n = in.read(into[i], out);
-                } catch (IOException e) {
-                    if (total == 0) {
-                        throw e;
-                    }
-                    return total; // what was read counts; the next call has the exception again
-                }
+                int n = in.read(into[i], out);
                 if (n <= 0) {
                     return total > 0 ? total : n;
                 }
                 total += n;
-                if (into[i].hasRemaining() || !in.isByRing()) { // what TCP says against the next one it might say only once
+                if (into[i].hasRemaining() || !in.isUnread(false)) { // the end, or an error that is told once, is the next call's
                     return total;
                 }
             }

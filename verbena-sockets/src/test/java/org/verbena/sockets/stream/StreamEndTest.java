@@ -220,6 +220,24 @@ class StreamEndTest {
         ends.server.close(false);
     }
 
+    /** As by TCP: the first write after the peer's end is taken, all of it. */
+    @Test
+    void aGatheringWriteToAnEndThatHasGoneIsTakenAsAWhole() throws Exception {
+        Ends ends = connect();
+        ends.awaitRings();
+        ends.server.close(false);
+        ByteBuffer[] three = {ByteBuffer.allocate(4), ByteBuffer.allocate(0), ByteBuffer.allocate(100)};
+        assertThat(ends.client.write(three, 0, 3)).isEqualTo(104);
+        assertThat(three).noneMatch(ByteBuffer::hasRemaining);
+        for (ByteBuffer one : three) {
+            one.clear();
+        }
+        assertThatThrownBy(() -> ends.client.write(three, 0, 3)).isInstanceOf(IOException.class).hasMessage(
+                "Broken pipe");
+        assertThat(three[0].position()).isZero();
+        ends.client.close(false);
+    }
+
     /** An end that never read from the ring leaves unread what is there. */
     @Test
     void closingWithUnreadBytesIsAReset() throws Exception {
