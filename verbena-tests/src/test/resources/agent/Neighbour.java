@@ -39,7 +39,7 @@ public class Neighbour {
 
     /**
      * Words: {@code attach}: waits for a byte; {@code same=CLASS,CLASS}, {@code own=CLASS,CLASS}; {@code stat}: says that it is
-     * ready, and waits for a byte; {@code said}: waits until Verbena's agent has said how it went.
+     * ready, and waits for a byte; {@code reopen}: opens its early listener anew; {@code said}: waits until Verbena's agent has said how it went.
      */
     public static void main(String[] words) throws Exception {
         if (early == null) {
@@ -55,6 +55,10 @@ public class Neighbour {
                 Socket accepted = later.accept()) {
             say(later, channel);
             for (String w : words) {
+                if (w.equals("reopen")) {
+                    early.close();
+                    early = new ServerSocket(0, 10, HERE);
+                }
                 if (w.equals("stat")) {
                     System.out.println("ready");
                     System.in.read();

@@ -51,6 +51,9 @@ final class Activation implements Supplier<Map<String, Object>> {
     /** Whether it may have classic sockets of the JDK that listen. */
     private boolean listenersBefore;
 
+    /** Sockets of the JDK's, or a library's, that listen. */
+    private int plainListeners;
+
     private Activation(AgentArguments arguments, Instrumentation instrumentation, File jar) {
         this.arguments = arguments;
         this.instrumentation = instrumentation;
@@ -169,6 +172,9 @@ final class Activation implements Supplier<Map<String, Object>> {
             if (late) {
                 c.comeLate();
             }
+            if (late || listenersBefore) { // else there is no listener yet, and a start is spared the look
+                plainListeners = c.listenersFromBefore();
+            }
             if (!isClassicOff()) {
                 Function<Boolean, @Nullable SocketImpl> made = c.classicSockets(instrumentation);
                 all.put(SocketHook.SOCKETS, listenersBefore ? new EarlyListeners(made) : made);
@@ -224,11 +230,20 @@ final class Activation implements Supplier<Map<String, Object>> {
             }
             String problem = c.problem();
             say(problem == null
-                    ? "active: sockets are those of " + c.whose() + missing
+                    ? "active: sockets are those of " + c.whose() + listeners() + missing
                     : "all connections are the kernel's: " + problem);
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             say("all connections are the kernel's: " + e);
         }
+    }
+
+    private String listeners() {
+        return switch (plainListeners) {
+            case 0 -> "";
+            case 1 -> "; 1 listener is from before, TCP carries what it accepts until it is opened anew";
+            default -> "; " + plainListeners
+                    + " listeners are from before, TCP carries what they accept until they are opened anew";
+        };
     }
 
     private void say(String line) {

@@ -26,7 +26,7 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
         implements
             Supplier<AsynchronousChannelProvider> {
     /** What {@code DropIn.level()} says inside the agent's jar. */
-    static final int LEVEL = 6;
+    static final int LEVEL = 7;
 
     static final String DROP_IN = InnerModules.SOCKETS + ".DropIn";
 
@@ -123,6 +123,11 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     String changed(Set<String> parts) throws ReflectiveOperationException {
         dropIn.getMethod("changed", Set.class).invoke(null, parts);
         return (String) dropIn.getMethod("takenBack").invoke(null);
+    }
+
+    /** How many sockets of this process listen, none of which is Verbena's yet. */
+    int listenersFromBefore() throws ReflectiveOperationException {
+        return (Integer) dropIn.getMethod("listenersFromBefore").invoke(null);
     }
 
     /** Says that the program may have selectors of the JDK. */

@@ -69,6 +69,10 @@ final class StatSocketText {
                     lines.add("process " + p.pid() + ": the JDK's, not Verbena's: " + parts + "; active: "
                             + o.attributes().get("active"));
                 }
+                if (o.attributes().get("listenersFromBefore") instanceof Long n && n != 0) {
+                    lines.add("process " + p.pid() + ": listeners from before Verbena, TCP carries what they accept: "
+                            + n);
+                }
                 if (o.attributes().get("notShown") instanceof Long n && n != 0) {
                     lines.add("process " + p.pid() + ": " + n + " of its sockets are not shown: see counters.sockets");
                 }

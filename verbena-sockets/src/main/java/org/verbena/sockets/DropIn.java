@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.sockets.nio.JdkChanges;
 import org.verbena.sockets.nio.NioChannels;
 import org.verbena.sockets.rules.Rules;
+import org.verbena.sockets.stream.PlainListeners;
 import org.verbena.sockets.stream.SharedMemory;
 
 /**
@@ -21,7 +22,7 @@ import org.verbena.sockets.stream.SharedMemory;
  */
 public final class DropIn {
     /** Raised when the agent has to know of a change. */
-    private static final int LEVEL = 6;
+    private static final int LEVEL = 7;
 
     private DropIn() {}
 
@@ -130,6 +131,14 @@ public final class DropIn {
      */
     public static void changed(Set<String> parts) {
         JdkChanges.made(parts);
+    }
+
+    /**
+     * How many sockets listen that are not Verbena's, and so accept connections that TCP carries; they are shown from then
+     * on. To be called once, before {@link #provider} and {@link #sockets} are given to the program.
+     */
+    public static int listenersFromBefore() {
+        return PlainListeners.find();
     }
 
     /** What of {@link #changed} is the JDK's own again, by another agent: parts with commas between; empty if nothing. */

@@ -28,6 +28,7 @@ final class SocketAttributes {
                 if ((a[SocketLayout.ACTIVE] & SocketLayout.AGENT) != 0) {
                     all.put("active", parts(a[SocketLayout.ACTIVE]));
                     all.put("inactive", parts(~a[SocketLayout.ACTIVE]));
+                    all.put("listenersFromBefore", a[SocketLayout.PLAIN_LISTENERS]);
                 }
             }
             case ObjectType.CONNECTION, ObjectType.LISTENER -> socket(all, e.type(), a);

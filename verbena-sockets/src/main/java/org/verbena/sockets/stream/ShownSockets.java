@@ -157,6 +157,7 @@ public final class ShownSockets {
         IntSupplier parts = active;
         if (parts != null) {
             all.setAttribute(SocketLayout.ACTIVE, SocketLayout.AGENT | parts.getAsInt());
+            all.setAttribute(SocketLayout.PLAIN_LISTENERS, PlainListeners.count());
         }
         raise(totals);
     }

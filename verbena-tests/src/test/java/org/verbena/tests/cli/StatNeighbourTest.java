@@ -34,8 +34,7 @@ class StatNeighbourTest {
                     .isEqualTo("channels, classic sockets, classic listeners, asynchronous channels, transferTo");
             assertThat(attribute(p.pid(), "inactive")).isEmpty();
             assertThat(queue(p.pid())).doesNotContain("the JDK's, not Verbena's");
-            p.getOutputStream().write('x');
-            p.getOutputStream().flush();
+            go(p);
             awaitLine(out, "ready");
             assertThat(attribute(p.pid(), "inactive")).isEqualTo("classic sockets, transferTo");
             assertThat(queue(p.pid())).contains("process " + p.pid() + ": the JDK's, not Verbena's: classic sockets, "
@@ -43,6 +42,38 @@ class StatNeighbourTest {
         } finally {
             p.destroyForcibly();
         }
+    }
+
+    /** One of an attached program's listeners is from before, until it is opened anew. */
+    @Test
+    void listenersFromBeforeAreCounted(@TempDir Path dir) throws Exception {
+        Path classes = AgentJar.program(dir, "Neighbour", "25");
+        Process p = new ProcessBuilder(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp", classes.toString(),
+                "Neighbour", "attach", "stat", "reopen", "stat").redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
+            awaitLine(out, "ready");
+            assertThat(CommandProcess.run("attach", "--agent", AgentJar.in(dir).toString(), Long.toString(p.pid()))
+                    .out())
+                    .isEqualTo("process " + p.pid()
+                            + ": active: sockets are those of Verbena; 1 listener is from before, "
+                            + "TCP carries what it accepts until it is opened anew");
+            String line = "process " + p.pid() + ": listeners from before Verbena, TCP carries what they accept: ";
+            assertThat(attribute(p.pid(), "inactive")).isEmpty(); // though it has opened none since
+            assertThat(queue(p.pid())).contains(line + 1);
+            go(p);
+            awaitLine(out, "ready");
+            assertThat(queue(p.pid())).contains(line + 1);
+            go(p);
+            awaitLine(out, "ready");
+            assertThat(queue(p.pid())).doesNotContain(line);
+        } finally {
+            p.destroyForcibly();
+        }
+    }
+
+    private static void go(Process p) throws IOException {
+        p.getOutputStream().write('x');
+        p.getOutputStream().flush();
     }
 
     private static void awaitLine(BufferedReader out, String wanted) throws IOException {

@@ -16,6 +16,8 @@ public final class SocketLayout {
     public static final int NOT_SHOWN = 2;
     /** In a program that has the agent: {@link #AGENT}, and a bit for each of {@link #PARTS} that is Verbena's. */
     public static final int ACTIVE = 3;
+    /** Sockets that listen and are not Verbena's, from before it was there. */
+    public static final int PLAIN_LISTENERS = 4;
     /** A bit: there is the agent. */
     public static final long AGENT = 1L << 32;
     /** What is Verbena's by the agent, each if the JDK has the agent's change to it. */
