@@ -11,9 +11,13 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
 import java.util.concurrent.Callable;
+
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordingFile;
 
 /**
  * An agent beside Verbena's, and a program in one. The agent has a listener from before the program, and transforms classes of
@@ -38,7 +42,8 @@ public class Neighbour {
     }
 
     /**
-     * Words: {@code attach}: waits for a byte; {@code same=CLASS,CLASS}, {@code own=CLASS,CLASS}; {@code stat}: says that it is
+     * Words: {@code attach}: waits for a byte; {@code same=CLASS,CLASS}, {@code own=CLASS,CLASS}; {@code timed=CLASS,CLASS}: by the Flight
+     * Recorder; {@code stat}: says that it is
      * ready, and waits for a byte; {@code reopen}: opens its early listener anew; {@code said}: waits until Verbena's agent has said how it went.
      */
     public static void main(String[] words) throws Exception {
@@ -69,13 +74,24 @@ public class Neighbour {
                 }
                 int equals = w.indexOf('=');
                 if (equals > 0) {
-                    for (String name : w.substring(equals + 1).split(",")) {
-                        transform(Class.forName(name), w.startsWith("own"));
+                    Recording recording = null;
+                    String types = w.substring(equals + 1);
+                    if (w.startsWith("timed")) {
+                        recording = new Recording();
+                        recording.enable("jdk.MethodTiming").with("filter", types.replace(',', ';'));
+                        recording.start();
+                    } else {
+                        for (String name : types.split(",")) {
+                            transform(Class.forName(name), w.startsWith("own"));
+                        }
                     }
                     say(later, channel);
                     lasting.getOutputStream().write(9);
                     accepted.getOutputStream().write(accepted.getInputStream().read());
                     System.out.println("lasting " + lasting.getInputStream().read());
+                    if (recording != null) {
+                        System.out.println("calls " + calls(recording));
+                    }
                 }
             }
             Socket[] waiting = {null};
@@ -87,6 +103,18 @@ public class Neighbour {
             later.close();
             t.join();
         }
+    }
+
+    /** Whether the recorder has timed an accept. */
+    private static boolean calls(Recording recording) throws IOException {
+        recording.stop();
+        Path file = Files.createTempFile("neighbour", ".jfr");
+        recording.dump(file);
+        recording.close();
+        boolean found = RecordingFile.readAllEvents(file).stream().anyMatch(
+                e -> e.getEventType().getName().equals("jdk.MethodTiming") && e.getLong("invocations") > 0);
+        Files.delete(file);
+        return found;
     }
 
     private static boolean isIn(Thread t, String method) {

@@ -78,6 +78,28 @@ class NeighbourTest {
         assertThat(run(neighbourFirst(), "same=" + ALL)).isEqualTo(twice(early, early));
     }
 
+    /** The recorder's method timing transforms classes, too: back again as well, when it stops. */
+    @Test
+    void methodTimingTakesNothingBack() throws Exception {
+        List<String> verbena = said("verbena", "verbena", "verbena", "verbena");
+        String timed = "timed=" + ALL;
+        assertThat(run(List.of("-javaagent:" + jar + "=quiet", "-Xlog:disable"), timed, timed))
+                .isEqualTo(timed(verbena, verbena, verbena));
+        List<String> early = said("verbena", "jdk", "verbena", "verbena");
+        List<String> agents = new ArrayList<>(neighbourFirst());
+        agents.add("-Xlog:disable");
+        assertThat(run(agents, timed, timed)).isEqualTo(timed(early, early, early));
+    }
+
+    private static List<String> timed(List<String> before, List<String> first, List<String> second) {
+        List<String> all = new ArrayList<>(before);
+        all.addAll(first);
+        all.addAll(List.of("lasting 9", "calls true"));
+        all.addAll(second);
+        all.addAll(List.of("lasting 9", "calls true", "closed: Socket closed"));
+        return all;
+    }
+
     /** Open listeners of either kind go on whichever of the changes is gone, and so do connections. */
     @ParameterizedTest
     @ValueSource(strings = {SERVER, IMPL, SERVER + "," + IMPL, IMPL + "," + SERVER})

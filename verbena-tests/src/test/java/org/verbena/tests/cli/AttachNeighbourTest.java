@@ -1,0 +1,79 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.verbena.tests.BesideOthers;
+import org.verbena.tests.agent.AgentJar;
+import org.verbena.tests.agent.AgentRun;
+
+/**
+ * {@code verbena attach} to a program that has another agent already, which transforms the classes of the JDK anew
+ * afterwards, and the Flight Recorder's method timing: what is open goes on, and what is new is Verbena's.
+ */
+@BesideOthers
+class AttachNeighbourTest {
+    private static final String ALL = String.join(",", "java.net.ServerSocket", "java.net.SocketImpl",
+            "java.net.Socket", "java.nio.channels.spi.SelectorProvider",
+            "java.nio.channels.spi.AsynchronousChannelProvider", "sun.nio.ch.FileChannelImpl");
+
+    @TempDir static Path dir;
+    private static Path classes;
+    private static Path neighbour;
+
+    @BeforeAll
+    static void prepare() throws Exception {
+        classes = AgentJar.program(dir, "Neighbour", "25");
+        neighbour = AgentJar.agent(classes, "Neighbour", dir.resolve("neighbour.jar"));
+    }
+
+    private static List<String> attached(String... words) throws Exception {
+        List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC", "-Xlog:disable", "-XX:+EnableDynamicAgentLoading", "-javaagent:" + neighbour
+                        + "=early",
+                "-cp",
+                classes.toString(), "Neighbour", "attach"));
+        c.addAll(List.of(words));
+        Process p = new ProcessBuilder(c).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.readLine()).isEqualTo("ready");
+            assertThat(CommandProcess.run("attach", "--agent", AgentJar.in(dir).toString(), "--quiet", Long.toString(p
+                    .pid())).code()).isZero();
+            p.getOutputStream().write('x');
+            p.getOutputStream().flush();
+            List<String> lines = out.lines().toList();
+            assertThat(p.waitFor()).isZero();
+            return lines;
+        } finally {
+            p.destroyForcibly();
+        }
+    }
+
+    /** What the program says; the early listener is the JDK's. */
+    private static List<String> said() {
+        return List.of("early 7 verbena jdk", "later 7 verbena verbena", "new 7 verbena verbena",
+                "timed java.net.SocketTimeoutException: Accept timed out", "channel 1 verbena verbena", "file 20000");
+    }
+
+    /** {@code own}, too: an agent that was there before is asked before Verbena's, whenever its transformer came. */
+    @ParameterizedTest
+    @ValueSource(strings = {"same", "own", "timed"})
+    void whoTransformsAnewTakesNothingBack(String how) throws Exception {
+        List<String> expected = new ArrayList<>(said());
+        expected.addAll(said());
+        expected.add("lasting 9");
+        expected.addAll(how.equals("timed") ? List.of("calls true") : List.of());
+        expected.add("closed: Socket closed");
+        assertThat(attached(how + "=" + ALL)).isEqualTo(expected);
+    }
+}

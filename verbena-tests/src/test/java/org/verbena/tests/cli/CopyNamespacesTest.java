@@ -1,0 +1,61 @@
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.tests.BesideOthers;
+
+/** {@code verbena copy} between PID namespaces, which shm0 does not connect: one sentence, at once, in either direction. */
+@BesideOthers
+class CopyNamespacesTest {
+    private static final List<String> OTHER_PIDS = List.of("unshare", "--pid", "--fork", "--kill-child",
+            "--mount-proc");
+
+    /** Far longer than anything here takes: who waits for it has not been told at once. */
+    private static final String TIMEOUT = "600";
+
+    @TempDir private Path dir;
+
+    private static void needed() throws IOException, InterruptedException {
+        Process probe = new ProcessBuilder("unshare", "--pid", "--fork", "--mount-proc", "true").redirectErrorStream(
+                true).start();
+        probe.getInputStream().readAllBytes();
+        if (probe.waitFor() != 0) {
+            System.out.println("SKIPPED: this user may not make a PID namespace");
+            Assumptions.abort("no namespaces");
+        }
+    }
+
+    @Test
+    void aListenerInAnotherPidNamespaceIsNamed() throws Exception {
+        assertRefused(OTHER_PIDS, List.of());
+    }
+
+    @Test
+    void aSenderInAnotherPidNamespaceIsToldSo() throws Exception {
+        assertRefused(List.of(), OTHER_PIDS);
+    }
+
+    private void assertRefused(List<String> listens, List<String> sends) throws Exception {
+        needed();
+        Path to = Files.createDirectory(dir.resolve("to"));
+        Path file = Files.writeString(dir.resolve("file"), "some bytes");
+        try (CopyProcess listener = CopyProcess.startQuickly(listens, CopyProcess.modulePath(), "--listen", to,
+                "--port", 0);
+                CopyProcess sender = CopyProcess.startQuickly(sends, CopyProcess.modulePath(), "--timeout", TIMEOUT,
+                        file, listener.address())) {
+            sender.expect(1);
+            assertThat(sender.err().lines().filter(l -> l.contains("another PID namespace"))).as(sender.err())
+                    .anyMatch(l -> l.startsWith("verbena: "));
+            assertThat(to.resolve("file")).doesNotExist();
+        }
+    }
+}
