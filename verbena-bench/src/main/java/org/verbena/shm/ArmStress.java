@@ -1,5 +1,6 @@
 package org.verbena.shm;
 
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -26,6 +27,10 @@ public class ArmStress {
 
     private static int armAndPoll(CompletionQueue cq) {
         Loop.check(cq.requestNotify(false));
+        return poll(cq);
+    }
+
+    private static int poll(CompletionQueue cq) {
         boolean polled = cq.startPoll() == 0;
         if (polled) {
             cq.endPoll();
@@ -68,10 +73,12 @@ public class ArmStress {
             pair.send(1, SendFlags.NONE, 0, 8);
         }
 
-        /** Arms and polls. */
+        /** Arms and polls; as a process whose peer is another one, whose threads no membarrier reaches. */
         @Actor
         public void poller(II_Result r) {
-            r.r2 = armAndPoll(pair.b.receiveCq);
+            ((ShmCompletionQueue) pair.b.receiveCq).arm(false);
+            VarHandle.fullFence();
+            r.r2 = poll(pair.b.receiveCq);
         }
 
         /** Was there an event? */

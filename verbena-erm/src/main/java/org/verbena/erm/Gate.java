@@ -62,7 +62,7 @@ final class Gate {
     /** All threads pass it: what one had stored before {@link #orderLook} is seen, or it sees what was stored before this. */
     static void passBarrier() {
         if (!FENCED) {
-            Membarrier.globalExpedited();
+            Membarrier.ownProcess();
         }
         VarHandle.fullFence();
     }

@@ -150,7 +150,7 @@ class ProcessTest {
         Membarrier.register();
         Membarrier.register();
         for (int i = 0; i < 1000; i++) {
-            Membarrier.globalExpedited();
+            Membarrier.ownProcess();
         }
     }
 

@@ -67,7 +67,7 @@ final class Gate {
      */
     void shut(String verb) throws VerbsException {
         SHUT.setVolatile(this, 1);
-        Membarrier.globalExpedited();
+        Membarrier.ownProcess();
         if (!isEmptySoon()) {
             open();
             throw new VerbsException(verb, Errno.EBUSY, "a thread is in the middle of using it, or has left the cursor "

@@ -89,7 +89,7 @@ final class RdmaContext extends Context {
         try {
             if (!Membarrier.isSupported()) {
                 throw new VerbsException(verb, Errno.EOPNOTSUPP,
-                        "the kernel has no membarrier(2) with global expedited barriers: Linux 4.16 or newer is needed");
+                        "the kernel has no membarrier(2) with private expedited barriers: Linux 4.14 or newer is needed");
             }
             Membarrier.register();
             RdmaContext c = new RdmaContext(device, verbs);
@@ -147,7 +147,7 @@ final class RdmaContext extends Context {
 
     /** When this returns, no thread is in a post that began before. Posts that begin later see that objects are closed. */
     void awaitPosts(String verb) throws VerbsException {
-        Membarrier.globalExpedited();
+        Membarrier.ownProcess();
         for (Gate g : posters) {
             if (!g.isEmptySoon()) {
                 throw new VerbsException(verb, Errno.EBUSY, "a thread does not come back from a post");

@@ -183,7 +183,7 @@ final class RdmaQueuePair extends QueuePair {
         if (ownReceives && to == QueuePairState.RESET) {
             receives.refuse(true);
         }
-        Membarrier.globalExpedited();
+        Membarrier.ownProcess();
         sends.gate().isEmptySoon();
         receives.gate().isEmptySoon();
     }

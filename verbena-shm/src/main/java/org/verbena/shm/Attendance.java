@@ -113,7 +113,7 @@ final class Attendance implements Engine.Waiting {
         }
         if (!starving && sendQueue.waitsForReceive()) {
             setStarving(true);
-            Membarrier.globalExpedited();
+            Membarrier.ownProcess();
             sendQueue.progress();
             if (!sendQueue.waitsForReceive()) {
                 setStarving(false);

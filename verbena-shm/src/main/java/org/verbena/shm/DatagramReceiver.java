@@ -64,7 +64,7 @@ final class DatagramReceiver {
             old = rings;
             rings = new DatagramReader[0];
         }
-        Membarrier.globalExpedited();
+        Membarrier.ownProcess();
         long h = inside();
         while (h != 0 && inside() == h) {
             Thread.onSpinWait();
@@ -151,7 +151,7 @@ final class DatagramReceiver {
     /** Completes a receive with the next datagram; answers false if there is none. */
     boolean poll(ShmCompletionQueue cq, DatagramTaker receives) {
         INSIDE.setOpaque(this, ++sequence);
-        VarHandle.releaseFence(); // as in Hazard: the look at the rings, and at the state, stays behind
+        VarHandle.releaseFence(); // no instruction on x86: the look at the rings, and at the state, stays behind
         try {
             return pollRings(cq, receives);
         } finally {

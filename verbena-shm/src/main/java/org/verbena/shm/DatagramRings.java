@@ -75,7 +75,7 @@ final class DatagramRings {
     void sweep() {
         List<DatagramWriter> gone = writers.values().stream().filter(w -> w.readerDone).toList();
         if (!gone.isEmpty()) {
-            Membarrier.globalExpedited();
+            Membarrier.ownProcess();
             for (DatagramWriter w : gone) {
                 if (RawMemory.getLongAcquire(w.hazard) == 0) {
                     done(w, true);

@@ -215,7 +215,7 @@ final class Destination {
         w.commit(record, message);
         sent++;
         // as in SendExecutor.notify: the look at the word stays behind the record
-        VarHandle.releaseFence();
+        VarHandle.fullFence();
         long word = RawMemory.getLongOpaque(armWord);
         if (ArmWord.isQuiet(word)) {
             return false;

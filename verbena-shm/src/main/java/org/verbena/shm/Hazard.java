@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import java.lang.invoke.VarHandle;
 
+import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 
 /**
@@ -9,8 +10,8 @@ import org.verbena.linux.spi.RawMemory;
  * the peer's posted receives; 0 at rest.
  *
  * <p>The initiator stores the word, then reads the peer's link and key entry, then copies. The owner invalidates link or
- * key entry, issues {@code membarrier}, then reads the word: either the initiator has seen the invalidation or the owner
- * sees the word. So the hot path needs no fence, only the order of the instructions.
+ * key entry, passes a full barrier, then reads the word: either the initiator has seen the invalidation or the owner sees the
+ * word. The initiator needs a fence for that, see {@link Membarrier}.
  */
 final class Hazard {
     /** In place of a key: the peer's posted receives, or its lane. */
@@ -24,8 +25,7 @@ final class Hazard {
     /** Says that {@code what} is touched from now on. */
     static void enter(long address, int sequence, int what) {
         RawMemory.putLongOpaque(address, (long) sequence << 32 | what);
-        // no instruction on x86, but the compiler may not move the reads that follow above the store
-        VarHandle.releaseFence();
+        VarHandle.fullFence();
     }
 
     /** At rest again; everything written before is visible to whoever sees it. */

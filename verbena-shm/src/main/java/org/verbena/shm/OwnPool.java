@@ -189,7 +189,7 @@ final class OwnPool {
     /** Has the owner told when fewer receives are left; 0: not. */
     synchronized void setLimit(int limit) {
         RawMemory.putLongRelease(entry + AdapterLayout.POOL_LIMIT, (long) ++limitSequence << 32 | limit);
-        Membarrier.globalExpedited(); // who claims from here on sees it, or its claim is seen below
+        Membarrier.ownProcess(); // who claims from here on sees it, or its claim is seen below
         watch.again();
     }
 
@@ -297,7 +297,7 @@ final class OwnPool {
 
     /** Waits for all who are inside; false if one does not leave. */
     boolean waitUntilLeft() {
-        Membarrier.globalExpedited();
+        Membarrier.ownProcess();
         long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
         for (PoolUser u : users) {
             long h = u.hazard();

@@ -21,7 +21,7 @@ final class PeerDeparture {
 
         /** The link is withdrawn: finds out what the peer touches still. */
         void settle() {
-            Membarrier.globalExpedited();
+            Membarrier.ownProcess();
             hazardThen = qp.peer().hazard();
             since = System.nanoTime();
             settled = true;

@@ -123,7 +123,7 @@ final class PoolCompletions {
     /** Nothing is found any more, and nobody looks at the pool's memory when this returns. */
     void close() {
         closed = true;
-        Membarrier.globalExpedited(); // who polls from here on sees the flag, or is seen
+        Membarrier.ownProcess(); // who polls from here on sees the flag, or is seen
         while ((boolean) POLLING.getAcquire(this)) {
             Thread.onSpinWait();
         }

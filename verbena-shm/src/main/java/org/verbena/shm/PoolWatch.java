@@ -88,7 +88,7 @@ final class PoolWatch implements Engine.Waiting {
         pool.setStarving(false); // before the look: who begins to wait now sets it again
         if (wakeStarving()) {
             pool.setStarving(true);
-            Membarrier.globalExpedited(); // the poster looks at that word after it has posted
+            Membarrier.ownProcess(); // the poster looks at that word after it has posted
             wakeStarving();
         }
     }

@@ -194,8 +194,8 @@ final class ReceivePool {
         publish(p);
         boolean sound = (++posts & CHECK) != 0 || isSound();
         unlock();
-        // whoever waits sets the word, then issues a membarrier, then looks for receives again
-        VarHandle.releaseFence();
+        // whoever waits sets the word, passes a full barrier, then looks for receives again
+        VarHandle.fullFence();
         return !sound || RawMemory.getLongOpaque(line + CommonsLayout.STARVING) != 0;
     }
 

@@ -149,7 +149,7 @@ final class RemotePool {
      */
     boolean signal(boolean solicited) {
         // as in SendExecutor.notify
-        VarHandle.releaseFence();
+        VarHandle.fullFence();
         long word = RawMemory.getLongOpaque(armWord);
         if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
             lastNotified = word;

@@ -26,7 +26,7 @@ final class Revocation {
     /** Waits for all to leave regions, see {@link #of}, whose keys have been taken away; answers those who did not. */
     static List<Inside> revoke(Collection<ShmQueuePair> queuePairs, Collection<PoolGuest> guests,
             Collection<Inside> lingering, Set<Integer> regions) {
-        Membarrier.globalExpedited();
+        Membarrier.ownProcess();
         List<Inside> inside = new ArrayList<>();
         for (Inside i : lingering) {
             if (i.isIn(regions)) {

@@ -367,8 +367,8 @@ final class SendExecutor {
 
     /** Tells the peer of what was just committed, if its completion queue wants to be told. */
     private void notify(Remote r, boolean solicited) {
-        // no instruction on x86: the peer arms, issues a membarrier, then looks into the lane
-        VarHandle.releaseFence();
+        // the peer arms, passes a full barrier, then looks into the lane
+        VarHandle.fullFence();
         long word = RawMemory.getLongOpaque(r.armWord);
         if (!ArmWord.isQuiet(word)) {
             react(r, word, solicited);

@@ -176,7 +176,7 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
         ARMED.setVolatile(this, armed | ArmWord.MANY);
         RawMemory.putLongRelease(armAddress, armed);
         // from here on every committer sees the word, or its completion is seen by the look that follows
-        Membarrier.globalExpedited();
+        Membarrier.ownProcess();
         lookAtAll = true;
     }
 
@@ -286,7 +286,7 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
             }
         }
         // from here on every committer sees the word
-        Membarrier.globalExpedited();
+        Membarrier.ownProcess();
         if (after != 0 && wasNotified(before)) {
             raise(after); // somebody had seen the old one, and signals no other
         }
@@ -306,7 +306,7 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
     @Override
     public int nextPoll() {
         INSIDE.setOpaque(this, ++entered);
-        VarHandle.releaseFence(); // as in Hazard: the look at the queue pairs stays behind
+        VarHandle.releaseFence(); // no instruction on x86: the look at the queue pairs stays behind, see awaitPoller
         int answer;
         try {
             PoolSources p = pools;
@@ -507,26 +507,29 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
         if (isClosed() || channel() == null) {
             return Errno.EINVAL;
         }
-        long word;
         counters.add(ShownObjects.cell(SamplePoint.CQ_NOTIFY_REQUESTS), 1);
-        synchronized (this) {
-            word = ArmWord.arm(armed, solicitedOnly);
-            Moderation m = moderation;
-            if (m != null && m.isOn()) {
-                m.armed(completions());
-                word |= ArmWord.MODERATED;
-            }
-            publish(word);
-        }
-        // from here on every committer sees the word, or its completion is seen by the poll that follows
-        Membarrier.globalExpedited();
+        arm(solicitedOnly);
+        // from here on every committer, here and in other processes, sees the word, or its completion is seen by the poll that
+        // follows
+        Membarrier.ownProcess();
         lookAtAll = true; // a mark may follow its completion only now
         return 0;
     }
 
+    /** Writes the next arm word, and passes no barrier. */
+    synchronized void arm(boolean solicitedOnly) {
+        long word = ArmWord.arm(armed, solicitedOnly);
+        Moderation m = moderation;
+        if (m != null && m.isOn()) {
+            m.armed(completions());
+            word |= ArmWord.MODERATED;
+        }
+        publish(word);
+    }
+
     /** For completions of {@code qp} made by this process: signals the channel if armed. */
     void signal(ShmQueuePair qp, boolean solicited) {
-        // as in SendExecutor.notify: the look at the word stays behind the completion
+        // no instruction on x86: the look at the word stays behind the completion, see requestNotify
         VarHandle.releaseFence();
         long word = (long) ARMED.getOpaque(this);
         if (!ArmWord.isQuiet(word)) {
@@ -612,7 +615,7 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
             again = ArmWord.moderate(ArmWord.arm(armed, false));
             publish(again);
         }
-        Membarrier.globalExpedited();
+        Membarrier.ownProcess();
         return again;
     }
 

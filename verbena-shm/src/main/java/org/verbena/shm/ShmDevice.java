@@ -91,7 +91,7 @@ final class ShmDevice extends Device {
             Sys.requireNativeAccess();
             if (!Membarrier.isSupported()) {
                 throw new VerbsException("open shm0", Errno.EOPNOTSUPP,
-                        "the kernel has no membarrier(2) with global expedited barriers: Linux 5.1 or newer is needed");
+                        "the kernel has no membarrier(2) with private expedited barriers: Linux 4.14 or newer is needed");
             }
             Membarrier.register();
             return ShmContext.open(this);

@@ -391,7 +391,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
     private void hideFromPollers() {
         sendCq.remove(this);
         receiveCq.remove(this);
-        Membarrier.globalExpedited(); // who polls from here on sees that it is gone, or is seen
+        Membarrier.ownProcess(); // who polls from here on sees that it is gone, or is seen
         sendCq.awaitPoller();
         receiveCq.awaitPoller();
     }

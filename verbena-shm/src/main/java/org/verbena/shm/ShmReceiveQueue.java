@@ -201,8 +201,8 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
         RawMemory.putLongRelease(postedAddress, Posted.of(posted, shortest));
         long peer = peerEntry;
         if (peer != 0) {
-            // the peer sets its word, then issues a membarrier, then looks for receives again
-            VarHandle.releaseFence();
+            // the peer sets its word, passes a full barrier, then looks for receives again
+            VarHandle.fullFence();
             if (RawMemory.getLongOpaque(peer + AdapterLayout.QP_STARVING) != 0) {
                 qp.peer().wakeStarving();
             }

@@ -59,7 +59,7 @@ final class WindowWork {
 
     /** Waits for the only peer that can be inside a window of type 2; false if it does not leave. */
     private static boolean hasLeft(ShmQueuePair owner, int what, @Nullable WaitBudget budget) {
-        Membarrier.globalExpedited();
+        Membarrier.ownProcess();
         long word = owner.peer().hazard();
         if (Hazard.what(word) != what) {
             return !owner.memories().lingersIn(what);
