@@ -24,7 +24,7 @@ final class Doorbells {
     private volatile @Nullable IOException error;
     /** TCP brings nothing else. */
     private volatile boolean alone;
-    /** What the kernel has told a writer, and tells nobody again. */
+    /** What the kernel has told who wrote or read, and tells nobody again. */
     private @Nullable IOException told;
 
     /** In TCP's phase under the lock of the {@link Inbound}, then under this one's. */
@@ -79,14 +79,14 @@ final class Doorbells {
             try {
                 return SocketEvents.write(tcp, one.clear()) > 0;
             } catch (IOException e) {
-                toldWriter(e);
+                toldProgram(e);
                 return false;
             }
         }
     }
 
-    /** Writing to TCP has failed; says whether with an error of the connection, which the kernel tells nobody again. */
-    boolean toldWriter(IOException e) {
+    /** Writing or reading TCP has failed; says whether with an error of the connection, which the kernel tells nobody again. */
+    boolean toldProgram(IOException e) {
         String what = e.getMessage();
         if (e instanceof ClosedChannelException || PIPE.equals(what)) {
             return false;

@@ -210,9 +210,9 @@ final class Ending {
         return again;
     }
 
-    /** The kernel has told a writer of TCP's phase. */
-    synchronized void toldWriter(IOException error) {
-        told |= tcp.toldWriter(error);
+    /** The kernel has told a writer or a reader of TCP's phase. */
+    synchronized void toldProgram(IOException error) {
+        told |= tcp.toldProgram(error);
     }
 
     /**

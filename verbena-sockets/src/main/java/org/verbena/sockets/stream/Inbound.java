@@ -111,9 +111,18 @@ final class Inbound {
         if (carrier == RING) {
             return readRing(into, back);
         }
-        int n = SocketEvents.read(tcp, into);
-        count(n);
-        return n;
+        return readTcp(into);
+    }
+
+    private int readTcp(ByteBuffer into) throws IOException {
+        try {
+            int n = SocketEvents.read(tcp, into);
+            count(n);
+            return n;
+        } catch (IOException e) {
+            ending.toldProgram(e);
+            throw e;
+        }
     }
 
     /** Whether TCP alone brings what is to be read from here on. */
@@ -123,9 +132,14 @@ final class Inbound {
 
     /** Reads what {@linkplain #isByTcp TCP alone} brings. */
     long readTcp(ByteBuffer[] into, int offset, int length) throws IOException {
-        long n = SocketEvents.read(tcp, into, offset, length);
-        count(n);
-        return n;
+        try {
+            long n = SocketEvents.read(tcp, into, offset, length);
+            count(n);
+            return n;
+        } catch (IOException e) {
+            ending.toldProgram(e);
+            throw e;
+        }
     }
 
     private int readCandidate(ByteBuffer into) throws IOException {
@@ -134,9 +148,7 @@ final class Inbound {
         }
         Link own = link;
         if (own == null) {
-            int n = SocketEvents.read(tcp, into);
-            count(n);
-            return n;
+            return readTcp(into);
         }
         long left = leftOfTcp(own);
         if (left == 0) {

@@ -275,7 +275,7 @@ final class Outbound {
                         sent += n; // never negative
                         return n;
                     } catch (IOException e) {
-                        ending.toldWriter(e);
+                        ending.toldProgram(e);
                         throw e;
                     }
                 }
@@ -310,7 +310,7 @@ final class Outbound {
                         sent += n;
                         return n;
                     } catch (IOException e) {
-                        ending.toldWriter(e);
+                        ending.toldProgram(e);
                         throw e;
                     }
                 }
