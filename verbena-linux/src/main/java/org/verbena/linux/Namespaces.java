@@ -40,6 +40,12 @@ final class Namespaces {
         return pids == ownPids ? PeerIdentity.SAME_USER : PeerIdentity.OTHER_PID_NAMESPACE;
     }
 
+    /** Of this process's user namespace; 0 of the first one, and where that is not known. */
+    static long ownUser() {
+        long own = number("self", "user");
+        return own == INITIAL_USER ? 0 : Math.max(0, own);
+    }
+
     /** The number of a namespace; 0 where the kernel has none of the kind; negative if it does not say. */
     private static long number(String process, String kind) {
         long found = Statx.inode("/proc/" + process + "/ns/" + kind);

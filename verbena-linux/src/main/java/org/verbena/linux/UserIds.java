@@ -38,6 +38,14 @@ public final class UserIds {
         return isOneUser(uid, read == -1 ? DEFAULT_OVERFLOW : read, text(MAP));
     }
 
+    /**
+     * Number of this process's user namespace, which differs from that of every other on this machine at a time; 0 of the
+     * first one, whose ids are the machine's, and where that is not known.
+     */
+    public static long namespace() {
+        return Namespaces.ownUser();
+    }
+
     /** As above, of what the files say; the map is looked at for one id only. */
     static boolean isOneUser(int uid, int overflowId, String map) {
         return uid != overflowId || mapsAll(map);

@@ -21,6 +21,7 @@ import org.verbena.linux.FileIdentity;
 import org.verbena.linux.FileStatus;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.PosixFile;
+import org.verbena.linux.UserIds;
 import org.verbena.verbs.spi.CounterFolder;
 import org.verbena.verbs.spi.CounterLayout;
 
@@ -76,6 +77,10 @@ final class CounterFileReader implements CounterSource {
             FileStatus s = FileStatus.of(fd);
             if (!s.regularFile() || s.uid() != uid) {
                 throw new CounterFormatException(path + " is not a file of user " + Integer.toUnsignedString(uid));
+            }
+            if (!UserIds.isOneUser(uid)) {
+                throw new CounterFormatException(path + " may be anybody's: user " + Integer.toUnsignedString(uid)
+                        + " is everybody whom this user namespace does not map");
             }
             MemorySegment header = arena.allocate(CounterLayout.HEADER, 8);
             if (PosixFile.read(fd, 0, header) < header.byteSize()) {

@@ -17,15 +17,19 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Fd;
 import org.verbena.linux.FileStatus;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.PosixFile;
 import org.verbena.linux.Sys;
+import org.verbena.linux.UserIds;
 
 /**
  * The folder with the counter files of one user's processes, {@code /dev/shm/verbena-<uid>} unless the system property
- * {@value #PROPERTY} names another. Immutable.
+ * {@value #PROPERTY} names another. In a user namespace that is not the machine's first, users have other numbers than on
+ * the machine, and may share its /dev/shm: there the name ends with that of the namespace, {@code -<inode>}. Immutable.
  *
  * @param path the folder
  * @param uid whose it is
@@ -49,19 +53,26 @@ public record CounterFolder(Path path, int uid) {
     public static CounterFolder of(int uid) {
         String other = System.getProperty(PROPERTY, "");
         return new CounterFolder(other.isEmpty()
-                ? PARENT.resolve(PREFIX + Integer.toUnsignedString(uid))
+                ? PARENT.resolve(PREFIX + Integer.toUnsignedString(uid) + suffix())
                 : Path.of(other), uid);
     }
 
-    /** All there are. */
+    private static String suffix() {
+        long namespace = UserIds.namespace();
+        return namespace == 0 ? "" : "-" + namespace;
+    }
+
+    /** All there are, of this user namespace. */
     public static List<CounterFolder> all() throws IOException {
         if (!System.getProperty(PROPERTY, "").isEmpty()) {
             return List.of(own());
         }
         List<CounterFolder> all = new ArrayList<>();
-        try (DirectoryStream<Path> d = Files.newDirectoryStream(PARENT, PREFIX + "*")) {
+        String suffix = suffix();
+        try (DirectoryStream<Path> d = Files.newDirectoryStream(PARENT, PREFIX + "*" + suffix)) {
             for (Path p : d) {
-                String uid = p.getFileName().toString().substring(PREFIX.length());
+                String name = p.getFileName().toString();
+                String uid = name.substring(PREFIX.length(), name.length() - suffix.length());
                 try {
                     all.add(new CounterFolder(p, Integer.parseUnsignedInt(uid)));
                 } catch (NumberFormatException e) {
@@ -93,12 +104,36 @@ public record CounterFolder(Path path, int uid) {
      */
     public void check() throws IOException, LinuxException {
         try (Fd fd = PosixFile.open(path, PosixFile.O_RDONLY | PosixFile.O_NONBLOCK | PosixFile.O_NOFOLLOW, 0)) {
-            FileStatus s = FileStatus.of(fd);
-            if (!s.directory() || s.uid() != uid || (s.permissions() & OTHERS_WRITE) != 0) {
+            String wrong = wrong(FileStatus.of(fd), UserIds.isOneUser(uid));
+            if (wrong != null) {
                 throw new IOException(path + " is not a folder that user " + Integer.toUnsignedString(uid)
-                        + " alone can write to: remove it");
+                        + " alone can write to: " + wrong);
             }
         }
+    }
+
+    /**
+     * What is wrong with a folder, and what to do; null if nothing is.
+     *
+     * @param oneUser whether the id of the user stands for him alone
+     */
+    @Nullable
+    String wrong(FileStatus s, boolean oneUser) {
+        String another = ", or name another folder with -D" + PROPERTY;
+        if (!s.directory()) {
+            return "it is none, remove it" + another;
+        }
+        if (s.uid() != uid) { // /dev/shm is everybody's; a user whom a user namespace maps to another number may have taken the name
+            return "it belongs to " + (UserIds.isOneUser(s.uid())
+                    ? "user " + Integer.toUnsignedString(s.uid())
+                    : "a user whom this user namespace does not map") + "; have him, or root, remove it" + another;
+        }
+        if (!oneUser) {
+            return "the number is that of everybody whom this user namespace does not map, which proves nothing";
+        }
+        return (s.permissions() & OTHERS_WRITE) == 0
+                ? null
+                : "others can write to it, remove it" + another;
     }
 
     /** Removes the folder if nobody has files there and nobody has chosen it. */
