@@ -73,6 +73,7 @@ final class StatSocketText {
                     lines.add("process " + p.pid() + ": listeners from before Verbena, TCP carries what they accept: "
                             + n);
                 }
+                memory(p.pid(), o, lines);
                 if (o.attributes().get("notShown") instanceof Long n && n != 0) {
                     lines.add("process " + p.pid() + ": " + n + " of its sockets are not shown: see counters.sockets");
                 }
@@ -81,13 +82,27 @@ final class StatSocketText {
         return lines;
     }
 
+    /** What rings take, and may; one of a version that does not say so says nothing. */
+    private static void memory(long pid, StatObject o, List<String> lines) {
+        if (o.attributes().get("ringBytes") instanceof Long taken && o.attributes().get(
+                "ringLimit") instanceof Long most
+                && o.attributes().get("memoryLimit") instanceof Long limit) {
+            long refused = o.value(SamplePoint.SOCKETS_RINGS_REFUSED);
+            lines.add("process " + pid + ": rings take " + StatText.total(taken) + " B, large ones up to "
+                    + StatText.total(most) + " B (an eighth of the " + ("control group".equals(o.attributes().get(
+                            "memoryLimitOf")) ? "control group's limit" : "machine's memory") + ", "
+                    + StatText.total(limit) + " B)" + (refused == 0 ? "" : "; " + refused + " refused")
+                    + (Boolean.TRUE.equals(o.attributes().get("memoryShort")) ? "; memory is short" : ""));
+        }
+    }
+
     private static String bytes(StatObject o, int point) {
         return StatText.total(o.value(point)) + " B";
     }
 
     private static String reasons(StatObject o) {
         StringBuilder b = new StringBuilder();
-        for (int p = SamplePoint.SOCKETS_BY_TCP_REMOTE_PEER; p <= SamplePoint.SOCKETS_BY_TCP_FOREIGN_SELECTOR; p++) {
+        for (int p = SamplePoint.SOCKETS_BY_TCP_REMOTE_PEER; p <= SamplePoint.SOCKETS_BY_TCP_OTHER_NAMESPACE; p++) {
             if (o.value(p) != 0) {
                 b.append(", ").append(o.value(p)).append(" by TCP: ").append(StatNames.shortName(o.type(), p)
                         .replace("by_tcp_", ""));

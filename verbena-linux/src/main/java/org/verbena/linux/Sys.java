@@ -121,4 +121,12 @@ public final class Sys {
     public static long availableMemory() {
         return AvailableMemory.ofThisProcess();
     }
+
+    /**
+     * The most that this process and those that it shares its memory with may have: the smallest limit of the control
+     * groups (version 1 or 2) that hold it, or {@code MemTotal} of proc_meminfo(5) if that is less.
+     */
+    public static MemoryLimit memoryLimit() {
+        return AvailableMemory.limitOfThisProcess();
+    }
 }

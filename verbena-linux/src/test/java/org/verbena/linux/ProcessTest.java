@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.BitSet;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.spi.RawProcessVm;
 
@@ -165,36 +164,5 @@ class ProcessTest {
         assertThat(now).isBetween(before, System.nanoTime());
         assertThat(Sys.availableMemory()).isBetween(1L << 20, 1L << 50);
         Sys.requireNativeAccess();
-    }
-
-    @Test
-    void availableMemoryHonoursControlGroups(@TempDir Path dir) throws Exception {
-        Path meminfo = Files.writeString(dir.resolve("meminfo"), "MemTotal: 9 kB\nMemAvailable:   1000000 kB\n");
-        Path none = dir.resolve("none");
-        assertThat(AvailableMemory.read(meminfo, none, dir)).isEqualTo(1_024_000_000);
-        assertThat(AvailableMemory.read(none, none, dir)).isEqualTo(Long.MAX_VALUE);
-        Path inner = Files.createDirectories(dir.resolve("root/a/b"));
-        Files.writeString(inner.resolve("memory.max"), "max\n");
-        Files.writeString(inner.resolve("memory.current"), "5\n");
-        Path outer = dir.resolve("root/a");
-        Files.writeString(outer.resolve("memory.max"), "1000000\n");
-        Files.writeString(outer.resolve("memory.current"), "400000\n");
-        Files.writeString(outer.resolve("memory.stat"), "anon 1\ninactive_file 100000\n");
-        Path two = Files.writeString(dir.resolve("two"), "0::/a/b\n");
-        assertThat(AvailableMemory.read(meminfo, two, dir.resolve("root"))).isEqualTo(700_000);
-        Files.writeString(outer.resolve("memory.stat"), "inactive_file_x 3\ninactive_file 100000"); // no end of line
-        assertThat(AvailableMemory.read(meminfo, two, dir.resolve("root"))).isEqualTo(700_000);
-        Path escaping = Files.writeString(dir.resolve("escaping"), "0::/../../a\nnonsense\n");
-        assertThat(AvailableMemory.read(meminfo, escaping, dir.resolve("root"))).isEqualTo(1_024_000_000);
-        Path old = Files.createDirectories(dir.resolve("root/memory/x"));
-        Files.writeString(old.resolve("memory.limit_in_bytes"), "3000\n");
-        Files.writeString(old.resolve("memory.usage_in_bytes"), "4000\n");
-        Files.writeString(old.resolve("memory.stat"), "inactive_file 7\ntotal_inactive_file 500\n");
-        Path one = Files.writeString(dir.resolve("one"), "5:cpu,memory:/x\n1:name=systemd:/\n");
-        assertThat(AvailableMemory.read(meminfo, one, dir.resolve("root"))).isZero();
-        Files.writeString(old.resolve("memory.stat"), "total_inactive_file 1500\n");
-        assertThat(AvailableMemory.read(meminfo, one, dir.resolve("root"))).isEqualTo(500);
-        Files.delete(old.resolve("memory.stat"));
-        assertThat(AvailableMemory.read(meminfo, one, dir.resolve("root"))).isZero();
     }
 }

@@ -50,5 +50,7 @@ final class SocketMetrics {
                 "Connections that TCP carries to the end, for they are registered with a selector that is not Verbena's");
         d.put(SamplePoint.SOCKETS_BY_TCP_OTHER_NAMESPACE,
                 "Connections that TCP carries to the end, for the other end may be of another user or PID namespace");
+        d.put(SamplePoint.SOCKETS_RINGS_REFUSED,
+                "Larger rings that were not granted, for memory was short or the rings had their part of it");
     }
 }

@@ -282,6 +282,8 @@ public final class SamplePoint {
     public static final int SOCKETS_BY_TCP_FOREIGN_SELECTOR = 0x816;
     /** Connections that TCP carries to the end, for the other end may be of another user or PID namespace. */
     public static final int SOCKETS_BY_TCP_OTHER_NAMESPACE = 0x817;
+    /** Larger rings that were asked for and not granted, for memory was short or the rings had their part of it. */
+    public static final int SOCKETS_RINGS_REFUSED = 0x81f;
 
     // ---- connection
 
@@ -352,7 +354,7 @@ public final class SamplePoint {
     /**
      * A provider's own point of an object type.
      *
-     * @param number 0 to 15 for queue pairs and ports, 0 to 7 for others
+     * @param number 0 to 15 for queue pairs and ports, 0 to 7 for others; there is none for sockets
      * @throws IndexOutOfBoundsException for another number
      */
     public static int ofProvider(int objectType, int number) {
@@ -363,6 +365,9 @@ public final class SamplePoint {
 
     /** How many points of their own providers can have of an object type. */
     private static int ofProvider(int objectType) {
+        if (objectType == ObjectType.SOCKETS) {
+            return 0; // belongs to no provider, and has their cells
+        }
         return objectType == ObjectType.QP || objectType == ObjectType.PORT ? 16 : 8;
     }
 

@@ -30,6 +30,13 @@ final class SocketAttributes {
                     all.put("inactive", parts(~a[SocketLayout.ACTIVE]));
                     all.put("listenersFromBefore", a[SocketLayout.PLAIN_LISTENERS]);
                 }
+                if (a[SocketLayout.MEMORY_LIMIT] != 0) {
+                    all.put("ringBytes", a[SocketLayout.RING_BYTES]);
+                    all.put("ringLimit", a[SocketLayout.RING_LIMIT]);
+                    all.put("memoryLimit", a[SocketLayout.MEMORY_LIMIT] & SocketLayout.MEMORY_SHORT - 1);
+                    all.put("memoryLimitOf", a[SocketLayout.MEMORY_LIMIT] < 0 ? "control group" : "machine");
+                    all.put("memoryShort", (a[SocketLayout.MEMORY_LIMIT] & SocketLayout.MEMORY_SHORT) != 0);
+                }
             }
             case ObjectType.CONNECTION, ObjectType.LISTENER -> socket(all, e.type(), a);
             case ObjectType.REMOTE_MEMORY -> {

@@ -3,8 +3,10 @@ package org.verbena.sockets.stream;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,26 +18,64 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * Registered memory of one session, handed out in pieces of powers of two: control blocks, rings, queues. It grows by
- * regions that double, and what is given back is used again for pieces of the same size. Safe for use by several threads.
+ * regions that double, and what is given back is used again for pieces of the same size. A region of which nothing is in
+ * use for a while is given back; so that there are such, large rings, which may go soon, lie in regions of their own. Safe
+ * for use by several threads.
  */
 final class Arena implements AutoCloseable {
     /** The smallest piece, two cache lines. */
     static final int SMALLEST = 128;
+    /** How long a region stays of which nothing is used. */
+    static final long IDLE_NANOS = 1_000_000_000L;
     private static final long FIRST_REGION = 64 << 10;
-    private static final long LARGEST_REGION = 16 << 20;
+    private static final int SMALL = 0;
+    private static final int LARGE = 1;
+
+    /** Memory that is registered together. */
+    private static final class Region {
+        final MemoryRegion registered;
+        final int pool;
+        /** Bytes at its beginning that were handed out once. */
+        long begun;
+        /** Bytes that are handed out now. */
+        long used;
+        /** System.nanoTime() since when that is 0. */
+        long idleSince;
+
+        Region(MemoryRegion registered, int pool) {
+            this.registered = registered;
+            this.pool = pool;
+        }
+
+        Memory next(int size) {
+            Memory piece = new Memory(registered, registered.address() + begun,
+                    registered.segment().asSlice(begun, size), registered.segment().asSlice(begun, size)
+                            .asByteBuffer());
+            begun += size;
+            return piece;
+        }
+    }
 
     private final ProtectionDomain pd;
     private final long limit;
+    private final RingMemory memory;
+    private final Consumer<Arena> whenIdle;
     private final Map<Integer, ArrayDeque<Memory>> free = new HashMap<>();
-    private final List<MemoryRegion> regions = new ArrayList<>();
-    private @Nullable MemoryRegion current;
-    private long used;
+    private final IdentityHashMap<MemoryRegion, Region> regions = new IdentityHashMap<>();
+    private final @Nullable Region[] current = new @Nullable Region[2];
     private long total;
 
-    /** @param limit bytes that it may have */
-    Arena(ProtectionDomain pd, long limit) {
+    /**
+     * Makes one without memory.
+     *
+     * @param limit bytes that it may have
+     * @param whenIdle told of it when a region is not used any more: somebody has to call {@link #closeIdle} later
+     */
+    Arena(ProtectionDomain pd, long limit, RingMemory memory, Consumer<Arena> whenIdle) {
         this.pd = pd;
         this.limit = limit;
+        this.memory = memory;
+        this.whenIdle = whenIdle;
     }
 
     /**
@@ -44,33 +84,85 @@ final class Arena implements AutoCloseable {
      * @param size a power of two, at least {@link #SMALLEST}
      * @throws VerbsException {@code ENOMEM}, {@code EMFILE}
      */
-    synchronized Memory allocate(int size) throws VerbsException {
+    Memory allocate(int size) throws VerbsException {
+        return allocate(size, size > RingMemory.SMALL_RING ? LARGE : SMALL);
+    }
+
+    /** As {@link #allocate}, for what stays as long as the session: a large region is not to stay for its sake. */
+    Memory allocateForGood(int size) throws VerbsException {
+        return allocate(size, SMALL);
+    }
+
+    private synchronized Memory allocate(int size, int pool) throws VerbsException {
         if (Integer.bitCount(size) != 1 || size < SMALLEST) {
             throw new IllegalArgumentException("not a power of two from " + SMALLEST + " on: " + size);
         }
         ArrayDeque<Memory> same = free.get(size);
-        if (same != null && !same.isEmpty()) {
-            return same.pop();
+        Memory piece = same == null ? null : same.poll();
+        if (piece == null) {
+            Region region = current[pool];
+            if (region == null || region.registered.length() - region.begun < size) {
+                region = grow(size, pool);
+            }
+            piece = region.next(size);
         }
-        MemoryRegion region = current;
-        if (region == null || region.length() - used < size) {
-            region = grow(size);
-        }
-        Memory piece = new Memory(region, region.address() + used, region.segment().asSlice(used, size),
-                region.segment().asSlice(used, size).asByteBuffer());
-        used += size;
+        use(piece);
         return piece;
     }
 
-    /** Whether so much for one connection leaves enough for others: a quarter of the limit is for first rings. */
+    private void use(Memory piece) {
+        Region region = regionOf(piece);
+        region.idleSince = 0;
+        region.used += piece.size();
+    }
+
+    private Region regionOf(Memory piece) {
+        Region region = regions.get(piece.region());
+        if (region == null) {
+            throw new IllegalArgumentException("not a piece of this memory, or it was given back");
+        }
+        return region;
+    }
+
+    /**
+     * Whether a larger ring leaves enough for others, and for the program: of the session's limit a quarter is for first
+     * rings.
+     */
     synchronized boolean hasAmple(int size) {
         ArrayDeque<Memory> same = free.get(size);
-        return same != null && !same.isEmpty() || total + size <= limit - limit / 4;
+        if (same != null && !same.isEmpty()) {
+            return true;
+        }
+        int pool = size > RingMemory.SMALL_RING ? LARGE : SMALL;
+        Region region = current[pool];
+        return total + size <= limit - limit / 4
+                && (region != null && region.registered.length() - region.begun >= size
+                        || memory.allows(size, regionBytes(size)));
+    }
+
+    /** A larger ring was asked for in vain. */
+    void refuse() {
+        memory.refuse();
     }
 
     /** Gives a piece back that no peer writes to any more. */
-    synchronized void free(Memory piece) {
-        free.computeIfAbsent(piece.size(), size -> new ArrayDeque<>()).push(piece);
+    void free(Memory piece) {
+        boolean last;
+        synchronized (this) {
+            Region region = regions.get(piece.region());
+            if (region == null) {
+                return; // the session is closed
+            }
+            free.computeIfAbsent(piece.size(), size -> new ArrayDeque<>()).push(piece);
+            region.used -= piece.size();
+            last = region.used == 0;
+            if (last) {
+                region.idleSince = System.nanoTime() | 1;
+            }
+        }
+        if (last) {
+            whenIdle.accept(this);
+        }
     }
 
     /** Bytes that are registered. */
@@ -78,42 +170,88 @@ final class Arena implements AutoCloseable {
         return total;
     }
 
-    private MemoryRegion grow(int size) throws VerbsException {
-        MemoryRegion before = current;
+    private long regionBytes(int size) {
+        return Math.max(size, Math.min(Math.max(FIRST_REGION, total), memory.largestRegion()));
+    }
+
+    private Region grow(int size, int pool) throws VerbsException {
+        Region before = current[pool];
         if (before != null) { // the rest of it, in the largest pieces that fit
-            long rest = before.length() - used;
+            long rest = before.registered.length() - before.begun;
             for (int piece = Integer.highestOneBit((int) Math.min(rest, 1 << 30)); piece >= SMALLEST; piece >>= 1) {
                 if (rest >= piece) {
-                    free(new Memory(before, before.address() + used, before.segment().asSlice(used, piece),
-                            before.segment().asSlice(used, piece).asByteBuffer()));
-                    used += piece;
+                    free.computeIfAbsent(piece, s -> new ArrayDeque<>()).push(before.next(piece));
                     rest -= piece;
                 }
             }
         }
-        long bytes = Math.max(size, Math.min(Math.max(FIRST_REGION, total), LARGEST_REGION));
+        long bytes = regionBytes(size);
         if (total + bytes > limit) {
             throw new VerbsException("allocate rings", Errno.ENOMEM,
                     "the session has " + total + " bytes of at most " + limit);
         }
-        MemoryRegion region = pd.allocate(bytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE
-                | AccessFlags.REMOTE_READ);
-        regions.add(region);
-        current = region;
-        used = 0;
+        Region region = new Region(pd.allocate(bytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE
+                | AccessFlags.REMOTE_READ), pool);
+        regions.put(region.registered, region);
+        current[pool] = region;
         total += bytes;
+        memory.add(bytes);
         return region;
+    }
+
+    /**
+     * Gives regions back that were not used for a while.
+     *
+     * @return nanoseconds after which there may be more to be given back; {@link Long#MAX_VALUE} if that is not so
+     */
+    long closeIdle(long now) {
+        List<MemoryRegion> old = new ArrayList<>();
+        long next = takeIdle(now, old);
+        for (MemoryRegion region : old) { // without the lock: the peer may take a moment to let it go
+            try {
+                region.close();
+            } catch (VerbsException e) {
+                StreamEngine.debug("memory of rings is given back with their session only: " + e.getMessage());
+            }
+        }
+        return next;
+    }
+
+    private synchronized long takeIdle(long now, List<MemoryRegion> old) {
+        long next = Long.MAX_VALUE;
+        for (Region region : List.copyOf(regions.values())) {
+            if (region.used != 0 || region.idleSince == 0) {
+                continue;
+            }
+            long left = IDLE_NANOS - (now - region.idleSince);
+            if (left > 0) {
+                next = Math.min(next, left);
+                continue;
+            }
+            old.add(region.registered);
+            regions.remove(region.registered);
+            free.values().forEach(pieces -> pieces.removeIf(p -> p.region() == region.registered));
+            if (region.equals(current[region.pool])) {
+                current[region.pool] = null;
+            }
+            total -= region.registered.length();
+            memory.add(-region.registered.length());
+        }
+        return next;
     }
 
     /** Gives all of it back. */
     @Override
     public synchronized void close() throws VerbsException {
         free.clear();
-        current = null;
+        current[SMALL] = null;
+        current[LARGE] = null;
+        memory.add(-total);
         total = 0;
-        for (MemoryRegion region : regions) {
+        List<MemoryRegion> all = regions.values().stream().map(r -> r.registered).toList();
+        regions.clear();
+        for (MemoryRegion region : all) {
             region.close();
         }
-        regions.clear();
     }
 }

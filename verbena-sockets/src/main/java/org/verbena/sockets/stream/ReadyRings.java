@@ -89,7 +89,7 @@ final class ReadyRings {
     }
 
     private Ring create(int queue) throws VerbsException {
-        Memory memory = session.arena().allocate(ENTRIES * 8);
+        Memory memory = session.arena().allocateForGood(ENTRIES * 8);
         memory.segment().fill((byte) 0);
         long at = session.peerHeader() + (long) queue * SLOT;
         synchronized (session) {

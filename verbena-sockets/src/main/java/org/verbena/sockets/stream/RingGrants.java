@@ -8,6 +8,8 @@ import org.verbena.verbs.VerbsException;
 final class RingGrants {
     /** Generation of the newest one. */
     private int granted = 1;
+    /** Generation of the last one that was refused. */
+    private int refused;
 
     /** Grants the next ring, if the peer wants one and there is memory. */
     void grant(Link own, Outbound back) {
@@ -16,8 +18,16 @@ final class RingGrants {
                 || BlockLayout.generation(lane) != (granted & BlockLayout.GENERATION_MASK)) {
             return; // nobody reads it, or it has all that it asked for, or is not even in the last one that it got
         }
-        Memory larger = larger(own);
+        int size = next(own);
+        if (size == 0) {
+            return; // it has the largest one
+        }
+        Memory larger = allocate(own, size);
         if (larger == null) {
+            if (refused <= granted) { // each is counted once
+                refused = granted + 1;
+                own.session.arena().refuse();
+            }
             return; // perhaps another time
         }
         granted++;
@@ -31,14 +41,19 @@ final class RingGrants {
         back.postWord(Session.SPACE, BlockLayout.GRANTED, granted);
     }
 
-    private static @Nullable Memory larger(Link own) {
+    /** Bytes of the next ring; 0 if there is none that is larger. */
+    private static int next(Link own) {
         int before = own.next.newest(own.ring).size();
         long size = Math.min((long) before * Link.RING_GROWTH, Link.maxRing());
-        if (size <= before || !own.session.arena().hasAmple((int) size)) {
+        return size > before ? (int) size : 0;
+    }
+
+    private static @Nullable Memory allocate(Link own, int size) {
+        if (!own.session.arena().hasAmple(size)) {
             return null;
         }
         try {
-            return own.session.arena().allocate((int) size);
+            return own.session.arena().allocate(size);
         } catch (VerbsException e) {
             return null; // it goes on with the ring it has
         }

@@ -145,9 +145,9 @@ final class Session {
                     .maxReceiveWr(receives.count()).maxInlineData(8).build());
             made.push(qp);
             queue = qp.sendQueue();
-            arena = new Arena(pd, memoryLimit);
+            arena = new Arena(pd, memoryLimit, RingMemory.OF_PROCESS, StreamEngine::closeIdleLater);
             made.push(arena);
-            header = arena.allocate(ReadyRings.HEADER_BYTES);
+            header = arena.allocateForGood(ReadyRings.HEADER_BYTES);
             header.segment().fill((byte) 0);
             stage = pd.allocate(STAGE, AccessFlags.LOCAL_WRITE);
             stageBytes = stage.segment().asByteBuffer();

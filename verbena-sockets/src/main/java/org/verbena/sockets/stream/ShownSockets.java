@@ -15,6 +15,7 @@ import java.util.function.IntSupplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.MemoryLimit;
 import org.verbena.sockets.rules.Decision;
 import org.verbena.sockets.rules.Rule;
 import org.verbena.verbs.ObjectType;
@@ -57,7 +58,8 @@ public final class ShownSockets {
 
     private ShownSockets(CounterFile file) {
         int cells = FallbackReason.values().length - 1 + SamplePoint.SOCKETS_GROWTHS - SamplePoint.SOCKETS_OPENED + 1;
-        all = file.take(ObjectType.SOCKETS, 0, NAME, 0, CounterLayout.SMALL_CELLS, (1L << cells) - 1);
+        all = file.take(ObjectType.SOCKETS, 0, NAME, 0, CounterLayout.SMALL_CELLS, (1L << cells) - 1
+                | 1L << (SamplePoint.SOCKETS_RINGS_REFUSED & 0xff));
         rules = new ShownRules(file, all);
         file.onLook(this::look);
     }
@@ -159,7 +161,19 @@ public final class ShownSockets {
             all.setAttribute(SocketLayout.ACTIVE, SocketLayout.AGENT | parts.getAsInt());
             all.setAttribute(SocketLayout.PLAIN_LISTENERS, PlainListeners.count());
         }
+        memory();
         raise(totals);
+    }
+
+    private void memory() {
+        RingMemory rings = RingMemory.OF_PROCESS;
+        MemoryLimit limit = rings.limit();
+        all.setAttribute(SocketLayout.RING_BYTES, rings.taken());
+        all.setAttribute(SocketLayout.RING_LIMIT, rings.most());
+        all.setAttribute(SocketLayout.MEMORY_LIMIT, Math.min(limit.bytes(), SocketLayout.MEMORY_SHORT - 1)
+                | (limit.group().isEmpty() ? 0 : SocketLayout.OF_GROUP)
+                | (rings.isShort() ? SocketLayout.MEMORY_SHORT : 0));
+        raise(all, SamplePoint.SOCKETS_RINGS_REFUSED, rings.refused());
     }
 
     @SuppressWarnings("EnumOrdinal") // the points are in the order of the reasons

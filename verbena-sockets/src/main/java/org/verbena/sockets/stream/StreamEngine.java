@@ -208,6 +208,14 @@ final class StreamEngine {
         }
     }
 
+    /** Memory of rings is not used any more: it is given back, unless it is used again soon. */
+    static void closeIdleLater(Arena arena) {
+        StreamEngine engine = Holder.started();
+        if (engine != null) {
+            engine.submit(() -> engine.closeIdle(arena, Arena.IDLE_NANOS));
+        }
+    }
+
     static void warn(String what) {
         log(System.Logger.Level.WARNING, what, null);
     }
@@ -408,6 +416,15 @@ final class StreamEngine {
         if (stream.isUndecided()) {
             at(System.nanoTime() + pauseNanos, () -> judge(stream, Math.min(2 * pauseNanos, LAST_JUDGEMENT_NANOS)));
         }
+    }
+
+    private void closeIdle(Arena arena, long nanos) {
+        at(System.nanoTime() + nanos, () -> {
+            long left = arena.closeIdle(System.nanoTime());
+            if (left != Long.MAX_VALUE) {
+                closeIdle(arena, left);
+            }
+        });
     }
 
     Timer at(long nanoTime, Runnable task) {

@@ -19,7 +19,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** The {@code verbena} command in a process of its own, started from modules as {@code ./verbena} does. */
-final class CommandProcess implements AutoCloseable {
+public final class CommandProcess implements AutoCloseable {
     private static final int LONGEST_SECONDS = 100;
     private static final String MAIN = "org.verbena.cli.Main";
 
@@ -27,7 +27,7 @@ final class CommandProcess implements AutoCloseable {
     private static final Executor THREADS = task -> Thread.ofPlatform().daemon().start(task);
 
     /** How it ended. */
-    record Result(int code, String out, String err) {}
+    public record Result(int code, String out, String err) {}
 
     private final Process process;
     private final BufferedReader out;
@@ -83,7 +83,7 @@ final class CommandProcess implements AutoCloseable {
         return new CommandProcess(command);
     }
 
-    static Result run(String... arguments) throws IOException {
+    public static Result run(String... arguments) throws IOException {
         try (CommandProcess p = start(arguments)) {
             return p.end();
         }

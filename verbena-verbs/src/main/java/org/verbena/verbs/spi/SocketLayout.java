@@ -24,6 +24,17 @@ public final class SocketLayout {
     public static final List<String> PARTS = List.of("channels", "classic sockets", "classic listeners",
             "asynchronous channels", "transferTo");
 
+    /** Bytes that the sessions of the process have for rings. */
+    public static final int RING_BYTES = 5;
+    /** Bytes from which on no large ring is granted, a part of {@link #MEMORY_LIMIT}. */
+    public static final int RING_LIMIT = 6;
+    /** Bytes that the process may have, with those that it shares the limit with; and two bits, as follows. */
+    public static final int MEMORY_LIMIT = 7;
+    /** A bit: it is the limit of a control group; else it is the machine's memory. */
+    public static final long OF_GROUP = 1L << 63;
+    /** A bit: there is so little memory left that no large ring is granted. */
+    public static final long MEMORY_SHORT = 1L << 62;
+
     // ---- of a connection or a listener
 
     /** The name of one that has no rings to another host; else it is that of the device. */
