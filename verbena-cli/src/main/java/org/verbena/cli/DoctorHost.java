@@ -80,8 +80,8 @@ final class DoctorHost {
             return DoctorFinding.no(evidence, "Linux 5.1 or newer is needed");
         }
         return Membarrier.isSupported()
-                ? DoctorFinding.ok(evidence + "; membarrier: private expedited barriers")
-                : DoctorFinding.no(evidence + "; membarrier(2) has no private expedited barriers",
+                ? DoctorFinding.ok(evidence + "; membarrier: expedited barriers")
+                : DoctorFinding.no(evidence + "; membarrier(2) has no expedited barriers",
                         "use a kernel with CONFIG_MEMBARRIER, or allow the call in the container's seccomp filter");
     }
 

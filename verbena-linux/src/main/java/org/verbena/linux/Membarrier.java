@@ -15,24 +15,27 @@ import org.verbena.linux.spi.SyscallNumber;
  */
 public final class Membarrier {
     static final int CMD_QUERY = 0;
+    static final int CMD_GLOBAL_EXPEDITED = 1 << 1;
+    static final int CMD_REGISTER_GLOBAL_EXPEDITED = 1 << 2;
     static final int CMD_PRIVATE_EXPEDITED = 1 << 3;
     static final int CMD_REGISTER_PRIVATE_EXPEDITED = 1 << 4;
 
     private Membarrier() {}
 
     /**
-     * Whether the kernel has the private expedited barrier (Linux 4.14).
+     * Whether the kernel has both expedited barriers (Linux 4.16).
      *
-     * @return true if {@link #register} and {@link #ownProcess} work
+     * @return true if all other calls work
      */
     public static boolean isSupported() {
-        int needed = CMD_PRIVATE_EXPEDITED | CMD_REGISTER_PRIVATE_EXPEDITED;
+        int needed = CMD_GLOBAL_EXPEDITED | CMD_REGISTER_GLOBAL_EXPEDITED | CMD_PRIVATE_EXPEDITED
+                | CMD_REGISTER_PRIVATE_EXPEDITED;
         long commands = Native.call(SyscallNumber.MEMBARRIER, CMD_QUERY);
         return commands >= 0 && (commands & needed) == needed;
     }
 
     /**
-     * Lets this process issue barriers. Idempotent.
+     * Lets this process issue barriers, and take part in those of others. Idempotent.
      *
      * @throws LinuxException {@code ENOSYS}, {@code EINVAL}: not supported
      */
@@ -40,6 +43,9 @@ public final class Membarrier {
         Args.check(
                 Native.call(SyscallNumber.MEMBARRIER, CMD_REGISTER_PRIVATE_EXPEDITED),
                 "membarrier(REGISTER_PRIVATE_EXPEDITED)");
+        Args.check(
+                Native.call(SyscallNumber.MEMBARRIER, CMD_REGISTER_GLOBAL_EXPEDITED),
+                "membarrier(REGISTER_GLOBAL_EXPEDITED)");
     }
 
     /**
@@ -48,9 +54,25 @@ public final class Membarrier {
      * @throws IllegalStateException if the process has not registered
      */
     public static void ownProcess() {
-        long result = Native.callRepeatable(SyscallNumber.MEMBARRIER, CMD_PRIVATE_EXPEDITED);
+        issue(CMD_PRIVATE_EXPEDITED, "membarrier(PRIVATE_EXPEDITED)");
+    }
+
+    /**
+     * When this returns, running threads of every registered process have passed through a full memory barrier; but not all
+     * of them, see above.
+     *
+     * @throws IllegalStateException if the kernel does not support it ({@link #isSupported})
+     * @deprecated it cannot be relied on: let each process have its own fence
+     */
+    @Deprecated
+    public static void globalExpedited() {
+        issue(CMD_GLOBAL_EXPEDITED, "membarrier(GLOBAL_EXPEDITED)");
+    }
+
+    private static void issue(int command, String call) {
+        long result = Native.callRepeatable(SyscallNumber.MEMBARRIER, command);
         if (result < 0) {
-            throw new IllegalStateException("membarrier(PRIVATE_EXPEDITED): " + Errno.describe((int) -result));
+            throw new IllegalStateException(call + ": " + Errno.describe((int) -result));
         }
     }
 }

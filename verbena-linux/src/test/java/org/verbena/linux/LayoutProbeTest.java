@@ -172,8 +172,8 @@ class LayoutProbeTest {
                 "MAP_ANONYMOUS", "MAP_NORESERVE");
         constantsOf(Eventfd.class, "", "EFD_CLOEXEC", "EFD_NONBLOCK");
         constantsOf(Futex.class, "", "FUTEX_WAIT", "FUTEX_WAKE");
-        constantsOf(Membarrier.class, "MEMBARRIER_", "CMD_QUERY", "CMD_PRIVATE_EXPEDITED",
-                "CMD_REGISTER_PRIVATE_EXPEDITED");
+        constantsOf(Membarrier.class, "MEMBARRIER_", "CMD_QUERY", "CMD_GLOBAL_EXPEDITED",
+                "CMD_REGISTER_GLOBAL_EXPEDITED", "CMD_PRIVATE_EXPEDITED", "CMD_REGISTER_PRIVATE_EXPEDITED");
         constantsOf(UnixSocket.class, "", "AF_UNIX", "SOCK_SEQPACKET", "SOCK_CLOEXEC", "SOCK_NONBLOCK", "SOL_SOCKET",
                 "SO_PEERCRED", "SHUT_RDWR", "F_GETFL", "F_SETFL", "O_NONBLOCK");
         constantsOf(UnixMessage.class, "", "MSG_CTRUNC", "MSG_TRUNC", "MSG_DONTWAIT", "MSG_NOSIGNAL",

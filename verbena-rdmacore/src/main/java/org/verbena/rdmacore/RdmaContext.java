@@ -89,7 +89,7 @@ final class RdmaContext extends Context {
         try {
             if (!Membarrier.isSupported()) {
                 throw new VerbsException(verb, Errno.EOPNOTSUPP,
-                        "the kernel has no membarrier(2) with private expedited barriers: Linux 4.14 or newer is needed");
+                        "the kernel has no membarrier(2) with expedited barriers: Linux 4.16 or newer is needed");
             }
             Membarrier.register();
             RdmaContext c = new RdmaContext(device, verbs);

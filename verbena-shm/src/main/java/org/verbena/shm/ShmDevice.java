@@ -91,7 +91,7 @@ final class ShmDevice extends Device {
             Sys.requireNativeAccess();
             if (!Membarrier.isSupported()) {
                 throw new VerbsException("open shm0", Errno.EOPNOTSUPP,
-                        "the kernel has no membarrier(2) with private expedited barriers: Linux 4.14 or newer is needed");
+                        "the kernel has no membarrier(2) with expedited barriers: Linux 4.16 or newer is needed");
             }
             Membarrier.register();
             return ShmContext.open(this);
