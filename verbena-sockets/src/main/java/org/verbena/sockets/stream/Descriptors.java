@@ -7,16 +7,45 @@ import java.io.File;
 import java.io.FileReader;
 import java.io.IOException;
 
+import org.verbena.linux.Errno;
+import org.verbena.verbs.VerbsException;
+
 /** How many descriptors this process has, and may have. */
 final class Descriptors {
     private static final String LIMIT = "Max open files";
 
+    /** One in so many is the program's, whatever happens. */
+    private static final int PART = 32;
+    private static final int LEAST_RESERVE = 32;
+    private static final int MOST_RESERVE = 1024;
+
     private Descriptors() {}
+
+    /**
+     * Refuses to begin something for which they have to be {@linkplain #areAmple ample}.
+     *
+     * @throws VerbsException {@code EMFILE}
+     */
+    static void requireAmple(String verb) throws VerbsException {
+        if (!areAmple()) {
+            throw new VerbsException(verb, Errno.EMFILE,
+                    "nearly all descriptors are used, and the last ones are the program's;"
+                            + " raise ulimit -n");
+        }
+    }
 
     /** Whether so many can be opened. It takes no more than one itself, which the program may need. */
     static boolean areLeft(int wanted) {
         String[] open = new File("/proc/self/fd").list();
         return open != null && most() - open.length >= wanted;
+    }
+
+    /**
+     * Whether there are enough for a session with one more process, and then some: the last ones are the program's, which
+     * cannot do without.
+     */
+    static boolean areAmple() {
+        return areLeft(Math.clamp(most() / PART, LEAST_RESERVE, MOST_RESERVE));
     }
 
     /** How many there may be; 0 if that cannot be read, most likely for want of one. */

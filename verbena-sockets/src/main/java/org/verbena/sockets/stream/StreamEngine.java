@@ -134,6 +134,11 @@ final class StreamEngine {
     }
 
     private static StreamEngine startNew() throws LinuxException {
+        if (!Descriptors.areAmple()) {
+            throw new LinuxException(
+                    "begin streams: nearly all descriptors are used, and the last ones are the program's",
+                    Errno.EMFILE);
+        }
         Deque<AutoCloseable> made = new ArrayDeque<>();
         try {
             Epoll epoll = Epoll.create();
@@ -322,6 +327,7 @@ final class StreamEngine {
         Sessions open = sessions;
         if (open == null) {
             try {
+                Descriptors.requireAmple("begin sessions");
                 open = new Sessions(this);
                 Sessions made = open;
                 watch(Fd.of(open.events().descriptor()), Epoll.IN, made::takeDeaths);

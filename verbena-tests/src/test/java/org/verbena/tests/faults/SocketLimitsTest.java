@@ -28,6 +28,8 @@ class SocketLimitsTest {
     private static final int FLOOD = 20_000_000;
     /** Connections that there are descriptors for, but not twice as many. */
     private static final int PLAIN = 100;
+    /** Enough for a session. */
+    private static final int LAST = 30;
     private static final String NOTHING_BEFORE = "-DfirstConnection=false";
 
     @TempDir static Path dir;
@@ -189,6 +191,43 @@ class SocketLimitsTest {
             return by.equals("AGREED stream");
         }, () -> "no stream: " + howItEnds(poor));
         assertThat(SocketPrograms.count(SocketPrograms.end(poor, clientsEnd), "connections", "stream")).isPositive();
+    }
+
+    /** The engine, a device and a session would take them all. */
+    @Test
+    void theLastDescriptorsAreTheProgramsAlone() throws Exception {
+        Child rich = start(programs.with(PATIENT + serversEnd));
+        String[] under = {"prlimit", "--nofile=" + DESCRIPTORS};
+        Child poor = start(programs.with(PATIENT + clientsEnd).under(under).option(NOTHING_BEFORE));
+        Child oracle = start(programs.plain().under(under).option(NOTHING_BEFORE));
+        String[] to = rich.await("PORTS").split(" ", -1);
+        ask(rich, "serve");
+        List<Long> left = new ArrayList<>();
+        for (Child c : List.of(oracle, poor)) {
+            c.await("PORTS");
+            long before = filled(c);
+            ask(c, "free " + LAST);
+            assertThat(ask(c, "connect one nio " + to[0]) + ask(c, "connect two classic " + to[1]))
+                    .isEqualTo("CONNECTEDCONNECTED");
+            String by = c == poor ? "AGREED kernel" : "AGREED none";
+            assertThat(ask(c, "agree one") + ask(c, "agree two")).isEqualTo(by + by);
+            left.add(before - filled(c));
+        }
+        assertThat(left.get(1)).as("descriptors that two connections take").isLessThanOrEqualTo(left.get(0));
+        ask(poor, "free 1000");
+        Wait.until(Child.LIMIT, () -> { // what has run out is asked for again after half a second
+            ask(poor, "connect next nio " + to[0]);
+            String by = ask(poor, "agree next");
+            ask(poor, "close next");
+            return by.equals("AGREED stream");
+        }, () -> "no stream: " + howItEnds(poor));
+        JsonNode end = SocketPrograms.end(poor, clientsEnd);
+        assertThat(SocketPrograms.count(end, "fallbacks", "no_descriptors")).isGreaterThanOrEqualTo(2);
+    }
+
+    /** Has a program open files until none is left; how many there are. */
+    private static long filled(Child c) throws Exception {
+        return Long.parseLong(ask(c, "exhaust").replace("EXHAUSTED ", ""));
     }
 
     private String howItEnds(Child c) {
