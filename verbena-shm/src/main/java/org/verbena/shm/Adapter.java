@@ -16,6 +16,7 @@ final class Adapter {
     private final SharedFile file;
     private final long base;
     private final Extents heap = new Extents(AdapterLayout.HEAP, AdapterLayout.SIZE);
+    private boolean closed;
     private final Slots keys = new Slots(AdapterLayout.MAX_KEYS);
     private final Slots armWords = new Slots(AdapterLayout.MAX_CQ);
 
@@ -123,7 +124,15 @@ final class Adapter {
         return base + offset;
     }
 
-    void close() {
+    /** Tells the peers that the process is about to end in order. */
+    synchronized void depart() {
+        if (!closed) {
+            RawMemory.putLongRelease(base + AdapterLayout.HEADER_DEPARTS, 1);
+        }
+    }
+
+    synchronized void close() {
+        closed = true;
         file.close();
     }
 }

@@ -5,7 +5,7 @@ package org.verbena.shm;
  * completion queues. The owner writes, peers map it read-only. Little-endian; offsets in bytes.
  *
  * <pre>
- * 0         header: magic, version, size, process id, instance
+ * 0         header: magic, version, size, process id, instance, and 1 once its process is about to end in order
  * 1 Mi      queue pair directory: {@value #MAX_QP} entries of 256 bytes, by the number's low 12 bits
  * 2 Mi      arm words: one line of 64 bytes for each completion queue
  * 3 Mi      pool directory: {@value CommonsLayout#MAX_POOLS} entries of 128 bytes, by the number's low 13 bits
@@ -76,6 +76,7 @@ final class AdapterLayout {
     static final long HEADER_SIZE = 16;
     static final long HEADER_PID = 24;
     static final long HEADER_INSTANCE = 32;
+    static final long HEADER_DEPARTS = 40;
 
     static final long QP_DIRECTORY = 1L << 20;
     static final int QP_STRIDE_SHIFT = 8;

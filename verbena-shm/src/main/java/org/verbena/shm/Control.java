@@ -405,7 +405,7 @@ final class Control {
                 return;
             }
             if (n <= 0) {
-                context.sessionEnded(s, n == 0 || n == -Errno.ECONNRESET
+                context.peerGone(s, n == 0 || n == -Errno.ECONNRESET
                         ? s.peerName() + " has ended or closed the device"
                         : "the control socket failed: " + Errno.describe(-n));
                 return;

@@ -220,7 +220,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
 
     @Override
     public void peerDied(Session s, String reason) {
-        enterError(() -> session == s, reason, AsyncEventType.QP_FATAL);
+        enterError(() -> session == s, reason, s.hasDeparted() ? -1 : AsyncEventType.QP_FATAL);
     }
 
     /** None: memory is reached through the shared receive queues. */

@@ -48,6 +48,7 @@ final class Session {
     private final MemorySegment scratch = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
     private final DatagramRings rings;
     private volatile boolean dead;
+    private volatile boolean departed;
 
     private record Outgoing(ControlMessage.Writer message, @Nullable Fd fd) {}
 
@@ -135,6 +136,18 @@ final class Session {
 
     boolean isDead() {
         return dead;
+    }
+
+    /** The peer is gone: finds out whether it has said that it would end in order. Before {@link #end}. */
+    void lookWhetherDeparted() {
+        synchronized (outbox) {
+            departed |= !dead && RawMemory.getLongAcquire(peerBase() + AdapterLayout.HEADER_DEPARTS) == 1;
+        }
+    }
+
+    /** Whether the peer has ended in order, and its queue pairs with it. */
+    boolean hasDeparted() {
+        return departed;
     }
 
     /** True for a context's session with itself. */
@@ -252,7 +265,7 @@ final class Session {
             }
         }
         if (error != 0) {
-            context.engine().submit(() -> context.sessionEnded(this, "the control socket failed: " + Errno.describe(
+            context.engine().submit(() -> context.peerGone(this, "the control socket failed: " + Errno.describe(
                     error)));
         }
     }

@@ -39,13 +39,14 @@ import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.CounterFile;
+import org.verbena.verbs.spi.Departure;
 import org.verbena.verbs.spi.Engine;
 import org.verbena.verbs.spi.PlainThreadDomain;
 import org.verbena.verbs.spi.ShownObjects;
 import org.verbena.verbs.spi.Slots;
 
 /** An open {@code shm0}: the adapter, its engine thread, and the tables of what was made from it. */
-final class ShmContext extends Context {
+final class ShmContext extends Context implements Departure {
     /** GIDs of contexts are link-local addresses whose lower half is the instance. */
     static final long GID_PREFIX = 0xfe80L << 48;
     private static final DeviceAttributes ATTRIBUTES = ShmDevice.attributes();
@@ -142,6 +143,11 @@ final class ShmContext extends Context {
 
     long instance() {
         return instance;
+    }
+
+    @Override
+    public void announce() {
+        adapter.depart();
     }
 
     Adapter adapter() {
@@ -437,16 +443,22 @@ final class ShmContext extends Context {
         return control.session(verb, peerInstance, SESSION_TIMEOUT);
     }
 
-    /** A peer is gone; on the engine's thread. */
+    /** The control socket tells that a peer is gone, be it that it said so before; on the engine's thread. */
+    void peerGone(Session s, String reason) {
+        s.lookWhetherDeparted();
+        sessionEnded(s, reason);
+    }
+
+    /** A peer is gone, or is given up; on the engine's thread. */
     void sessionEnded(Session s, String reason) {
         for (RegionCounts r : regionCounts) {
             r.end(s); // before anybody hears of it, who may then want to know
         }
         control.forget(s);
         multicast.end(s);
-        boolean lost = s.isInUse(); // a peer that ends its connections first goes in order
+        boolean lost = s.isInUse() && !s.hasDeparted(); // a peer that ends its connections first goes in order
         boolean first = s.end(reason);
-        lost |= connectionManager.sessionEnded(s, reason);
+        lost |= connectionManager.sessionEnded(s, reason) && !s.hasDeparted();
         if (first && lost && !isClosed()) {
             count(SamplePoint.DEVICE_PEERS_LOST);
         }

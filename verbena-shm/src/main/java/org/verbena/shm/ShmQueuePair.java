@@ -343,7 +343,8 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         if (type() == QueuePairType.UC) {
             return; // nobody notices
         }
-        toError(() -> session == s, reason, AsyncEventType.QP_FATAL, true);
+        boolean died = !s.hasDeparted();
+        toError(() -> session == s, reason, died ? AsyncEventType.QP_FATAL : -1, died);
         lookAfter();
     }
 

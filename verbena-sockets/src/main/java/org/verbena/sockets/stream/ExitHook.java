@@ -1,10 +1,19 @@
 package org.verbena.sockets.stream;
 
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import org.verbena.verbs.Context;
+import org.verbena.verbs.spi.Departure;
+
 /**
  * What is due when this process ends with connections open. The kernel ends them in order, but for those whose TCP socket has
- * something unread, which it resets: and that may be a doorbell, of which the program knows nothing.
+ * something unread, which it resets: and that may be a doorbell, of which the program knows nothing. And the other processes
+ * are told that it is no failure that the sessions end.
  */
 final class ExitHook {
+    private static final List<Departure> DEPARTING = new CopyOnWriteArrayList<>();
+
     static {
         try {
             Runtime.getRuntime().addShutdownHook(new Thread(ExitHook::run, "verbena-exit"));
@@ -18,7 +27,15 @@ final class ExitHook {
     /** Idempotent. */
     static void install() {}
 
+    /** Has the peers of a context told when this process ends in order. */
+    static void announce(Context context) {
+        if (context instanceof Departure one) {
+            DEPARTING.add(one);
+        }
+    }
+
     private static void run() {
+        DEPARTING.forEach(Departure::announce);
         for (Stream stream : StreamCounters.open()) {
             if (stream instanceof RingStream rings) {
                 rings.in().exit();

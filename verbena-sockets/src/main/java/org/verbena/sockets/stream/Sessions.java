@@ -80,6 +80,7 @@ final class Sessions {
             listener = context.connectionManager().listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             made.push(listener);
             Thread.ofPlatform().daemon().name("verbena-stream-accept").start(this::acceptAll);
+            ExitHook.announce(context);
         } catch (Throwable t) { // an error too: that of a thread that cannot be had
             made.forEach(StreamEngine::closeQuietly);
             throw t;
@@ -244,6 +245,7 @@ final class Sessions {
     }
 
     private Session newSession(long peer) throws VerbsException {
+        Descriptors.requireAmple("begin a session with another process");
         return new Session(context, peer, events, () -> engine.submit(() -> {}), Long.getLong("verbena.stream.memory",
                 1L << 30));
     }

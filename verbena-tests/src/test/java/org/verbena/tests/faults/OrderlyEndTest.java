@@ -1,0 +1,84 @@
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.verbena.tests.BesideOthers;
+import org.verbena.tests.flight.Recorded;
+import org.verbena.verbs.ObjectType;
+import org.verbena.verbs.RemoteObject;
+import org.verbena.verbs.RemoteProcess;
+import org.verbena.verbs.SamplePoint;
+
+/**
+ * An unchanged program that ends with its connections open is no error of the one at their other end: not in its counters,
+ * which metrics and {@code verbena stat} show, nor for the Flight Recorder. One that is killed is.
+ */
+@BesideOthers
+class OrderlyEndTest {
+    private static final List<String> KINDS = List.of("channel", "classic");
+    private static final Map<String, Integer> ERRORS = Map.of("peers lost", SamplePoint.DEVICE_PEERS_LOST,
+            "asynchronous events", SamplePoint.DEVICE_ASYNC_EVENTS, "queue pairs", SamplePoint.DEVICE_QP_ERRORS);
+
+    @TempDir Path dir;
+
+    @ParameterizedTest
+    @CsvSource({"exit, 0", "return, 0", "kill, 1"})
+    void isNoError(String how, long errors) throws Exception {
+        SocketPrograms programs = new SocketPrograms(dir, EndPeer.class);
+        String rings = "quiet,stream.patience=60000";
+        Path file = dir.resolve("recording.jfr");
+        try (Child server = programs.with(rings).option("-XX:StartFlightRecording:filename=" + file, "-Xlog:disable")
+                .start(); Child leaver = programs.with(rings).start()) {
+            String[] ports = server.await("PORTS").split(" ", -1);
+            leaver.await("PORTS");
+            for (int i = 0; i < KINDS.size(); i++) {
+                leaver.tell("connect " + KINDS.get(i) + " " + ports[i]).await("CONNECTED");
+                server.tell("accept " + KINDS.get(i)).await("ACCEPTED");
+            }
+            for (Child end : List.of(server, leaver)) {
+                assertThat(end.tell("decide").await("DECIDED")).isEqualTo("stream stream");
+            }
+            server.tell("pong");
+            leaver.tell("ping").await("PINGED");
+            server.await("PONGED");
+            try (RemoteProcess seen = RemoteProcess.open(server.pid())) {
+                assertThat(queuePairs(seen)).isPositive();
+                if (how.equals("kill")) {
+                    leaver.kill();
+                } else {
+                    leaver.tell(how);
+                }
+                for (int i = 0; i < KINDS.size(); i++) {
+                    assertThat(server.tell("see " + i + " read").await("SEEN")).startsWith("reads -1");
+                }
+                server.tell("forget").await("FORGOTTEN");
+                Wait.until(Child.LIMIT, () -> queuePairs(seen) == 0, () -> "the session with the other process stays");
+                Map<String, Long> counted = new TreeMap<>();
+                for (RemoteObject o : seen.objects(0)) {
+                    if (o.type() == ObjectType.DEVICE) {
+                        ERRORS.forEach((name, point) -> counted.merge(name, o.value(point), Long::sum));
+                    }
+                }
+                assertThat(counted).containsOnlyKeys(ERRORS.keySet()).allSatisfy((_, n) -> assertThat(n).isEqualTo(
+                        errors));
+            }
+            server.tell("exit");
+            server.awaitExit();
+        }
+        assertThat(Recorded.of(file)).isNotEmpty().filteredOn(e -> e.getEventType().getName().equals(
+                "org.verbena.Error")).hasSize((int) errors);
+    }
+
+    private static long queuePairs(RemoteProcess process) throws Exception {
+        return process.objects(0).stream().filter(o -> o.type() == ObjectType.QP).count();
+    }
+}
