@@ -51,10 +51,19 @@ public final class Membarrier {
     /**
      * When this returns, every running thread of this process has passed through a full memory barrier, the caller too.
      *
-     * @throws IllegalStateException if the process has not registered
+     * @throws IllegalStateException if the kernel does not support it ({@link #isSupported})
      */
     public static void ownProcess() {
-        issue(CMD_PRIVATE_EXPEDITED, "membarrier(PRIVATE_EXPEDITED)");
+        int error = issue(CMD_PRIVATE_EXPEDITED);
+        if (error == Errno.EPERM) { // nobody has registered
+            try {
+                register();
+            } catch (LinuxException e) {
+                throw new IllegalStateException(e);
+            }
+            error = issue(CMD_PRIVATE_EXPEDITED);
+        }
+        check(error, "membarrier(PRIVATE_EXPEDITED)");
     }
 
     /**
@@ -66,13 +75,16 @@ public final class Membarrier {
      */
     @Deprecated
     public static void globalExpedited() {
-        issue(CMD_GLOBAL_EXPEDITED, "membarrier(GLOBAL_EXPEDITED)");
+        check(issue(CMD_GLOBAL_EXPEDITED), "membarrier(GLOBAL_EXPEDITED)");
     }
 
-    private static void issue(int command, String call) {
-        long result = Native.callRepeatable(SyscallNumber.MEMBARRIER, command);
-        if (result < 0) {
-            throw new IllegalStateException(call + ": " + Errno.describe((int) -result));
+    private static int issue(int command) {
+        return (int) -Native.callRepeatable(SyscallNumber.MEMBARRIER, command);
+    }
+
+    private static void check(int error, String call) {
+        if (error != 0) {
+            throw new IllegalStateException(call + ": " + Errno.describe(error));
         }
     }
 }

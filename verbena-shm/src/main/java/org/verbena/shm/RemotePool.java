@@ -91,6 +91,7 @@ final class RemotePool {
             session.bells().ring(0);
         }
         if (c != Claim.NONE) {
+            VarHandle.fullFence(); // the owner sets the limit, passes a full barrier, then looks for claims
             long limit = RawMemory.getLongOpaque(entry + AdapterLayout.POOL_LIMIT);
             if (claims.left() < (int) limit && limit != limitRung) {
                 limitRung = limit;
