@@ -22,8 +22,11 @@ import org.verbena.linux.Prctl;
 /** The system calls of one thread of a {@link Child} while something is done, counted by strace. */
 final class SystemCalls {
     private static final Duration ATTACHED = Duration.ofSeconds(60);
-    /** What a thread of a JVM may do for the JVM: stop for it, and come back from it. */
-    private static final List<String> JVM = List.of("futex", "rt_sigreturn", "sched_yield");
+    /**
+     * What a thread of a JVM may do for the JVM: stop for it, and come back from it; and have malloc's memory of the thread grow
+     * and shrink, when its code is thrown away.
+     */
+    private static final List<String> JVM = List.of("futex", "rt_sigreturn", "sched_yield", "mprotect", "madvise");
     private static final int MOST_FOR_JVM = 200;
 
     private final Map<String, Long> byName;
