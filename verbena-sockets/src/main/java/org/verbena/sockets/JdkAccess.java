@@ -31,7 +31,7 @@ final class JdkAccess {
                     "Verbena's channels stand on the JDK's, which this JVM does not show: start it with "
                             + missing.stream().map(p -> "--add-exports java.base/" + p + "=" + name).collect(
                                     Collectors.joining(" "))
-                            + ", or with the agent or 'verbena run', which do that");
+                            + ", or with the agent or 'verbena run', which do that for classes of the system class loader");
         }
         checked = true;
     }

@@ -37,6 +37,7 @@ final class Ending {
 
     private final Doorbells tcp;
     private final Outbound out;
+    private final Runnable changed;
     private volatile int decided;
     private volatile long since;
     /** What had been written when the end of TCP was seen: what comes later reaches nobody, and changes nothing. */
@@ -50,9 +51,15 @@ final class Ending {
     /** Something was written after the end: the kernel takes that, and no more. */
     private boolean writtenSince;
 
-    Ending(Doorbells tcp, Outbound out) {
+    /**
+     * For one connection.
+     *
+     * @param changed told when a look, of whichever thread, has found the end of TCP
+     */
+    Ending(Doorbells tcp, Outbound out, Runnable changed) {
         this.tcp = tcp;
         this.out = out;
+        this.changed = changed;
     }
 
     /** How it stands. As long as there is no end this takes a few loads. */
@@ -77,6 +84,9 @@ final class Ending {
             // the peer may have noticed first that the kernel has destroyed this end
             if (tcp.areAlone()) {
                 tcp.drainToEnd();
+                if (tcp.isOver()) {
+                    changed.run(); // TCP says nothing more to who sleeps
+                }
             } else if (!isLate()) {
                 return UNDECIDED; // as long as the engine has not taken what TCP has brought
             }

@@ -90,9 +90,9 @@ final class Outbound {
     private long bytesByRing;
     private long stalls;
 
-    Outbound(SocketChannel tcp, Doorbells doorbells) {
+    Outbound(SocketChannel tcp, Doorbells doorbells, Runnable changed) {
         this.tcp = tcp;
-        this.ending = new Ending(doorbells, this);
+        this.ending = new Ending(doorbells, this, changed);
     }
 
     /** How the connection ends, for both directions. */

@@ -40,7 +40,7 @@ final class RingStream extends Stream {
         super(role);
         this.tcp = tcp;
         bells = new Doorbells(tcp);
-        out = new Outbound(tcp, bells);
+        out = new Outbound(tcp, bells, this::changed);
         in = new Inbound(tcp, this::changed, bells, out.ending());
     }
 

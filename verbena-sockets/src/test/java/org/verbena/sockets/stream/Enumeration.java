@@ -136,6 +136,7 @@ final class Enumeration {
             case KILL -> model.kill(end, false);
             case KILL_WITH_UNREAD -> model.kill(end, true);
         }
+        model.look();
     }
 
     private int possible(SwitchModel model) {

@@ -29,7 +29,7 @@ final class ModelState {
             Outbound.class, List.of("tcp", "waited", "ringKey", "ringAddress", "blockKey", "blockAddress", "peerIndex",
                     "view",
                     "armSequence", "seenDataArm", "bytesByRing", "stalls"),
-            Ending.class, List.of("tcp", "out", "since"),
+            Ending.class, List.of("tcp", "out", "changed", "since"),
             Doorbells.class, List.of("tcp", "lock", "bytes", "taken"),
             Link.class, List.of("session", "index", "blockMemory", "block"),
             FakeTcp.class, List.of("peer", "whileReading"),

@@ -41,6 +41,7 @@ final class SwitchModel {
         boolean killed;
         boolean sawEnd;
         boolean sawError;
+        private boolean told;
         boolean sleepsForData;
         boolean sleepsForSpace;
         boolean released;
@@ -49,6 +50,18 @@ final class SwitchModel {
             this.tcp = tcp;
             this.session = session;
             stream = new RingStream(tcp, Stream.Role.CLIENT);
+            stream.listen(() -> told = true);
+        }
+
+        private void look() {
+            boolean looks = told && !isGone() && stream.kernelOps(READ) == 0; // else the kernel wakes it, too
+            told = false;
+            if (!looks) {
+                return;
+            }
+            int ready = stream.readyOps(READ | WRITE);
+            sleepsForData &= (ready & READ) == 0;
+            sleepsForSpace &= (ready & WRITE) == 0;
         }
 
         boolean isGone() {
@@ -167,6 +180,12 @@ final class SwitchModel {
             // who waits for TCP's window waits for the peer's reader, which rings do not change
             end.sleepsForSpace |= (wanted & WRITE) != 0 && end.stream.isOutputByRing();
         }
+    }
+
+    /** After each step: who was told of a change looks whether it has to sleep on. */
+    void look() {
+        a.look();
+        b.look();
     }
 
     /** What the kernel says to a sleeper. */
@@ -312,10 +331,12 @@ final class SwitchModel {
             if (end.isGone()) {
                 continue;
             }
-            if (end.sleepsForData && end.stream.readyOps(READ) != 0 && !kernelWakes(end, READ)) {
+            boolean woken = kernelWakes(end, READ); // before the looks, which may take what wakes it
+            boolean wokenForSpace = kernelWakes(end, WRITE);
+            if (end.sleepsForData && end.stream.readyOps(READ) != 0 && !woken) {
                 fail("sleeps while there are data: " + end + "; the other: " + end.other);
             }
-            if (end.sleepsForSpace && end.stream.readyOps(WRITE) != 0 && !kernelWakes(end, WRITE)) {
+            if (end.sleepsForSpace && end.stream.readyOps(WRITE) != 0 && !wokenForSpace) {
                 fail("sleeps while there is space: " + end + "; the other: " + end.other);
             }
         }

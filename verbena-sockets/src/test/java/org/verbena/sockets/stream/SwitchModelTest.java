@@ -106,6 +106,7 @@ class SwitchModelTest {
             boolean willAgree = random.nextInt(10) > 0;
             for (int i = 0; i < steps; i++) {
                 step(random.nextBoolean() ? a : b, willAgree);
+                model.look();
                 model.checkSleepers();
             }
             model.settle();
