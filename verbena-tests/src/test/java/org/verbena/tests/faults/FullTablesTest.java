@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -33,6 +34,12 @@ class FullTablesTest {
     private Map<String, Integer> descriptors;
     private Node node;
     private DeviceAttributes device;
+
+    /** What the process keeps from its first context on. */
+    @BeforeAll
+    static void openFirst() throws Exception {
+        Node.open().close();
+    }
 
     @BeforeEach
     void open() throws Exception {
