@@ -7,7 +7,7 @@ import org.verbena.linux.spi.SyscallNumber;
  * A memory barrier on every running thread of this process: membarrier(2), its private expedited kind. Where one side of a
  * protocol runs often and the other seldom, the seldom side pays for both.
  *
- * <p>The kind that reaches several processes, global expedited, does not keep its word on Linux 5.10 and newer (seen on 6.18):
+ * <p>The kind that reaches several processes, global expedited, does not keep its word (seen on Linux 6.18):
  * when a thread ends, its processor is noted as running no process that takes part, and the switch to another thread of the
  * same process leaves it so. So what concerns other processes has a fence on both sides.
  *
