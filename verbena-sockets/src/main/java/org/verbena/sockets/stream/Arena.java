@@ -64,12 +64,15 @@ final class Arena implements AutoCloseable {
     private final IdentityHashMap<MemoryRegion, Region> regions = new IdentityHashMap<>();
     private final @Nullable Region[] current = new @Nullable Region[2];
     private long total;
+    /** {@link #closeIdle} will be called: a region that goes in and out of use has it called once, not each time. */
+    private boolean lookDue;
 
     /**
      * Makes one without memory.
      *
      * @param limit bytes that it may have
-     * @param whenIdle told of it when a region is not used any more: somebody has to call {@link #closeIdle} later
+     * @param whenIdle told when a region is not used any more: {@link #closeIdle} is to be called later, and again as long as
+     *     it says so; it is not told once more before
      */
     Arena(ProtectionDomain pd, long limit, RingMemory memory, Consumer<Arena> whenIdle) {
         this.pd = pd;
@@ -140,14 +143,14 @@ final class Arena implements AutoCloseable {
                         || memory.allows(size, regionBytes(size)));
     }
 
-    /** A larger ring was asked for in vain. */
+    /** Counts a larger ring that was not granted. */
     void refuse() {
         memory.refuse();
     }
 
     /** Gives a piece back that no peer writes to any more. */
     void free(Memory piece) {
-        boolean last;
+        boolean tell = false;
         synchronized (this) {
             Region region = regions.get(piece.region());
             if (region == null) {
@@ -155,12 +158,13 @@ final class Arena implements AutoCloseable {
             }
             free.computeIfAbsent(piece.size(), size -> new ArrayDeque<>()).push(piece);
             region.used -= piece.size();
-            last = region.used == 0;
-            if (last) {
+            if (region.used == 0) {
                 region.idleSince = System.nanoTime() | 1;
+                tell = !lookDue;
+                lookDue = true;
             }
         }
-        if (last) {
+        if (tell) {
             whenIdle.accept(this);
         }
     }
@@ -237,6 +241,7 @@ final class Arena implements AutoCloseable {
             total -= region.registered.length();
             memory.add(-region.registered.length());
         }
+        lookDue = next != Long.MAX_VALUE;
         return next;
     }
 

@@ -106,6 +106,24 @@ class RingMemoryTest {
         assertThat(memory.largestRegion()).isEqualTo(16 * MIB);
     }
 
+    /** As with connections that come and go: nothing piles up that looks later. */
+    @Test
+    void memoryThatGoesInAndOutOfUseIsLookedAtOnce() throws Exception {
+        Arena arena = new Arena(pd, SESSION, memory, a -> idle.incrementAndGet());
+        for (int i = 0; i < 100; i++) {
+            arena.free(arena.allocate(MIB));
+        }
+        assertThat(idle).hasValue(1);
+        assertThat(arena.closeIdle(System.nanoTime())).as("it was used just now").isBetween(1L, Arena.IDLE_NANOS);
+        arena.free(arena.allocate(MIB));
+        assertThat(idle).as("a look is due still").hasValue(1);
+        assertThat(arena.closeIdle(System.nanoTime() + Arena.IDLE_NANOS)).isEqualTo(Long.MAX_VALUE);
+        assertThat(arena.total()).isZero();
+        arena.free(arena.allocate(MIB));
+        assertThat(idle).hasValue(2);
+        arena.close();
+    }
+
     @Test
     void whatIsNotUsedIsGivenBackAfterAWhile() throws Exception {
         Arena arena = new Arena(pd, SESSION, memory, a -> idle.incrementAndGet());
