@@ -14,10 +14,13 @@ import org.verbena.verbs.VerbsException;
 final class Descriptors {
     private static final String LIMIT = "Max open files";
 
-    /** One in so many is the program's, whatever happens. */
+    /** Of the limit one part in so many is kept for the program. */
     private static final int PART = 32;
     private static final int LEAST_RESERVE = 32;
     private static final int MOST_RESERVE = 1024;
+
+    /** Why nothing is begun unless they {@linkplain #areAmple are ample}. */
+    static final String SCARCE = "nearly all descriptors are used, and the last ones are the program's; raise ulimit -n";
 
     private Descriptors() {}
 
@@ -28,16 +31,18 @@ final class Descriptors {
      */
     static void requireAmple(String verb) throws VerbsException {
         if (!areAmple()) {
-            throw new VerbsException(verb, Errno.EMFILE,
-                    "nearly all descriptors are used, and the last ones are the program's;"
-                            + " raise ulimit -n");
+            throw new VerbsException(verb, Errno.EMFILE, SCARCE);
         }
     }
 
     /** Whether so many can be opened. It takes no more than one itself, which the program may need. */
     static boolean areLeft(int wanted) {
+        return areLeft(most(), wanted);
+    }
+
+    private static boolean areLeft(long most, int wanted) {
         String[] open = new File("/proc/self/fd").list();
-        return open != null && most() - open.length >= wanted;
+        return open != null && most - open.length >= wanted;
     }
 
     /**
@@ -45,7 +50,8 @@ final class Descriptors {
      * cannot do without.
      */
     static boolean areAmple() {
-        return areLeft(Math.clamp(most() / PART, LEAST_RESERVE, MOST_RESERVE));
+        long most = most();
+        return areLeft(most, Math.clamp(most / PART, LEAST_RESERVE, MOST_RESERVE));
     }
 
     /** How many there may be; 0 if that cannot be read, most likely for want of one. */

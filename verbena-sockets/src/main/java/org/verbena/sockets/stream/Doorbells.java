@@ -12,9 +12,6 @@ import org.jspecify.annotations.Nullable;
 final class Doorbells {
     private static final int MOST = 64;
 
-    private static final String RESET_BY_PEER = "Connection reset by peer";
-    private static final String PIPE = "Broken pipe";
-
     private final SocketChannel tcp;
     private final Object lock = new Object();
     private @Nullable ByteBuffer bytes;
@@ -24,7 +21,7 @@ final class Doorbells {
     private volatile @Nullable IOException error;
     /** TCP brings nothing else. */
     private volatile boolean alone;
-    /** What the kernel has told who wrote or read, and tells nobody again. */
+    /** The error that the kernel has told a writer or a reader, and tells nobody again. */
     private @Nullable IOException told;
 
     /** In TCP's phase under the lock of the {@link Inbound}, then under this one's. */
@@ -88,12 +85,12 @@ final class Doorbells {
     /** Writing or reading TCP has failed; says whether with an error of the connection, which the kernel tells nobody again. */
     boolean toldProgram(IOException e) {
         String what = e.getMessage();
-        if (e instanceof ClosedChannelException || PIPE.equals(what)) {
+        if (e instanceof ClosedChannelException || Ending.PIPE_TEXT.equals(what)) {
             return false;
         }
         synchronized (lock) {
             if (told == null) {
-                told = RESET_BY_PEER.equals(what) ? new SocketException(Ending.RESET_TEXT) : e;
+                told = Ending.RESET_BY_PEER_TEXT.equals(what) ? new SocketException(Ending.RESET_TEXT) : e;
             }
         }
         return true;

@@ -33,7 +33,8 @@ final class Ending {
     /** How long session and peer may take to explain an end of TCP; longer than a live engine needs. Then TCP is believed. */
     private static final long TCP_PATIENCE_NANOS = 5_000_000_000L;
     static final String RESET_TEXT = "Connection reset";
-    private static final String PIPE_TEXT = "Broken pipe";
+    static final String RESET_BY_PEER_TEXT = "Connection reset by peer";
+    static final String PIPE_TEXT = "Broken pipe";
 
     private final Doorbells tcp;
     private final Outbound out;
@@ -248,7 +249,7 @@ final class Ending {
             return false;
         }
         if (how == BROKEN_OFF) {
-            throw new IOException("Connection reset by peer");
+            throw new IOException(RESET_BY_PEER_TEXT);
         }
         // after the peer's end a reset says that nobody reads
         boolean pipe = told || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 && how == RESET
@@ -257,7 +258,7 @@ final class Ending {
         IOException error = tcp.error();
         throw new IOException(pipe
                 ? PIPE_TEXT
-                : how == FAILED && error != null ? error.getMessage() : "Connection reset by peer");
+                : how == FAILED && error != null ? error.getMessage() : RESET_BY_PEER_TEXT);
     }
 
     /** Whether what is written vanishes, as the first bytes after the peer's end do. */

@@ -464,7 +464,7 @@ final class Outbound {
 
     private boolean isWritable() throws IOException {
         if (ended) {
-            throw new IOException("Broken pipe");
+            throw new IOException(Ending.PIPE_TEXT);
         }
         return ending.write(link());
     }

@@ -135,9 +135,7 @@ final class StreamEngine {
 
     private static StreamEngine startNew() throws LinuxException {
         if (!Descriptors.areAmple()) {
-            throw new LinuxException(
-                    "begin streams: nearly all descriptors are used, and the last ones are the program's",
-                    Errno.EMFILE);
+            throw new LinuxException("begin streams: " + Descriptors.SCARCE, Errno.EMFILE);
         }
         Deque<AutoCloseable> made = new ArrayDeque<>();
         try {

@@ -184,12 +184,7 @@ class SocketLimitsTest {
         assertThat(ask(poor, "connect first nio " + to[0])).isEqualTo("CONNECTED");
         ask(poor, "talk first " + MUCH);
         ask(poor, "free 1000");
-        Wait.until(Child.LIMIT, () -> { // what has run out is asked for again after half a second
-            ask(poor, "connect next nio " + to[0]);
-            String by = ask(poor, "agree next");
-            ask(poor, "close next");
-            return by.equals("AGREED stream");
-        }, () -> "no stream: " + howItEnds(poor));
+        awaitStream(poor, to[0]);
         assertThat(SocketPrograms.count(SocketPrograms.end(poor, clientsEnd), "connections", "stream")).isPositive();
     }
 
@@ -215,14 +210,19 @@ class SocketLimitsTest {
         }
         assertThat(left.get(1)).as("descriptors that two connections take").isLessThanOrEqualTo(left.get(0));
         ask(poor, "free 1000");
-        Wait.until(Child.LIMIT, () -> { // what has run out is asked for again after half a second
-            ask(poor, "connect next nio " + to[0]);
-            String by = ask(poor, "agree next");
-            ask(poor, "close next");
-            return by.equals("AGREED stream");
-        }, () -> "no stream: " + howItEnds(poor));
+        awaitStream(poor, to[0]);
         JsonNode end = SocketPrograms.end(poor, clientsEnd);
         assertThat(SocketPrograms.count(end, "fallbacks", "no_descriptors")).isGreaterThanOrEqualTo(2);
+    }
+
+    /** What has run out is asked for again after half a second. */
+    private void awaitStream(Child c, String port) throws Exception {
+        Wait.until(Child.LIMIT, () -> {
+            ask(c, "connect next nio " + port);
+            String by = ask(c, "agree next");
+            ask(c, "close next");
+            return by.equals("AGREED stream");
+        }, () -> "no stream: " + howItEnds(c));
     }
 
     /** Has a program open files until none is left; how many there are. */
