@@ -194,7 +194,7 @@ final class ReceivePool {
         publish(p);
         boolean sound = (++posts & CHECK) != 0 || isSound();
         unlock();
-        // whoever waits sets the word, passes a full barrier, then looks for receives again
+        // a sender that waits sets the word, passes a full barrier, then looks for receives again
         VarHandle.fullFence();
         return !sound || RawMemory.getLongOpaque(line + CommonsLayout.STARVING) != 0;
     }

@@ -46,24 +46,24 @@ public final class NioChannels {
         return channel instanceof StreamSocketChannel s ? s.streamOrNull() : null;
     }
 
-    /** Reads for who is not in the Flight Recorder's events: the JDK has none of asynchronous channels. */
+    /** Reads without an event of the Flight Recorder, as the JDK does for asynchronous channels. */
     public static int readUnrecorded(SocketChannel channel, ByteBuffer into) throws IOException {
         return channel instanceof StreamSocketChannel s ? s.input().readUnrecorded(into) : channel.read(into);
     }
 
-    /** As the other. */
+    /** Reads into several buffers without an event of the Flight Recorder. */
     public static long readUnrecorded(SocketChannel channel, ByteBuffer[] into) throws IOException {
         return channel instanceof StreamSocketChannel s
                 ? s.input().readUnrecorded(into, 0, into.length)
                 : channel.read(into);
     }
 
-    /** Writes for who is not in the Flight Recorder's events. */
+    /** Writes without an event of the Flight Recorder. */
     public static int writeUnrecorded(SocketChannel channel, ByteBuffer from) throws IOException {
         return channel instanceof StreamSocketChannel s ? s.output().writeUnrecorded(from) : channel.write(from);
     }
 
-    /** As the other. */
+    /** Writes several buffers without an event of the Flight Recorder. */
     public static long writeUnrecorded(SocketChannel channel, ByteBuffer[] from) throws IOException {
         return channel instanceof StreamSocketChannel s
                 ? s.output().writeUnrecorded(from, 0, from.length)

@@ -13,7 +13,7 @@ import org.verbena.linux.Sys;
 /**
  * How much memory the rings of this process may have: what peers write and the program does not read lies in them, and the
  * control group has to have room for the program. An end has its rings in memory that it has allocated itself, so its own
- * group pays for them. The files of the group are read at intervals, by who asks for a larger ring. Thread-safe.
+ * group pays for them. The files of the group are read at intervals, when a larger ring is asked for. Thread-safe.
  */
 final class RingMemory {
     /** Rings up to this size are granted also when there is little memory. */
@@ -70,7 +70,7 @@ final class RingMemory {
         return bytes <= left / PART && (small || left >= most && all + bytes <= most);
     }
 
-    /** A larger ring was asked for in vain. */
+    /** Counts a larger ring that was not granted. */
     void refuse() {
         refused.increment();
     }

@@ -182,7 +182,7 @@ final class SwitchModel {
         }
     }
 
-    /** After each step: who was told of a change looks whether it has to sleep on. */
+    /** After each step: an end that was told of a change looks whether it has to sleep on. */
     void look() {
         a.look();
         b.look();

@@ -19,7 +19,7 @@ final class SlowPeer {
     private static final int PIECE = 64 << 10;
     private static final int PAGE = 4096;
     private static final int MIB = 1 << 20;
-    /** So long nobody has taken anything from who has written as much as goes. */
+    /** How long nothing must have been taken from a writer until it counts as stuck. */
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final List<SocketChannel> channels = new ArrayList<>();
