@@ -127,6 +127,7 @@ final class Memories {
     Region register(int pd, int access, Backing backing) throws VerbsException {
         Allocation a = backing.allocation();
         if (a != null) {
+            context.control().sessions().forEach(Session::awaitRoom);
             use(a, pd);
         }
         revocations.readLock().lock();

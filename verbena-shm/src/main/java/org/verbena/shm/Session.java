@@ -2,7 +2,6 @@ package org.verbena.shm;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -24,8 +23,6 @@ import org.verbena.verbs.VerbsException;
  */
 final class Session {
     private static final int[] NO_FDS = {};
-    /** A peer that lets so many messages lie does not take them any more. */
-    private static final int MAX_OUTBOX = 4096;
 
     private final ShmContext context;
     private final long peerInstance;
@@ -43,14 +40,12 @@ final class Session {
 
     private final List<Connected> queuePairs = new CopyOnWriteArrayList<>();
     private final OwnLanes ownLanes;
-    private final ArrayDeque<Outgoing> outbox = new ArrayDeque<>();
+    private final Outbox outbox = new Outbox(new ControlWire(), System::nanoTime);
     /** Where messages are put for the kernel; used under the outbox's lock. */
     private final MemorySegment scratch = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
     private final DatagramRings rings;
     private volatile boolean dead;
     private volatile boolean departed;
-
-    private record Outgoing(ControlMessage.Writer message, @Nullable Fd fd) {}
 
     /** The peer's memory files, mapped here; we write to its commons only. */
     record PeerFiles(Mapping adapter, Mapping arena, Mapping commons) {}
@@ -244,61 +239,51 @@ final class Session {
             context.engine().submit(() -> context.control().receiveOwn(this, message));
             return;
         }
-        int error;
-        synchronized (outbox) {
-            if (dead) {
-                return;
-            }
-            if (outbox.size() >= MAX_OUTBOX) {
-                context.engine().submit(() -> context.sessionEnded(this, peerName() + " does not take its messages"));
-                return;
-            }
-            if (!outbox.isEmpty()) {
-                outbox.add(new Outgoing(message, fd));
-                return;
-            }
-            error = transmit(message, fd);
-            if (error == Errno.EAGAIN) {
-                outbox.add(new Outgoing(message, fd));
-                watch(Epoll.IN | Epoll.OUT);
-                return;
-            }
-        }
-        if (error != 0) {
+        int error = outbox.send(message, fd);
+        if (error == Errno.ETIMEDOUT) {
+            giveUp();
+        } else if (error != 0) {
             context.engine().submit(() -> context.peerGone(this, "the control socket failed: " + Errno.describe(
                     error)));
         }
     }
 
+    private void giveUp() {
+        context.engine().submit(() -> context.sessionEnded(this, peerName() + " does not take its messages"));
+    }
+
     /** The socket has room again; engine's thread only. */
     void flushOutbox() {
-        synchronized (outbox) {
-            while (!outbox.isEmpty()) {
-                Outgoing o = outbox.peek();
-                if (transmit(o.message, o.fd) == Errno.EAGAIN) {
-                    return;
-                }
-                outbox.remove();
+        outbox.flush();
+    }
+
+    /** Waits while the peer has many messages to take, see {@link Outbox}; not under a lock. */
+    void awaitRoom() {
+        if (!context.engine().isCurrentThread() && !outbox.awaitRoom()) {
+            giveUp();
+        }
+    }
+
+    private final class ControlWire implements Outbox.Wire {
+        @Override
+        public int transmit(ControlMessage.Writer message, @Nullable Fd fd) {
+            try {
+                long length = message.copyTo(scratch);
+                return socket().send(scratch, 0, length, fd == null ? NO_FDS : new int[] {fd.value()});
+            } catch (IllegalStateException e) {
+                // the memory or channel was closed meanwhile, or the session has ended: nobody needs the message
+                return 0;
             }
-            watch(Epoll.IN);
         }
-    }
 
-    private void watch(int events) {
-        try {
-            context.engine().rewatch(socket().fd(), events);
-        } catch (LinuxException | IllegalStateException e) {
-            context.engine().submit(() -> context.sessionEnded(this, "the control socket failed: " + e.getMessage()));
-        }
-    }
-
-    private int transmit(ControlMessage.Writer message, @Nullable Fd fd) {
-        try {
-            long length = message.copyTo(scratch);
-            return socket().send(scratch, 0, length, fd == null ? NO_FDS : new int[] {fd.value()});
-        } catch (IllegalStateException e) {
-            // the memory or channel was closed meanwhile, or the session has ended: nobody needs the message
-            return 0;
+        @Override
+        public void watchForRoom(boolean on) {
+            try {
+                context.engine().rewatch(socket().fd(), on ? Epoll.IN | Epoll.OUT : Epoll.IN);
+            } catch (LinuxException | IllegalStateException e) {
+                context.engine().submit(() -> context.sessionEnded(Session.this, "the control socket failed: " + e
+                        .getMessage()));
+            }
         }
     }
 
@@ -350,7 +335,7 @@ final class Session {
                 return false;
             }
             dead = true;
-            outbox.clear();
+            outbox.end();
         }
         for (Connected qp : queuePairs) {
             qp.peerDied(this, reason);

@@ -440,7 +440,9 @@ final class ShmContext extends Context implements Departure {
     }
 
     Session session(String verb, long peerInstance) throws VerbsException {
-        return control.session(verb, peerInstance, SESSION_TIMEOUT);
+        Session s = control.session(verb, peerInstance, SESSION_TIMEOUT);
+        s.awaitRoom();
+        return s;
     }
 
     /** The control socket tells that a peer is gone, be it that it said so before; on the engine's thread. */

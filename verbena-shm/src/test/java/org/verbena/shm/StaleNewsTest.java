@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -247,6 +248,39 @@ class StaleNewsTest {
             over.set(true);
             poller.join();
         }
+    }
+
+    /** However many messages it has not taken. */
+    @Test
+    @Timeout(60)
+    void aPeerThatHasNoProcessorForAWhileLosesNoConnection() throws Exception {
+        connect(a, b);
+        assertTraffic(a, b);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        b.context.engine().submit(() -> {
+            try {
+                goesOn.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        Thread program = Thread.ofPlatform().start(() -> {
+            for (int i = 0; i < 2 * Outbox.MANY; i++) {
+                try {
+                    a.pd.allocate(4096, AccessFlags.LOCAL_WRITE).close(); // of both the peer is told
+                } catch (VerbsException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        });
+        while (program.getState() != Thread.State.TIMED_WAITING) {
+            assertThat(program.isAlive()).isTrue();
+            Thread.onSpinWait();
+        }
+        goesOn.countDown();
+        program.join();
+        assertTraffic(a, b);
+        assertTraffic(b, a);
     }
 
     /** What is found out of a peer after the queue pair left it is not taken for what the next one does. */

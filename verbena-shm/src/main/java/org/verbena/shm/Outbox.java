@@ -1,0 +1,119 @@
+package org.verbena.shm;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
+
+/**
+ * Messages that the control socket of a session has had no room for, in order. Any thread sends, the engine's sends later.
+ *
+ * <p>A peer whose engine has no processor for a while must lose nothing by that, however fast this process goes on: who makes
+ * messages and may wait does so while many lie here, and the peer is given up only when it has taken none for some seconds.
+ */
+final class Outbox {
+    /** With so many messages who may wait does. */
+    static final int MANY = 4096;
+    /** A peer that takes nothing for so long, while many messages wait, is given up. */
+    static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final Wire wire;
+    private final LongSupplier clock;
+    private final ArrayDeque<Outgoing> messages = new ArrayDeque<>();
+    /** When the peer last took a message; while some wait. */
+    private long taken;
+    private boolean ended;
+
+    /** The control socket; called under the outbox's lock. */
+    interface Wire {
+        /** Sends a message: 0, or an errno. */
+        int transmit(ControlMessage.Writer message, @Nullable Fd fd);
+
+        /** Has {@link #flush} called when there is room, or no more. */
+        void watchForRoom(boolean on);
+    }
+
+    private record Outgoing(ControlMessage.Writer message, @Nullable Fd fd) {}
+
+    Outbox(Wire wire, LongSupplier clock) {
+        this.wire = wire;
+        this.clock = clock;
+    }
+
+    /**
+     * Sends a message, or keeps it until there is room; never waits.
+     *
+     * @return 0, {@code ETIMEDOUT} if the peer is to be given up, or why the message cannot be sent
+     */
+    synchronized int send(ControlMessage.Writer message, @Nullable Fd fd) {
+        if (ended) {
+            return 0;
+        }
+        if (messages.isEmpty()) {
+            int error = wire.transmit(message, fd);
+            if (error != Errno.EAGAIN) {
+                return error;
+            }
+            taken = clock.getAsLong();
+            wire.watchForRoom(true);
+        } else if (isStuck()) {
+            return Errno.ETIMEDOUT;
+        }
+        messages.add(new Outgoing(message, fd));
+        return 0;
+    }
+
+    private boolean isStuck() {
+        return messages.size() >= MANY && clock.getAsLong() - taken > PATIENCE_NANOS;
+    }
+
+    /** The socket has room again. */
+    synchronized void flush() {
+        int before = messages.size();
+        while (!messages.isEmpty()) {
+            Outgoing o = messages.element();
+            if (wire.transmit(o.message, o.fd) == Errno.EAGAIN) {
+                break;
+            }
+            messages.remove();
+        }
+        if (messages.size() < before) {
+            taken = clock.getAsLong();
+            notifyAll();
+        }
+        if (messages.isEmpty()) {
+            wire.watchForRoom(false);
+        }
+    }
+
+    /**
+     * Waits while many messages lie here: for calls that make some, before they take a lock, and not for the engine's thread.
+     *
+     * @return false if the peer is to be given up
+     */
+    synchronized boolean awaitRoom() {
+        while (messages.size() >= MANY) {
+            if (isStuck()) {
+                return false;
+            }
+            try {
+                wait(TimeUnit.NANOSECONDS.toMillis(PATIENCE_NANOS) / 10);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt(); // not now, then: the call goes on, as it did before there was a wait
+                return true;
+            }
+        }
+        return true;
+    }
+
+    /** Forgets all; what is sent from now on is nobody's. */
+    synchronized void end() {
+        ended = true;
+        messages.clear();
+        notifyAll();
+    }
+}
