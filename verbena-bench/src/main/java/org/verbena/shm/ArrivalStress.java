@@ -170,4 +170,37 @@ public class ArrivalStress {
             giveBack();
         }
     }
+
+    /**
+     * A sender that is inside when the link is withdrawn, and a receiver that waits no more: what the sender takes for received
+     * is found by the receiver's last look.
+     */
+    @JCStressTest
+    @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "sent and received")
+    @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "neither")
+    @Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "received, and the sender does not know")
+    @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "sent and lost")
+    @State
+    public static class GivenUp extends Connection {
+        /** The sender. */
+        @Actor
+        public void sender() {
+            pair.send(1, SendFlags.SIGNALED, 0, 8);
+        }
+
+        /** The receiver, as if the sender had not left in time. */
+        @Actor
+        public void receiver(II_Result r) {
+            pair.receiver.own().setLink(0);
+            pair.receiver.own().giveUp();
+            r.r2 = look();
+        }
+
+        /** Whether the send has succeeded. */
+        @Arbiter
+        public void end(II_Result r) {
+            r.r1 = pair.a.sendCq.startPoll() == 0 && pair.a.sendCq.status() == 0 ? 1 : 0;
+            giveBack();
+        }
+    }
 }

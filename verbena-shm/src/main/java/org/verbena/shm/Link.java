@@ -11,6 +11,13 @@ final class Link {
     /** The bits that an initiator expects to be unchanged; access may change in between. */
     static final long IDENTITY = ~0xff00L;
 
+    /**
+     * In place of a link that was withdrawn: nobody waits any more for who is inside. The owner stores it, passes a full
+     * barrier, then looks into the lane for the last time; who commits passes one too, then looks for this. So one of them
+     * sees the other: what completes with success is received.
+     */
+    static final long GIVEN_UP = 2;
+
     private static final int CONNECTION_SHIFT = 16;
     private static final int FLUSH = AccessFlags.FLUSH_GLOBAL | AccessFlags.FLUSH_PERSISTENT;
     /** The rights to flush lie where those that only a region has would be. */

@@ -58,6 +58,12 @@ final class OwnEntry {
         RawMemory.putLongRelease(address + AdapterLayout.QP_LINK, link);
     }
 
+    /** After the link was withdrawn: what is committed from now on may be found by nobody, see {@link Link#GIVEN_UP}. */
+    void giveUp() {
+        RawMemory.compareAndSetLong(address + AdapterLayout.QP_LINK, 0, Link.GIVEN_UP); // or it is, or there is another link
+        VarHandle.fullFence();
+    }
+
     /** A connection to a peer begins; until the link is set nobody is to look. */
     void setPeer(long instance, int number) {
         VarHandle.releaseFence(); // who sees this sees that the last link was withdrawn

@@ -4,13 +4,15 @@ import org.verbena.linux.Membarrier;
 
 /**
  * Whether the peer has left a queue pair whose link was withdrawn. A peer that was in the middle of a transfer then may
- * still write; until it has left, or had time enough, nothing of the queue pair is used for something else.
+ * still write; until it has left, or is given up, nothing of the queue pair is used for something else.
+ *
+ * <p>Time alone decides nothing: a peer that is given up, see {@link Link#GIVEN_UP}, finds that when it goes on, and does not
+ * take for received what it commits then.
  */
 final class PeerDeparture {
     private final ShmQueuePair qp;
     /** Of the link that was withdrawn last. */
-    private volatile Look latest = new Look();
-    private volatile boolean left;
+    private volatile Look latest = new Look(false);
 
     /** What the peer touched when a link was withdrawn. A later one has another: what is learned late of this one is not taken for that. */
     final class Look {
@@ -18,6 +20,11 @@ final class PeerDeparture {
         private long since;
         /** False from the moment that the link is about to be withdrawn until it is known what the peer touched then. */
         private volatile boolean settled;
+        private volatile boolean left;
+
+        private Look(boolean left) {
+            this.left = left;
+        }
 
         /** The link is withdrawn: finds out what the peer touches still. */
         void settle() {
@@ -41,13 +48,27 @@ final class PeerDeparture {
         }
 
         private boolean isOver() {
-            return settled && (hasLeft() || System.nanoTime() - since > Revocation.PATIENCE_NANOS);
+            if (!settled) {
+                return false;
+            }
+            if (!hasLeft()) {
+                if (System.nanoTime() - since <= Revocation.PATIENCE_NANOS) {
+                    return false;
+                }
+                qp.own().giveUp();
+            }
+            return true;
         }
 
         private boolean hasLeft() {
             if (!left) {
                 long h = qp.peer().hazard();
-                left = h == 0 || h != hazardThen;
+                if (h == 0 || h != hazardThen) {
+                    if (qp.peer().isDead()) {
+                        qp.own().giveUp(); // it may be its session alone that has ended
+                    }
+                    left = true;
+                }
             }
             return left;
         }
@@ -59,21 +80,17 @@ final class PeerDeparture {
 
     /** A new connection begins. */
     void nobodyLeft() {
-        left = false;
+        latest = new Look(false);
     }
 
     /** The link is about to be withdrawn. */
     Look begins() {
-        Look l = new Look();
+        Look l = new Look(latest.left);
         latest = l;
         return l;
     }
 
-    void peerDied() {
-        left = true;
-    }
-
-    /** True if the peer has left, or had time enough to. */
+    /** True if the peer has left, or had time enough to and is given up. */
     boolean isOver() {
         return latest.isOver();
     }

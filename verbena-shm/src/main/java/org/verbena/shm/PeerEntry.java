@@ -49,6 +49,12 @@ final class PeerEntry {
         }
     }
 
+    /** The session with the peer has ended. */
+    boolean isDead() {
+        Session s = qp.session();
+        return s != null && s.isDead();
+    }
+
     /** What the peer touches now; 0 if it is dead or not connected. */
     long hazard() {
         Session s = qp.session();

@@ -30,6 +30,9 @@ final class SendExecutor {
     /** The owner of the shared receive queue that is named has not answered yet. */
     static final int WAIT_FOR_OWNER = -4;
 
+    /** The peer had given this end up before it could see what was committed. */
+    private static final int GIVEN_UP = -5;
+
     private final ShmQueuePair qp;
     private final SendCompletions completions;
     private final KeyTable keys;
@@ -199,7 +202,10 @@ final class SendExecutor {
         lane().putInline(sent++, from.address + offset, (int) length, 0, WcOpcode.RECV, solicited
                 ? LaneLayout.IS_SOLICITED
                 : 0);
-        notify(r, solicited);
+        if (!notify(r, solicited)) {
+            Hazard.leave(hazard);
+            return false;
+        }
         expectAnswer(length);
         counts.sent(length);
         if (sent >= credit) {
@@ -267,7 +273,9 @@ final class SendExecutor {
             return WcStatus.LOC_PROT_ERR;
         }
         lane().putInline(sent++, payload, (int) total, immediate, WcOpcode.RECV, flags);
-        notify(r, (flags & LaneLayout.IS_SOLICITED) != 0);
+        if (!notify(r, (flags & LaneLayout.IS_SOLICITED) != 0)) {
+            return GIVEN_UP;
+        }
         expectAnswer(total);
         return WcStatus.SUCCESS;
     }
@@ -297,7 +305,9 @@ final class SendExecutor {
             return status;
         }
         lane().put(sent++, total, immediate, WcOpcode.RECV, peerStatus, flags);
-        notify(r, status != WcStatus.SUCCESS || (flags & LaneLayout.IS_SOLICITED) != 0);
+        if (!notify(r, status != WcStatus.SUCCESS || (flags & LaneLayout.IS_SOLICITED) != 0)) {
+            return status == WcStatus.SUCCESS ? GIVEN_UP : status;
+        }
         expectAnswer(0);
         return status;
     }
@@ -321,7 +331,9 @@ final class SendExecutor {
             boolean solicited = status != WcStatus.SUCCESS || w.isSolicited();
             if (lanes != null) {
                 sent++;
-                notify(r, solicited);
+                if (!notify(r, solicited) && status == WcStatus.SUCCESS) {
+                    return GIVEN_UP;
+                }
             } else {
                 if (p.pool().signal(solicited)) {
                     counts.wokePeer();
@@ -365,14 +377,19 @@ final class SendExecutor {
         }
     }
 
-    /** Tells the peer of what was just committed, if its completion queue wants to be told. */
-    private void notify(Remote r, boolean solicited) {
-        // the peer arms, passes a full barrier, then looks into the lane
+    /**
+     * Tells the peer of what was just committed, if its completion queue wants to be told.
+     *
+     * @return false if the peer may not have seen it, and will not
+     */
+    private boolean notify(Remote r, boolean solicited) {
+        // the peer arms, or gives up, passes a full barrier, then looks into the lane
         VarHandle.fullFence();
         long word = RawMemory.getLongOpaque(r.armWord);
         if (!ArmWord.isQuiet(word)) {
             react(r, word, solicited);
         }
+        return RawMemory.getLongOpaque(r.entry + AdapterLayout.QP_LINK) != Link.GIVEN_UP;
     }
 
     private void react(Remote r, long word, boolean solicited) {
@@ -397,7 +414,9 @@ final class SendExecutor {
         boolean solicited = w.isSolicited();
         lane().put(sent++, w.total, w.immediate, WcOpcode.RECV_RDMA_WITH_IMM, WcStatus.SUCCESS,
                 LaneLayout.HAS_IMMEDIATE | (solicited ? LaneLayout.IS_SOLICITED : 0));
-        notify(r, solicited);
+        if (!notify(r, solicited)) {
+            return GIVEN_UP;
+        }
         expectAnswer(0);
         return WcStatus.SUCCESS;
     }
@@ -490,7 +509,7 @@ final class SendExecutor {
                     "the owner of SRQ 0x" + Integer.toHexString(w.sharedReceiveQueue)
                             + " does not answer: is it stopped?", 0);
         }
-        return notReady(w, number, true);
+        return notReady(w, number, status != GIVEN_UP);
     }
 
     private boolean notReady(WorkRequest w, long number, boolean memory) {

@@ -334,7 +334,6 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
             if (session != s) {
                 return; // it is connected elsewhere by now
             }
-            departure.peerDied();
             if (type() != QueuePairType.UC) {
                 unanswered.set(sendQueue.isPending());
             }
@@ -437,6 +436,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         sendQueue.close();
         Session s = session;
         if (!left && s != null) {
+            own.giveUp();
             context.memories().linger(Revocation.Inside.peerOf(this, s));
         }
         hideFromPollers();

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEventType;
@@ -281,6 +282,33 @@ class StaleNewsTest {
         program.join();
         assertTraffic(a, b);
         assertTraffic(b, a);
+    }
+
+    /** A session may end while the peer's process lives, and is inside: what it commits when it goes on is no success there. */
+    @Test
+    void ofASenderWhoseSessionEndedWhileItWasInside() throws Exception {
+        connect(a, b);
+        assertThat(b.qp.receiveQueue().post(1, b.memory, 0, 64)).isZero();
+        Hazard.enter(a.qp.own().address + AdapterLayout.QP_HAZARD, 1, Hazard.RECEIVES);
+        b.session(a).end("it does not take its messages");
+        assertThat(status(b.received)).isEqualTo("WR_FLUSH_ERR");
+        assertThat(RawMemory.getLong(b.qp.own().address + AdapterLayout.QP_LINK)).isEqualTo(Link.GIVEN_UP);
+        Hazard.leave(a.qp.own().address + AdapterLayout.QP_HAZARD);
+    }
+
+    /** A peer that is stopped inside is given up after some time, and can see that. */
+    @Test
+    void ofASenderThatIsStoppedInside() throws Exception {
+        connect(a, b);
+        assertThat(b.qp.receiveQueue().post(1, b.memory, 0, 64)).isZero();
+        Hazard.enter(a.qp.own().address + AdapterLayout.QP_HAZARD, 1, Hazard.RECEIVES);
+        b.to(QueuePairState.ERR);
+        assertThat(RawMemory.getLong(b.qp.own().address + AdapterLayout.QP_LINK)).isZero();
+        assertThat(status(b.received)).isEqualTo("WR_FLUSH_ERR");
+        assertThat(RawMemory.getLong(b.qp.own().address + AdapterLayout.QP_LINK)).isEqualTo(Link.GIVEN_UP);
+        Hazard.leave(a.qp.own().address + AdapterLayout.QP_HAZARD);
+        connect(a, b);
+        assertTraffic(a, b);
     }
 
     /** What is found out of a peer after the queue pair left it is not taken for what the next one does. */

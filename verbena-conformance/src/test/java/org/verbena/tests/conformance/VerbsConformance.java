@@ -429,6 +429,13 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
+    class StoppedSender extends StoppedSenderConformance {
+        StoppedSender() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
     class PeerDeath extends PeerDeathConformance {
         PeerDeath() {
             super(VerbsConformance.this.fixture());
