@@ -26,6 +26,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 import org.verbena.linux.Sys;
+import org.verbena.linux.UserIds;
 
 /** {@code verbena attach}: brings the agent into a JVM that runs. */
 @Command(name = "attach", description = {"Brings Verbena's sockets into a Java program that runs: its new sockets.",
@@ -100,9 +101,9 @@ final class AttachCommand implements Callable<Integer> {
         }
         int uid = Sys.uid();
         int owner = ((Number) Files.getAttribute(proc, "unix:uid")).intValue();
-        if (owner != uid && uid != 0) {
-            throw new IOException("process " + pid + " is of user " + Integer.toUnsignedString(owner)
-                    + ", not of this one (" + Integer.toUnsignedString(uid) + "): attach as that user");
+        String wrong = refusal(pid, uid, owner, UserIds.isOneUser(owner));
+        if (wrong != null) {
+            throw new IOException(wrong);
         }
         boolean java;
         try {
@@ -114,6 +115,25 @@ final class AttachCommand implements Callable<Integer> {
         if (!java) {
             throw new IOException("process " + pid + " does not run Java");
         }
+    }
+
+    /**
+     * What forbids to attach to a process; null if nothing does.
+     *
+     * @param oneUser whether the owner's id stands for one user, see {@link UserIds#isOneUser}
+     */
+    static @Nullable String refusal(long pid, int uid, int owner, boolean oneUser) {
+        if (uid == 0) {
+            return null;
+        }
+        if (owner != uid) {
+            return "process " + pid + " is of user " + Integer.toUnsignedString(owner) + ", not of this one ("
+                    + Integer.toUnsignedString(uid) + "): attach as that user";
+        }
+        return oneUser
+                ? null
+                : "process " + pid + " is of user " + Integer.toUnsignedString(owner)
+                        + ", which this user namespace says of all whom it does not map: attach from the namespace of that process";
     }
 
     /** Whether a process has a handler of a signal; true if that is not to be known. */

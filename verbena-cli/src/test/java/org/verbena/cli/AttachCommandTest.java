@@ -35,4 +35,15 @@ class AttachCommandTest {
         Files.writeString(proc.resolve("status"), "Name: x\nSigCgt:\t0000000000000003\n");
         assertThat(AttachCommand.catches(proc, SIGQUIT)).isFalse();
     }
+
+    /** An id that stands for all users who are not mapped is not the user's own. */
+    @Test
+    void anIdThatProvesNothingIsRefused() {
+        assertThat(AttachCommand.refusal(7, 1000, 1000, true)).isNull();
+        assertThat(AttachCommand.refusal(7, 0, 65534, false)).isNull();
+        assertThat(AttachCommand.refusal(7, 1000, 1001, true)).contains("process 7 is of user 1001", "(1000)");
+        assertThat(AttachCommand.refusal(7, 65534, 65534, false)).contains("process 7 is of user 65534",
+                "does not map");
+        assertThat(AttachCommand.refusal(7, 65534, 65534, true)).isNull();
+    }
 }
