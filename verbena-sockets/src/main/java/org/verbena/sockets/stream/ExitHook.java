@@ -12,7 +12,8 @@ import org.verbena.verbs.spi.Departure;
  * are told that it is no failure that the sessions end.
  */
 final class ExitHook {
-    private static final List<Departure> DEPARTING = new CopyOnWriteArrayList<>();
+    /** Open contexts that implement {@link Departure}. */
+    private static final List<Context> DEPARTING = new CopyOnWriteArrayList<>();
 
     static {
         try {
@@ -27,15 +28,25 @@ final class ExitHook {
     /** Idempotent. */
     static void install() {}
 
-    /** Has the peers of a context told when this process ends in order. */
+    /** Has the peers of a context told when this process ends in order. Those that were closed meanwhile are forgotten. */
     static void announce(Context context) {
-        if (context instanceof Departure one) {
-            DEPARTING.add(one);
+        DEPARTING.removeIf(Context::isClosed);
+        if (context instanceof Departure) {
+            DEPARTING.add(context);
         }
     }
 
+    /** How many contexts are kept. */
+    static int announced() {
+        return DEPARTING.size();
+    }
+
     private static void run() {
-        DEPARTING.forEach(Departure::announce);
+        for (Context context : DEPARTING) {
+            if (context instanceof Departure one) {
+                one.announce();
+            }
+        }
         for (Stream stream : StreamCounters.open()) {
             if (stream instanceof RingStream rings) {
                 rings.in().exit();
