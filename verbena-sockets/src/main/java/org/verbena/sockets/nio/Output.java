@@ -156,15 +156,18 @@ final class Output extends Direction {
         int start = from.position();
         begin();
         try {
-            int n = 0;
-            while (n >= 0 && from.hasRemaining() && channel.isOpen() && !isShut()) {
-                n = z.send(stream, from);
-                if (n == 0) {
-                    sleep(stream, 0);
+            try {
+                int n = 0;
+                while (n >= 0 && from.hasRemaining() && channel.isOpen() && !isShut()) {
+                    n = z.send(stream, from);
+                    if (n == 0) {
+                        sleep(stream, 0);
+                    }
                 }
-            }
-            while (z.isPending() && channel.isOpen()) {
-                z.awaitNotice();
+            } finally { // whatever TCP says, the kernel may still have the memory
+                while (z.isPending() && channel.isOpen()) {
+                    z.awaitNotice();
+                }
             }
         } finally {
             end(!z.isPending() && !from.hasRemaining());

@@ -426,7 +426,7 @@ final class StreamSocketChannel extends JdkBackedChannel
                     return output.writeUnrecorded(ByteBuffer.wrap(new byte[] {(byte) data})) > 0;
                 }
             }
-            inner.socket().sendUrgentData(data);
+            connected.sendUrgent(data);
             return true;
         } catch (SocketException e) {
             if (FULL.equals(e.getMessage())) {

@@ -7,6 +7,11 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 
 import org.jspecify.annotations.Nullable;
+import sun.nio.ch.SelChImpl;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.TcpConnection;
 
 /** What TCP still says beside a ring: doorbells to and fro, and its own end. Safe for use by several threads. */
 final class Doorbells {
@@ -21,6 +26,8 @@ final class Doorbells {
     private volatile @Nullable IOException error;
     /** TCP brings nothing else. */
     private volatile boolean alone;
+    /** Nothing is read of TCP any more. */
+    private volatile boolean shut;
     /** The error that the kernel has told a writer or a reader, and tells nobody again. */
     private @Nullable IOException told;
 
@@ -43,7 +50,7 @@ final class Doorbells {
 
     private void drain(boolean toEnd) {
         synchronized (lock) {
-            if (isOver()) {
+            if (isOver() || shut) {
                 return;
             }
             ByteBuffer bells = bytes;
@@ -79,6 +86,49 @@ final class Doorbells {
                 toldProgram(e);
                 return false;
             }
+        }
+    }
+
+    /** The program ends what comes in: a read finds an end that is its own, so from now on {@link #askKernel} finds TCP's. */
+    void shut() {
+        synchronized (lock) {
+            shut = true;
+        }
+    }
+
+    /** Whether nothing is read of TCP any more. */
+    boolean areShut() {
+        return shut;
+    }
+
+    /** Learns of TCP's end from the kernel without a read. The caller sees to it that the descriptor stays open. */
+    void askKernel() {
+        synchronized (lock) {
+            if (isOver() || !(tcp instanceof SelChImpl channel)) {
+                return;
+            }
+            try {
+                boolean over = TcpConnection.hasEnded(channel.getFDVal()); // first: an error that comes later is not missed
+                int errno = TcpConnection.takeError(channel.getFDVal());
+                if (errno != 0 && errno != Errno.EPIPE) { // which is no error of who reads
+                    error = errno == Errno.ECONNRESET
+                            ? new SocketException(Ending.RESET_TEXT)
+                            : new IOException(Errno.text(errno));
+                } else if (over) {
+                    end();
+                }
+            } catch (LinuxException e) {
+                error = e;
+            }
+        }
+    }
+
+    /** Whether TCP has something that was not taken. The caller sees to it that the descriptor stays open. */
+    boolean hasUnread() {
+        try {
+            return tcp instanceof SelChImpl channel && TcpConnection.unread(channel.getFDVal()) > 0;
+        } catch (LinuxException e) {
+            return false;
         }
     }
 

@@ -3,6 +3,8 @@ package org.verbena.sockets.stream;
 import java.io.IOException;
 import java.net.SocketException;
 
+import org.verbena.linux.Errno;
+
 /**
  * How the other end of a connection has ended, decided here alone: from what TCP says, what the peer has said by its words,
  * and what it left in its memory. The outcome is what the kernel would have said, had TCP carried the bytes.
@@ -36,6 +38,9 @@ final class Ending {
     static final String RESET_BY_PEER_TEXT = "Connection reset by peer";
     static final String PIPE_TEXT = "Broken pipe";
 
+    private static final int[] OF_CONNECTIONS = {Errno.ECONNRESET, Errno.EPIPE, Errno.ECONNABORTED, Errno.ETIMEDOUT,
+        Errno.EHOSTUNREACH, Errno.ENETUNREACH};
+
     private final Doorbells tcp;
     private final Outbound out;
     private final Runnable changed;
@@ -63,6 +68,26 @@ final class Ending {
         this.changed = changed;
     }
 
+    /** Whether it ends a connection. */
+    static boolean isOfConnection(int errno) {
+        for (int one : OF_CONNECTIONS) {
+            if (one == errno) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether it says that a connection has ended, not that a file cannot be read. */
+    static boolean isOfConnection(IOException e) {
+        for (int one : OF_CONNECTIONS) {
+            if (Errno.text(one).equals(e.getMessage())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** How it stands. As long as there is no end this takes a few loads. */
     int look(Link own) {
         int known = decided;
@@ -83,13 +108,13 @@ final class Ending {
     private int judge(Link own, boolean failed) {
         if (!tcp.isOver() && BlockLayout.getAcquire(own.block, BlockLayout.CLOSED) == BlockLayout.END_ABORT) {
             // the peer may have noticed first that the kernel has destroyed this end
-            if (tcp.areAlone()) {
+            if (tcp.areAlone() && !tcp.areShut()) {
                 tcp.drainToEnd();
                 if (tcp.isOver()) {
                     changed.run(); // TCP says nothing more to who sleeps
                 }
             } else if (!isLate()) {
-                return UNDECIDED; // as long as the engine has not taken what TCP has brought
+                return UNDECIDED; // as long as the engine has not taken what TCP has brought, or its end
             }
         }
         boolean over = tcp.isOver();
@@ -100,6 +125,13 @@ final class Ending {
         long closed = BlockLayout.getAcquire(own.block, BlockLayout.CLOSED);
         if (closed == 0 && (failed || over)) {
             closed = out.left();
+        }
+        if (closed == BlockLayout.END_ORDERLY && !out.isByRing()) {
+            // what this end has sent lies in TCP, no doorbells: whether the peer leaves something unread TCP says
+            if (!over && !isLate()) {
+                return UNDECIDED;
+            }
+            return error == null ? ORDERLY : RESET;
         }
         if (closed != 0) {
             return closed == BlockLayout.END_ORDERLY ? ORDERLY : RESET;
@@ -221,6 +253,29 @@ final class Ending {
         return again;
     }
 
+    /** What a reader of TCP's phase gets where somebody has taken the error before it, who only looked for the end. */
+    int readTaken() throws IOException {
+        IOException error = tcp.error();
+        return fail(error == null || RESET_TEXT.equals(error.getMessage()) ? RESET : FAILED);
+    }
+
+    /** Whether the kernel may have refused a write only since somebody has taken the error that the writer was to be told. */
+    boolean isTaken(IOException refused) {
+        return tcp.error() != null && PIPE_TEXT.equals(refused.getMessage());
+    }
+
+    /** What a writer of TCP's phase gets for what the kernel has said, as long as the ends have not agreed. */
+    synchronized IOException tellWriter(IOException refused) {
+        IOException error = tcp.error();
+        if (error == null || told || !isTaken(refused)) {
+            toldProgram(refused);
+            return refused;
+        }
+        told = true;
+        String what = error.getMessage();
+        return new IOException(RESET_TEXT.equals(what) ? RESET_BY_PEER_TEXT : what);
+    }
+
     /** The kernel has told a writer or a reader of TCP's phase. */
     synchronized void toldProgram(IOException error) {
         told |= tcp.toldProgram(error);
@@ -241,6 +296,9 @@ final class Ending {
         if (how <= HALF) {
             writtenSince |= how == HALF;
             return how == HALF;
+        }
+        if (how == ORDERLY && !out.isByRing()) {
+            return true; // TCP takes the first bytes itself, or knows already that nobody does
         }
         if (how == ORDERLY) {
             if (writtenSince) {

@@ -117,12 +117,17 @@ final class Inbound {
     private int readTcp(ByteBuffer into) throws IOException {
         try {
             int n = SocketEvents.read(tcp, into);
-            count(n);
-            return n;
+            if (n >= 0 || doorbells.error() == null) {
+                count(n);
+                return n;
+            }
         } catch (IOException e) {
-            ending.toldProgram(e);
-            throw e;
+            if (doorbells.error() == null) {
+                ending.toldProgram(e);
+                throw e;
+            }
         }
+        return ending.readTaken();
     }
 
     /** Whether TCP alone brings what is to be read from here on. */
@@ -134,12 +139,17 @@ final class Inbound {
     long readTcp(ByteBuffer[] into, int offset, int length) throws IOException {
         try {
             long n = SocketEvents.read(tcp, into, offset, length);
-            count(n);
-            return n;
+            if (n >= 0 || doorbells.error() == null) {
+                count(n);
+                return n;
+            }
         } catch (IOException e) {
-            ending.toldProgram(e);
-            throw e;
+            if (doorbells.error() == null) {
+                ending.toldProgram(e);
+                throw e;
+            }
         }
+        return ending.readTaken();
     }
 
     private int readCandidate(ByteBuffer into) throws IOException {
@@ -231,7 +241,7 @@ final class Inbound {
                 enterRing();
                 return;
             }
-            if (doorbells.isOver()) {
+            if (doorbells.isOver() || shut) {
                 return;
             }
             int piece = left > 0 ? (int) Math.min(left, Leftover.PIECE) : Leftover.PIECE;
@@ -561,7 +571,7 @@ final class Inbound {
                 }
             }
         }
-        if (carrier == RING && !shut) {
+        if (carrier == RING) {
             doorbells.drainToEnd();
         }
     }
@@ -599,6 +609,7 @@ final class Inbound {
     void shutdown() throws IOException {
         exit();
         shut = true;
+        doorbells.shut();
         tcp.shutdownInput(); // wakes who waits; there are no doorbells from now on
     }
 
@@ -629,10 +640,24 @@ final class Inbound {
      * @param takesTcp whether what TCP has counts, too: the ring tells of the end before TCP does
      */
     boolean isUnread(boolean takesTcp) {
-        if (carrier == CANDIDATE && takesTcp && !shut) {
-            candidateReady();
+        if (carrier == CANDIDATE && takesTcp) {
+            if (!shut) {
+                candidateReady();
+            } else if (isUnreadInTcp()) {
+                return true;
+            }
         }
         return leftover.hasRemaining() || carrier == RING && readable(link()) > 0;
+    }
+
+    /** Whether TCP has bytes of the stream; a program that has ended what comes in reads none of them. */
+    private boolean isUnreadInTcp() {
+        Link own = link;
+        if (own == null) {
+            return false;
+        }
+        long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
+        return (lane == 0 || firstStart(own, lane) > position) && doorbells.hasUnread();
     }
 
     /** Before TCP is closed: doorbells that lie there unread would make the kernel reset the connection. */

@@ -9,6 +9,7 @@ import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.SelChImpl;
 
+import org.verbena.linux.Errno;
 import org.verbena.linux.ZeroCopy;
 
 /** A connection that TCP carries to its end. */
@@ -68,16 +69,19 @@ final class KernelStream extends Stream {
     }
 
     @Override
-    public int sendZeroCopy(ByteBuffer from) {
+    public int sendZeroCopy(ByteBuffer from) throws IOException {
         int n = sendZeroCopy(tcp, from);
         sent += Math.max(0, n);
         return n;
     }
 
-    /** Takes what was sent out of the buffer. */
-    static int sendZeroCopy(SocketChannel tcp, ByteBuffer from) {
+    /** Takes what was sent out of the buffer. What ends the connection is thrown: the kernel says it once. */
+    static int sendZeroCopy(SocketChannel tcp, ByteBuffer from) throws IOException {
         int n = ZeroCopy.send(((SelChImpl) tcp).getFDVal(), MemorySegment.ofBuffer(from), 0,
                 Math.min(from.remaining(), MOST_PINNED));
+        if (Ending.isOfConnection(-n)) {
+            throw new IOException(Errno.text(-n));
+        }
         from.position(from.position() + Math.max(0, n));
         return n;
     }

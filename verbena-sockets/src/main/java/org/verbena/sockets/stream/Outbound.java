@@ -270,13 +270,16 @@ final class Outbound {
             }
             synchronized (this) {
                 if (carrier != RING) {
+                    if (!isForTcp()) {
+                        return takeAtEnd(from);
+                    }
                     try {
                         int n = SocketEvents.write(tcp, from);
                         sent += n; // never negative
                         return n;
                     } catch (IOException e) {
-                        ending.toldProgram(e);
-                        throw e;
+                        refused(e);
+                        return isForTcp() ? 0 : takeAtEnd(from);
                     }
                 }
             }
@@ -287,14 +290,58 @@ final class Outbound {
         }
     }
 
-    int sendZeroCopy(ByteBuffer from) {
-        if (carrier != KERNEL) {
+    int sendZeroCopy(ByteBuffer from) throws IOException {
+        if (carrier != KERNEL || !isForTcp()) {
             return 0;
         }
         synchronized (this) {
-            int n = KernelStream.sendZeroCopy(tcp, from);
-            sent += Math.max(0, n);
-            return n;
+            try {
+                int n = KernelStream.sendZeroCopy(tcp, from);
+                sent += Math.max(0, n);
+                return n;
+            } catch (IOException e) {
+                refused(e);
+                return 0;
+            }
+        }
+    }
+
+    /** As {@link Stream#sendUrgent}. */
+    void sendUrgent(int data) throws IOException {
+        while (!hurried) {
+            Link own = link;
+            if (isForTcp()) {
+                try {
+                    tcp.socket().sendUrgentData(data);
+                    return;
+                } catch (IOException e) {
+                    if (!Ending.isOfConnection(e)) { // there is no room
+                        throw e;
+                    }
+                    refused(e);
+                }
+            } else if (own != null && ending.vanish(own)) {
+                return;
+            }
+            LockSupport.parkNanos(LOOK_NANOS); // what the end is, is known in moments
+        }
+    }
+
+    /**
+     * Whether TCP is to be given what it carries. It may have brought the end that a ring explains: a reset by doorbells that were
+     * not taken, or bytes that are unread there.
+     *
+     * @return false if what is written vanishes, or it is not known yet: see {@link Ending#write}
+     */
+    private boolean isForTcp() throws IOException {
+        Link own = link;
+        return own == null || ending.write(own);
+    }
+
+    /** TCP has refused what it was given; returns if {@link #isForTcp} has the answer, for who looked for the end has taken it. */
+    private void refused(IOException e) throws IOException {
+        if (link == null || !ending.isTaken(e)) {
+            throw ending.tellWriter(e);
         }
     }
 
@@ -305,13 +352,16 @@ final class Outbound {
             }
             synchronized (this) {
                 if (carrier != RING) {
+                    if (!isForTcp()) {
+                        return takeAtEnd(from, offset, length);
+                    }
                     try {
                         long n = SocketEvents.write(tcp, from, offset, length);
                         sent += n;
                         return n;
                     } catch (IOException e) {
-                        ending.toldProgram(e);
-                        throw e;
+                        refused(e);
+                        return isForTcp() ? 0 : takeAtEnd(from, offset, length);
                     }
                 }
             }
@@ -339,12 +389,20 @@ final class Outbound {
 
     /** As {@link Stream#sendFile}. A disk may take its time, so not under a lock that the engine takes, as undecided. */
     long sendFile(FileChannel file, long position, long count) throws IOException {
-        if (carrier != KERNEL) {
+        if (carrier != KERNEL || !isForTcp()) {
             return -1;
         }
-        long n = file.transferTo(position, count, tcp);
-        sent += n;
-        return n;
+        try {
+            long n = file.transferTo(position, count, tcp);
+            sent += n;
+            return n;
+        } catch (IOException e) {
+            if (!Ending.isOfConnection(e)) { // the file's
+                throw e;
+            }
+            refused(e);
+            return -1;
+        }
     }
 
     /** The session's lock is held. */

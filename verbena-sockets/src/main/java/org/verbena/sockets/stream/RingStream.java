@@ -199,8 +199,13 @@ final class RingStream extends Stream {
     }
 
     @Override
-    public int sendZeroCopy(ByteBuffer from) {
+    public int sendZeroCopy(ByteBuffer from) throws IOException {
         return out.sendZeroCopy(from);
+    }
+
+    @Override
+    public void sendUrgent(int data) throws IOException {
+        out.sendUrgent(data);
     }
 
     @Override
@@ -425,8 +430,17 @@ final class RingStream extends Stream {
 
     /** The kernel says that TCP has ended, or half of it. On the engine's thread. */
     void tcpEnded() {
-        if (!isClosed()) {
+        if (isClosed()) {
+            return;
+        }
+        if (!bells.areShut()) {
             in.tcpEnded();
+            return;
+        }
+        synchronized (this) {
+            if (!closed) { // so the descriptor is still this connection's
+                bells.askKernel();
+            }
         }
     }
 

@@ -191,8 +191,18 @@ public abstract class Stream {
      * there is room for.
      *
      * @return bytes, or minus errno, or 0 if TCP does not carry this direction to its end
+     * @throws IOException what TCP says of the end, as for {@link #write(ByteBuffer)}
      */
-    public abstract int sendZeroCopy(ByteBuffer from);
+    public abstract int sendZeroCopy(ByteBuffer from) throws IOException;
+
+    /**
+     * Sends a byte of urgent data by TCP, whatever carries the others.
+     *
+     * @throws IOException what TCP says, or that it has no room
+     */
+    public void sendUrgent(int data) throws IOException {
+        tcp().socket().sendUrgentData(data);
+    }
 
     /**
      * The direction that goes out stays with TCP if TCP carries it now: something is sent there beside the stream.

@@ -153,6 +153,22 @@ class ZeroCopyTest {
         }
     }
 
+    /** The kernel tells of it once, and so does the write. */
+    @ParameterizedTest(name = "offloaded: {0}")
+    @ValueSource(booleans = {false, true})
+    void aResetIsToldOnce(boolean offloaded) throws Exception {
+        try (VerbenaSocketChannel c = connect(offloaded); Socket peer = server.accept()) {
+            c.setOption(VerbenaSocketOptions.ZERO_COPY, true);
+            peer.setSoLinger(true, 0);
+            peer.close();
+            ByteBuffer much = ByteBuffer.allocateDirect(LENGTH);
+            assertThatThrownBy(() -> c.write(much)).isExactlyInstanceOf(IOException.class).hasMessage(
+                    "Connection reset by peer");
+            assertThatThrownBy(() -> c.write(much)).isExactlyInstanceOf(IOException.class).hasMessage("Broken pipe");
+            assertThat(c.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
     @Test
     void aPeerThatResetsEndsTheWrite() throws Exception {
         try (VerbenaSocketChannel c = connect(false); Socket peer = server.accept()) {

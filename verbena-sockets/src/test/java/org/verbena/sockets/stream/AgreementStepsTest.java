@@ -1,13 +1,16 @@
 package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.verbena.sockets.stream.StreamAgreementTest.await;
 
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.UnixSocket;
 
@@ -139,6 +143,49 @@ class AgreementStepsTest {
             reasons.add(FallbackReason.NO_SESSION);
         }
         return reasons;
+    }
+
+    /** Who looks for the end of TCP takes its error; a program that writes first is told of it all the same, and once. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aResetBeforeTheEndsAgreeIsToldOnce(boolean fallenBack) throws Exception {
+        try (PeerByHand peer = new PeerByHand(process, Stream.Role.CLIENT)) {
+            reach(peer, Stage.OFFER_HEARD);
+            peer.ownTcp.setOption(StandardSocketOptions.SO_LINGER, 0);
+            peer.ownTcp.close();
+            await("the reset to be taken", () -> {
+                peer.real.kernelReady(SelectionKey.OP_READ, SelectionKey.OP_READ);
+                return peer.real.kernelOps(SelectionKey.OP_READ) == 0;
+            });
+            if (fallenBack) {
+                peer.hangUp();
+                await("TCP", () -> peer.real.reason() != FallbackReason.NONE);
+            }
+            ByteBuffer[] two = {ByteBuffer.allocate(1), ByteBuffer.allocate(1)};
+            assertThatThrownBy(() -> peer.real.write(two[0])).hasMessage("Connection reset by peer");
+            assertThatThrownBy(() -> peer.real.write(two, 0, 2)).hasMessage("Broken pipe");
+            assertThat(peer.real.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
+    /** The same for who reads: the JDK's channels say so each time. */
+    @Test
+    void aResetBeforeTheEndsAgreeIsToldToAReader() throws Exception {
+        try (PeerByHand peer = new PeerByHand(process, Stream.Role.CLIENT)) {
+            reach(peer, Stage.OFFER_HEARD);
+            peer.ownTcp.setOption(StandardSocketOptions.SO_LINGER, 0);
+            peer.ownTcp.close();
+            await("the reset to be taken", () -> {
+                peer.real.kernelReady(SelectionKey.OP_READ, SelectionKey.OP_READ);
+                return peer.real.kernelOps(SelectionKey.OP_READ) == 0;
+            });
+            peer.hangUp();
+            await("TCP", () -> peer.real.reason() != FallbackReason.NONE);
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> peer.real.read(ByteBuffer.allocate(1))).hasMessage("Connection reset");
+            }
+            assertThatThrownBy(() -> peer.real.write(ByteBuffer.allocate(1))).hasMessage("Broken pipe");
+        }
     }
 
     /** An end that has made its offer waits for the other as long as that lives, one that has not gives up. */

@@ -9,11 +9,14 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketOption;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -148,8 +151,16 @@ final class EndPeer {
                 end(words[2], of(words));
                 return "DONE";
             }
+            case "urgent" -> { // from here on TCP carries what this end sends
+                of(words).socket.sendUrgentData(0);
+                return "URGENT";
+            }
+            case "shut" -> {
+                of(words).socket.shutdownInput();
+                return "SHUT";
+            }
             case "see" -> {
-                return "SEEN " + (words[2].equals("read") ? seeByReading(of(words)) : seeByWriting(of(words)));
+                return "SEEN " + see(of(words), words[2]);
             }
             case "forget" -> {
                 for (Connection c : connections) {
@@ -198,19 +209,46 @@ final class EndPeer {
 
     // what the other end sees
 
-    private static String seeByReading(Connection c) {
-        return readOnce(c) + ", " + readOnce(c) + ", " + writeUntilItFails(c);
+    /** A way to write a few bytes. */
+    private interface Writer {
+        void write() throws IOException;
+    }
+
+    private static String see(Connection c, String look) throws IOException {
+        Writer writer = () -> c.write(FEW);
+        switch (look) {
+            case "read" -> {
+                return readOnce(c) + ", " + readOnce(c) + ", " + writeUntilItFails(writer);
+            }
+            case "shut" -> { // nothing tells when the end has come: whether a write is taken before that is left open
+                return firstError(writer) + ", " + writeUntilItFails(writer) + ", " + readOnce(c);
+            }
+            case "transfer", "urgent, transfer" -> {
+                Path file = Files.write(Files.createTempFile("few", ""), new byte[FEW]);
+                try (FileChannel from = FileChannel.open(file)) {
+                    return seeByWriting(c, () -> from.transferTo(0, FEW, c.channel));
+                } finally {
+                    Files.delete(file);
+                }
+            }
+            case "urgent" -> {
+                return seeByWriting(c, () -> c.socket.sendUrgentData(0));
+            }
+            default -> {
+                return seeByWriting(c, writer);
+            }
+        }
     }
 
     /** The end is known when the channel can be read, which is not done before. */
-    private static String seeByWriting(Connection c) throws IOException {
+    private static String seeByWriting(Connection c, Writer writer) throws IOException {
         c.channel.configureBlocking(false);
         try (Selector selector = Selector.open()) {
             c.channel.register(selector, SelectionKey.OP_READ);
             selector.select();
         }
         c.channel.configureBlocking(true);
-        return writeUntilItFails(c) + ", " + readOnce(c);
+        return writeUntilItFails(writer) + ", " + readOnce(c);
     }
 
     private static String readOnce(Connection c) {
@@ -222,11 +260,11 @@ final class EndPeer {
     }
 
     /** The first write tells, and with which exception it ends: the kernel may take another one before it knows. */
-    private static String writeUntilItFails(Connection c) {
+    private static String writeUntilItFails(Writer writer) {
         String first = "";
         for (int i = 0; i < MOST_WRITES; i++) {
             try {
-                c.write(FEW);
+                writer.write();
                 first = first.isEmpty() ? "writes " + FEW : first;
                 Thread.sleep(1);
             } catch (IOException e) {
@@ -236,5 +274,9 @@ final class EndPeer {
             }
         }
         return first + " for ever";
+    }
+
+    private static String firstError(Writer writer) {
+        return writeUntilItFails(writer).replace("writes " + FEW + ", then", "writes");
     }
 }

@@ -45,7 +45,10 @@ class EndingsTest {
         for (boolean unread : new boolean[] {false, true}) {
             all.add(new Cell("channel", unread, "read"));
             all.add(new Cell("classic", unread, "read"));
-            all.add(new Cell("channel", unread, "write"));
+            for (String look : List.of("write", "transfer", "urgent", "urgent, transfer", "shut")) {
+                all.add(new Cell("channel", unread, look));
+            }
+            all.add(new Cell("classic", unread, "shut"));
         }
         return all;
     }
@@ -96,6 +99,11 @@ class EndingsTest {
             locals.add(leaver.tell("connect " + c.api + " " + port).awaitInt("CONNECTED"));
             survivor.tell("accept " + c.api).await("ACCEPTED");
         }
+        for (int i = 0; i < cells.size(); i++) {
+            if (cells.get(i).look.startsWith("urgent,")) {
+                survivor.tell("urgent " + i).await("URGENT");
+            }
+        }
         for (Child end : List.of(survivor, leaver)) {
             assertThat(end.tell("decide").await("DECIDED").split(" ", -1)).as(end.toString()).containsOnly(transport);
         }
@@ -107,6 +115,11 @@ class EndingsTest {
             leaver.tell("arrived " + i).await("HERE");
             if (!cells.get(i).unread) {
                 leaver.tell("take " + i).await("TAKEN");
+            }
+        }
+        for (int i = 0; i < cells.size(); i++) {
+            if (cells.get(i).look.equals("shut")) {
+                survivor.tell("shut " + i).await("SHUT");
             }
         }
         end(leaver, ports, cells, locals, way);
