@@ -191,7 +191,7 @@ public class ArrivalStress {
         /** The receiver, as if the sender had not left in time. */
         @Actor
         public void receiver(II_Result r) {
-            pair.receiver.own().setLink(0);
+            pair.receiver.own().withdrawLink();
             pair.receiver.own().giveUp();
             r.r2 = look();
         }

@@ -3,7 +3,8 @@ package org.verbena.shm;
 import org.verbena.verbs.AccessFlags;
 
 /**
- * The word by which a queue pair says that it takes requests: {@code connection:48 | access:8 | 0:7 | 1}. Each connection of
+ * The word by which a queue pair says that it takes requests: {@code connection:48 | access:8 | 0:7 | 1}. 0: it
+ * takes none. Each connection of
  * a context has a number of its own, which never comes again: so nothing that is meant for an earlier connection, of this or
  * another queue pair, ever touches a later one.
  */
@@ -28,6 +29,11 @@ final class Link {
     static long of(long connection, int access) {
         int rights = access & 0x1f | (access & FLUSH) >> FLUSH_SHIFT;
         return connection << CONNECTION_SHIFT | (long) rights << 8 | 1;
+    }
+
+    /** Whether it is a link at all. */
+    static boolean isUp(long link) {
+        return (link & 1) != 0;
     }
 
     /** The rights to read, write and use atomics. */

@@ -21,7 +21,7 @@ final class OwnEntry {
                 : init.receiveCq());
         ShmCompletionChannel c = receiveCq.shmChannel();
         ShmSharedReceiveQueue srq = (ShmSharedReceiveQueue) init.sharedReceiveQueue();
-        RawMemory.fill(address, 1L << AdapterLayout.QP_STRIDE_SHIFT, (byte) 0);
+        clear();
         RawMemory.putLong(address + AdapterLayout.QP_RING, ring);
         RawMemory.putInt(address + AdapterLayout.QP_RING_ENTRIES, receiveEntries);
         RawMemory.putInt(address + AdapterLayout.QP_RING_SGE, init.maxReceiveSge());
@@ -39,7 +39,7 @@ final class OwnEntry {
 
     /** Fills the new entry of a queue pair of type XRC_RECV. */
     void describeXrcReceiver(int number, XrcDomains.Key domain) {
-        RawMemory.fill(address, 1L << AdapterLayout.QP_STRIDE_SHIFT, (byte) 0);
+        clear();
         RawMemory.putInt(address + AdapterLayout.QP_RING_ENTRIES, 1);
         RawMemory.putLong(address + AdapterLayout.QP_RING, AdapterLayout.HEAP);
         RawMemory.putInt(address + AdapterLayout.QP_TYPE, QueuePairType.XRC_RECV);
@@ -48,14 +48,28 @@ final class OwnEntry {
         RawMemory.putIntRelease(address + AdapterLayout.QP_NUMBER, number);
     }
 
+    /** Of the last queue pair there is nothing left, but that whoever is still inside is given up. */
+    private void clear() {
+        RawMemory.putLong(address + AdapterLayout.QP_LINK, Link.GIVEN_UP);
+        RawMemory.fill(address + AdapterLayout.QP_LINK + Long.BYTES, (1L << AdapterLayout.QP_STRIDE_SHIFT) - Long.BYTES,
+                (byte) 0);
+    }
+
     /** The entry is nobody's any more. */
     void free() {
         RawMemory.putIntRelease(address + AdapterLayout.QP_NUMBER, 0);
     }
 
-    /** Says what the queue pair is ready for, see {@link Link}; 0 is nothing. */
+    /** Says what the queue pair is ready for, see {@link Link}. */
     void setLink(long link) {
         RawMemory.putLongRelease(address + AdapterLayout.QP_LINK, link);
+    }
+
+    /** From now on it is ready for nothing; who was inside is still waited for, unless it was given up before. */
+    void withdrawLink() {
+        if (Link.isUp(RawMemory.getLong(address + AdapterLayout.QP_LINK))) {
+            setLink(0);
+        }
     }
 
     /** After the link was withdrawn: what is committed from now on may be found by nobody, see {@link Link#GIVEN_UP}. */

@@ -74,7 +74,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
             closed = true;
             synchronized (stateLock) {
                 state = QueuePairState.ERR;
-                own.setLink(0);
+                own.withdrawLink();
             }
             leave();
         }
@@ -168,7 +168,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
 
     private void reset() {
         synchronized (stateLock) {
-            own.setLink(0);
+            own.withdrawLink();
             state = QueuePairState.RESET;
             errorReason = "";
             attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
@@ -211,7 +211,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
             }
             errorReason = reason;
             state = QueuePairState.ERR;
-            own.setLink(0);
+            own.withdrawLink();
         }
         if (event >= 0) {
             raise(event, reason);

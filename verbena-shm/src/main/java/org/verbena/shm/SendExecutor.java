@@ -389,7 +389,8 @@ final class SendExecutor {
         if (!ArmWord.isQuiet(word)) {
             react(r, word, solicited);
         }
-        return RawMemory.getLongOpaque(r.entry + AdapterLayout.QP_LINK) != Link.GIVEN_UP;
+        long link = RawMemory.getLongOpaque(r.entry + AdapterLayout.QP_LINK);
+        return link == 0 || ((link ^ r.link) & Link.IDENTITY) == 0; // withdrawn, and this end is waited for; or as it was
     }
 
     private void react(Remote r, long word, boolean solicited) {

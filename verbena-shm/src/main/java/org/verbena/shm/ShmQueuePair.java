@@ -294,7 +294,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
             look = departure.begins();
             errorReason = reason; // first: who sees the state finds the reason
             setState(QueuePairState.ERR);
-            own.setLink(0);
+            own.withdrawLink();
         }
         if (byItself) {
             context.count(SamplePoint.DEVICE_QP_ERRORS);
@@ -364,7 +364,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
                 return;
             }
             look = departure.begins();
-            own.setLink(0);
+            own.withdrawLink();
             setState(QueuePairState.ERR);
         }
         if (!look.await()) {
@@ -427,7 +427,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         synchronized (stateLock) {
             look = departure.begins();
             setState(QueuePairState.ERR);
-            own.setLink(0);
+            own.withdrawLink();
         }
         boolean left = look.await();
         if (datagramReceiver != null) {

@@ -293,6 +293,9 @@ class StaleNewsTest {
         b.session(a).end("it does not take its messages");
         assertThat(status(b.received)).isEqualTo("WR_FLUSH_ERR");
         assertThat(RawMemory.getLong(b.qp.own().address + AdapterLayout.QP_LINK)).isEqualTo(Link.GIVEN_UP);
+        b.to(QueuePairState.RESET);
+        b.to(QueuePairState.RESET);
+        assertThat(RawMemory.getLong(b.qp.own().address + AdapterLayout.QP_LINK)).isEqualTo(Link.GIVEN_UP);
         Hazard.leave(a.qp.own().address + AdapterLayout.QP_HAZARD);
     }
 
