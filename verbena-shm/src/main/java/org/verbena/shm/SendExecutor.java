@@ -628,8 +628,7 @@ final class SendExecutor {
 
     private boolean flush(WorkRequest w, long number) {
         giveBack();
-        boolean first = qp.takeUnanswered();
-        complete(w, number, first ? WcStatus.RETRY_EXC_ERR : WcStatus.WR_FLUSH_ERR, 0);
+        complete(w, number, qp.isUnanswered(number) ? WcStatus.RETRY_EXC_ERR : WcStatus.WR_FLUSH_ERR, 0);
         return true;
     }
 

@@ -2,7 +2,6 @@ package org.verbena.shm;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -63,7 +62,8 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
     private boolean sendFirst;
     /** A message has come since one was sent: a hint from who polls to who posts, without care. */
     boolean answers;
-    private final AtomicBoolean unanswered = new AtomicBoolean();
+    /** The number of the send that waited when the peer died. */
+    private volatile long unanswered = ShmSendQueue.NONE;
     private final PeerDeparture departure = new PeerDeparture(this);
     private final WaitBudget waitBudget = new WaitBudget(Revocation.PATIENCE_NANOS);
     private final Attendance attendance;
@@ -335,7 +335,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
                 return; // it is connected elsewhere by now
             }
             if (type() != QueuePairType.UC) {
-                unanswered.set(sendQueue.isPending());
+                unanswered = sendQueue.oldestPending();
             }
         }
         receiveQueue.peerDied();
@@ -352,9 +352,9 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         return state.receives();
     }
 
-    /** True once after the peer died: then the oldest send is the one that got no answer. */
-    boolean takeUnanswered() {
-        return unanswered.getAndSet(false);
+    /** Whether that request waited when the peer died: it is the one that got no answer. A later one was never sent. */
+    boolean isUnanswered(long number) {
+        return number == unanswered;
     }
 
     private void reset() throws VerbsException {
@@ -377,7 +377,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         synchronized (stateLock) {
             setState(QueuePairState.RESET);
             attributes = QueuePairAttributes.to(QueuePairState.RESET).build();
-            unanswered.set(false);
+            unanswered = ShmSendQueue.NONE;
             errorReason = "";
         }
         // not under the lock, for it waits for whoever executes a request, and that one may need the lock

@@ -32,6 +32,9 @@ final class ShmSendQueue extends SendQueue {
     private static final int KNOWN_FLAGS = SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED
             | SendFlags.INLINE;
 
+    /** No request has that number. */
+    static final long NONE = -1;
+
     private static final VarHandle EXECUTED;
     private static final VarHandle TAIL;
     private static final VarHandle FREED;
@@ -407,9 +410,19 @@ final class ShmSendQueue extends SendQueue {
         return isPending() && executor.waitsForEver();
     }
 
+    /**
+     * The number of the oldest request that is not executed, or {@link #NONE}; it may just be done by the time that this is
+     * answered.
+     */
+    long oldestPending() {
+        long to = (long) TAIL.getAcquire(this); // first, see executePending
+        long oldest = (long) EXECUTED.getAcquire(this);
+        return oldest < to ? oldest : NONE;
+    }
+
     /** True if work waits to be executed. */
     boolean isPending() {
-        return (long) EXECUTED.getOpaque(this) != (long) TAIL.getOpaque(this);
+        return oldestPending() != NONE;
     }
 
     @Override
