@@ -42,8 +42,8 @@ record DropInProperty(String name, String values, long least, long most, String 
             of("shm.trusted-uids", "\\d{1,10}(,\\d{1,10})*", "user numbers, with commas between them"));
 
     /** Those that are not of the sockets: what the agent says, and what other parts of Verbena are told. */
-    private static final List<String> OTHERS = List.of("verbena.agent", "verbena.erm.", "verbena.perf.",
-            "verbena.roce.", "verbena.test.");
+    private static final List<String> OTHERS = List.of("verbena.agent", "verbena.erm.", "verbena.ibverbs",
+            "verbena.perf.", "verbena.rdmacm", "verbena.roce.", "verbena.test.");
 
     private static DropInProperty of(String name, String values, String takes) {
         return new DropInProperty(name, values, 0, 0, takes);
@@ -88,7 +88,8 @@ record DropInProperty(String name, String values, long least, long most, String 
         return first == null ? null : said(first, unknownName());
     }
 
-    private static boolean isKnown(String name) {
+    /** Whether something of Verbena reads it. */
+    static boolean isKnown(String name) {
         for (String o : OTHERS) {
             if (name.startsWith(o)) {
                 return true;

@@ -2,6 +2,16 @@ package org.verbena.sockets;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -42,5 +52,25 @@ class DropInPropertyTest {
         } finally {
             System.clearProperty("verbena." + name);
         }
+    }
+
+    @Test
+    void whatAnyModuleReadsIsKnown() throws IOException {
+        Pattern literal = Pattern.compile("\"(verbena\\.[a-z][a-z.-]*[a-z])\"");
+        Set<String> names = new TreeSet<>();
+        try (DirectoryStream<Path> modules = Files.newDirectoryStream(Path.of(".."), "verbena-*")) {
+            for (Path module : modules) {
+                Path sources = module.resolve("src/main/java");
+                if (Files.isDirectory(sources)) {
+                    try (Stream<Path> files = Files.walk(sources)) {
+                        for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
+                            literal.matcher(Files.readString(file)).results().forEach(r -> names.add(r.group(1)));
+                        }
+                    }
+                }
+            }
+        }
+        names.remove("verbena.rules.no-stack"); // a counter
+        assertThat(names).contains("verbena.ibverbs", "verbena.stream.ring").allMatch(DropInProperty::isKnown);
     }
 }
