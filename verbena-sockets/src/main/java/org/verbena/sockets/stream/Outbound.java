@@ -491,7 +491,6 @@ final class Outbound {
                 return false;
             }
             askForMore();
-            calledFor = wanted;
             own.session.awaitArrival();
         }
         long start = System.nanoTime();
@@ -504,6 +503,7 @@ final class Outbound {
                 if (over || hurried || Thread.currentThread().isInterrupted()) {
                     return false;
                 }
+                calledFor = wanted; // not before: who finds room, or leaves, without a call has to call when it sleeps
                 if (own.session.isAnswered() && answers++ < 2) { // the second answer comes after the look that the first call asks for
                     own.session.callPeer();
                 } else if (answers > 2) {

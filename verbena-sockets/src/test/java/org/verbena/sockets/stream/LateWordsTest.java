@@ -105,4 +105,18 @@ class LateWordsTest {
         assertThat(got.array()).isEqualTo(sent);
         assertThat(to.in().growths()).isEqualTo(4);
     }
+
+    /** Who gives up before it has called the peer's engine calls it when it sleeps: the peer's program may not read first. */
+    @Test
+    void whoSleepsCallsAlsoAfterAnAttemptThatDidNot() throws Exception {
+        ByteBuffer more = ByteBuffer.allocate(500_000);
+        stream.write(more);
+        assertThat(more.hasRemaining()).isTrue();
+        Thread.currentThread().interrupt();
+        assertThat(stream.makesRoom()).isFalse();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(stream.arm(SelectionKey.OP_WRITE, null)).isZero();
+        assertThat(sessions.b.takeCalls()).isTrue();
+        assertThat(stream.readyOps(SelectionKey.OP_WRITE)).isEqualTo(SelectionKey.OP_WRITE);
+    }
 }
