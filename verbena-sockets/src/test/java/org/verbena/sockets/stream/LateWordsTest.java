@@ -106,9 +106,9 @@ class LateWordsTest {
         assertThat(to.in().growths()).isEqualTo(4);
     }
 
-    /** Who gives up before it has called the peer's engine calls it when it sleeps: the peer's program may not read first. */
+    /** A writer that returned from makesRoom without a call to the peer's engine makes that call when it arms. */
     @Test
-    void whoSleepsCallsAlsoAfterAnAttemptThatDidNot() throws Exception {
+    void armCallsThePeersEngineAfterMakesRoomDidNot() throws Exception {
         ByteBuffer more = ByteBuffer.allocate(500_000);
         stream.write(more);
         assertThat(more.hasRemaining()).isTrue();
