@@ -143,4 +143,30 @@ abstract class UnreliableFaultConformance extends Conformance {
             p.near.expectNoCompletion();
         }
     }
+
+    /** After RESET it has a new peer in another process, and each hears the other. */
+    @Test
+    void theQueuePairOfAPeerThatWasKilledIsUsedAgain() throws Exception {
+        needs(open(), Feature.UC);
+        PeerProcess process = ownPeer();
+        EndOptions uc = EndOptions.defaults().type(QueuePairType.UC);
+        Pair p = connectedTo(process, uc, uc);
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
+        sent(p, Op.send(1).on(0, 8));
+        assertReceived(1, 8, p.far.awaitReceive());
+        process.kill();
+        for (int i = 0; i < 50; i++) {
+            sent(p, Op.send(i).on(0, 500));
+        }
+        p.near.to(QueuePairState.RESET);
+        Pair q = new Pair(p.near, closing(new Far.Remote(ownPeer(), uc)));
+        q.connect();
+        assertPosted(q.far.postReceives(Op.receive(2).on(0, 500)));
+        sent(q, Op.send(3).on(0, 500));
+        assertReceived(2, 500, q.far.awaitReceive());
+        assertPosted(q.near.postReceives(Op.receive(4).on(0, 500)));
+        assertPosted(q.far.post(Op.send(5).on(0, 500)));
+        assertReceived(4, 500, q.near.awaitReceive());
+        assertThat(q.near.context.awaitAsyncEvent(Duration.ZERO)).isNull();
+    }
 }

@@ -23,7 +23,7 @@ import java.util.Set;
 
 /**
  * A program that knows nothing of Verbena, and ends its connections, or itself, in every way; or sees how the other end did.
- * A command a line, and a line for an answer.
+ * A command a line, and a line for an answer. The argument is the server's address, loopback without one.
  */
 final class EndPeer {
     private static final int UNREAD = 1000;
@@ -32,6 +32,7 @@ final class EndPeer {
     private static final int MOST_WRITES = 20_000;
     private static final long DECIDED_MILLIS = 30_000;
 
+    private final InetAddress server;
     private final ServerSocketChannel channels;
     private final ServerSocket classic;
     private final List<Connection> connections = new ArrayList<>();
@@ -77,14 +78,18 @@ final class EndPeer {
         }
     }
 
-    private EndPeer() throws IOException {
+    private EndPeer(InetAddress server) throws IOException {
+        this.server = server;
+        InetAddress own = server.isLoopbackAddress() ? server : null; // else of this host or another
         channels = ServerSocketChannel.open();
-        channels.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-        classic = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        channels.bind(new InetSocketAddress(own, 0));
+        classic = new ServerSocket(0, 50, own);
     }
 
     public static void main(String[] args) throws Exception {
-        EndPeer peer = new EndPeer();
+        EndPeer peer = new EndPeer(args.length == 0
+                ? InetAddress.getLoopbackAddress()
+                : InetAddress.ofLiteral(args[0]));
         System.out.println("PORTS " + ((InetSocketAddress) peer.channels.getLocalAddress()).getPort() + " "
                 + peer.classic.getLocalPort());
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -100,8 +105,7 @@ final class EndPeer {
     private String run(String[] words) throws Exception {
         switch (words[0]) {
             case "connect" -> {
-                InetSocketAddress to = new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(
-                        words[2]));
+                InetSocketAddress to = new InetSocketAddress(server, Integer.parseInt(words[2]));
                 SocketChannel c = words[1].equals("channel") ? SocketChannel.open(to) : null;
                 Socket s = c == null ? new Socket(to.getAddress(), to.getPort()) : c.socket();
                 connections.add(new Connection(s, c));

@@ -11,12 +11,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.linux.Sys;
 import org.verbena.tests.BesideOthers;
+import org.verbena.tests.cli.RoceNamespaces;
 
 /**
  * The table of docs/stream.md: how a connection or its process ends, what was unread then, and what the other end sees by
@@ -57,37 +59,74 @@ class EndingsTest {
     @CsvSource({"stream", "kernel"})
     void theOtherEndSeesWhatItSeesOnTheStockJdk(String transport) throws Exception {
         SocketPrograms programs = new SocketPrograms(dir, EndPeer.class);
-        List<String> ways = new ArrayList<>(PROCESS);
-        ways.addAll(CONNECTION);
+        List<String> ways = ways(PROCESS, CONNECTION, KERNEL);
+        Child.Builder with = programs.with(transport.equals("stream") ? RINGS : TCP);
+        assertSame(onOneHost(with, transport, ways), onOneHost(programs.plain(), "none", ways));
+    }
+
+    /** There neither end sees the other's memory, and the device tells late that a process is gone. */
+    @Test
+    void soItDoesOnAnotherHost() throws Exception {
+        Users.needsRoot("make network namespaces");
+        SocketPrograms programs = new SocketPrograms(dir, EndPeer.class);
+        List<String> ways = System.getProperty("thorough") == null
+                ? ways(List.of("kill"), List.of("close", "linger"), List.of("destroyed here"))
+                : ways(PROCESS, CONNECTION, KERNEL);
+        Child.Builder server = programs.with(RINGS + ",rules=use stream tcp_server *:* device "
+                + RoceNamespaces.DEVICE_B);
+        Child.Builder client = programs.with(RINGS + ",rules=use stream tcp_client *:* device "
+                + RoceNamespaces.DEVICE_A);
+        assertSame(onTwoHosts(server, client, "stream", ways),
+                onTwoHosts(programs.plain(), programs.plain(), "none", ways));
+    }
+
+    private static List<String> ways(List<String> process, List<String> connection, List<String> kernel)
+            throws Exception {
+        List<String> ways = new ArrayList<>(process);
+        ways.addAll(connection);
         if (canDestroy()) {
-            ways.addAll(KERNEL);
+            ways.addAll(kernel);
         } else {
             System.out.println(
                     "EndingsTest: no connection is destroyed by the kernel: that takes root and CONFIG_INET_DIAG_DESTROY");
         }
-        Map<String, String> stock = sees(() -> programs.plain().start(), "none", ways);
-        Map<String, String> ours = sees(() -> programs.with(transport.equals("stream") ? RINGS : TCP).start(),
-                transport, ways);
+        return ways;
+    }
+
+    private static void assertSame(Map<String, String> ours, Map<String, String> stock) {
         assertThat(String.join("\n", lines(ours))).isEqualTo(String.join("\n", lines(stock)));
+    }
+
+    private static Map<String, String> onOneHost(Child.Builder program, String transport, List<String> ways)
+            throws Exception {
+        Map<String, String> seen = new TreeMap<>();
+        try (Child survivor = program.start()) {
+            rounds(survivor, program::start, transport, ways, seen);
+        }
+        return seen;
+    }
+
+    private static Map<String, String> onTwoHosts(Child.Builder server, Child.Builder client, String transport,
+            List<String> ways) throws Exception {
+        Map<String, String> seen = new TreeMap<>();
+        RoceNamespaces.with(() -> server.start(RoceNamespaces.ADDRESS_B),
+                survivor -> rounds(survivor, () -> client.start(RoceNamespaces.ADDRESS_B), transport, ways, seen));
+        return seen;
     }
 
     private static List<String> lines(Map<String, String> seen) {
         return seen.entrySet().stream().map(e -> e.getKey() + ": " + e.getValue()).toList();
     }
 
-    private static Map<String, String> sees(Callable<Child> starter, String transport, List<String> ways)
-            throws Exception {
-        Map<String, String> seen = new TreeMap<>();
-        try (Child survivor = starter.call()) {
-            String[] ports = survivor.await("PORTS").split(" ", -1);
-            for (String way : ways) {
-                try (Child leaver = starter.call()) {
-                    leaver.await("PORTS");
-                    round(survivor, leaver, ports, transport, way, seen);
-                }
+    private static void rounds(Child survivor, Callable<Child> starter, String transport, List<String> ways,
+            Map<String, String> seen) throws Exception {
+        String[] ports = survivor.await("PORTS").split(" ", -1);
+        for (String way : ways) {
+            try (Child leaver = starter.call()) {
+                leaver.await("PORTS");
+                round(survivor, leaver, ports, transport, way, seen);
             }
         }
-        return seen;
     }
 
     private static void round(Child survivor, Child leaver, String[] ports, String transport, String way,
@@ -122,7 +161,7 @@ class EndingsTest {
                 survivor.tell("shut " + i).await("SHUT");
             }
         }
-        end(leaver, ports, cells, locals, way);
+        end(survivor, leaver, ports, cells, locals, way);
         for (int i = 0; i < cells.size(); i++) {
             seen.put(way + ", " + cells.get(i), see(survivor, i, cells.get(i), way));
             if (KERNEL.contains(way)) {
@@ -140,8 +179,8 @@ class EndingsTest {
         }
     }
 
-    private static void end(Child leaver, String[] ports, List<Cell> cells, List<Integer> locals, String way)
-            throws Exception {
+    private static void end(Child survivor, Child leaver, String[] ports, List<Cell> cells, List<Integer> locals,
+            String way) throws Exception {
         if (way.equals("kill")) {
             leaver.kill();
         } else if (PROCESS.contains(way)) {
@@ -153,16 +192,21 @@ class EndingsTest {
         } else {
             for (int i = 0; i < cells.size(); i++) {
                 int there = Integer.parseInt(ports[cells.get(i).api.equals("channel") ? 0 : 1]);
-                boolean here = way.equals("destroyed here");
-                destroy(here ? locals.get(i) : there, here ? there : locals.get(i));
+                if (way.equals("destroyed here")) {
+                    destroy(leaver, locals.get(i), there);
+                } else {
+                    destroy(survivor, there, locals.get(i));
+                }
             }
         }
     }
 
     // the kernel destroys one of the two sockets
 
-    private static void destroy(int from, int to) throws Exception {
-        assertThat(ss("sport", "=", ":" + from, "dport", "=", ":" + to)).as("ss -K").contains(":" + from);
+    private static void destroy(Child owner, int from, int to) throws Exception {
+        List<String> inItsNamespace = List.of("nsenter", "--net=/proc/" + owner.pid() + "/ns/net");
+        assertThat(ss(inItsNamespace, "sport", "=", ":" + from, "dport", "=", ":" + to)).as("ss -K").contains(":"
+                + from);
     }
 
     /** Whether this user and this kernel can: a filter that no socket passes is refused, too, where they cannot. */
@@ -171,7 +215,12 @@ class EndingsTest {
     }
 
     static String ss(String... filter) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of("ss", "-tnHK", "state", "established"));
+        return ss(List.of(), filter);
+    }
+
+    private static String ss(List<String> under, String... filter) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(under);
+        command.addAll(List.of("ss", "-tnHK", "state", "established"));
         command.addAll(List.of(filter));
         Process p = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -25,6 +25,7 @@ import org.verbena.verbs.SamplePoint;
 @BesideOthers
 class OrderlyEndTest {
     private static final List<String> KINDS = List.of("channel", "classic");
+    private static final int BYTES = 100_000;
     private static final Map<String, Integer> ERRORS = Map.of("peers lost", SamplePoint.DEVICE_PEERS_LOST,
             "asynchronous events", SamplePoint.DEVICE_ASYNC_EVENTS, "queue pairs", SamplePoint.DEVICE_QP_ERRORS);
 
@@ -61,21 +62,45 @@ class OrderlyEndTest {
                     assertThat(server.tell("see " + i + " read").await("SEEN")).startsWith("reads -1");
                 }
                 server.tell("forget").await("FORGOTTEN");
-                Wait.until(Child.LIMIT, () -> queuePairs(seen) == 0, () -> "the session with the other process stays");
-                Map<String, Long> counted = new TreeMap<>();
-                for (RemoteObject o : seen.objects(0)) {
-                    if (o.type() == ObjectType.DEVICE) {
-                        ERRORS.forEach((name, point) -> counted.merge(name, o.value(point), Long::sum));
-                    }
-                }
-                assertThat(counted).containsOnlyKeys(ERRORS.keySet()).allSatisfy((_, n) -> assertThat(n).isEqualTo(
-                        errors));
+                checkCounters(seen, errors);
             }
             server.tell("exit");
             server.awaitExit();
         }
         assertThat(Recorded.of(file)).isNotEmpty().filteredOn(e -> e.getEventType().getName().equals(
                 "org.verbena.Error")).hasSize((int) errors);
+    }
+
+    /** Nor does it count as one where the two have remote memory, which ends with the reason that it has. */
+    @ParameterizedTest
+    @CsvSource({"exit, 0", "kill, 2"})
+    void isNoErrorOfRemoteMemory(String how, long errors) throws Exception {
+        try (ErmEnds ends = ErmEnds.open(); RemoteProcess seen = RemoteProcess.open(ends.server().pid())) {
+            int here = ErmEnds.region(ends.client(), ends.server(), "allocate", BYTES, 1);
+            int there = ErmEnds.region(ends.server(), ends.client(), "allocate", BYTES, 2);
+            assertThat(ends.client().tell("copy " + here + " " + there + " " + BYTES).awaitInt("STATUS")).isZero();
+            assertThat(ends.server().tell("copied").awaitInt("COPIED")).isEqualTo(there);
+            if (how.equals("kill")) {
+                ends.client().kill();
+            } else {
+                ends.client().tell(how);
+            }
+            assertThat(ends.server().tell("closed").await("CLOSED")).isEqualTo("the other end is gone");
+            ends.server().tell("close").await("CLOSED");
+            checkCounters(seen, errors);
+        }
+    }
+
+    /** When the session with the other process is over. */
+    private static void checkCounters(RemoteProcess seen, long errors) throws Exception {
+        Wait.until(Child.LIMIT, () -> queuePairs(seen) == 0, () -> "the session with the other process stays");
+        Map<String, Long> counted = new TreeMap<>();
+        for (RemoteObject o : seen.objects(0)) {
+            if (o.type() == ObjectType.DEVICE) {
+                ERRORS.forEach((name, point) -> counted.merge(name, o.value(point), Long::sum));
+            }
+        }
+        assertThat(counted).containsOnlyKeys(ERRORS.keySet()).allSatisfy((_, n) -> assertThat(n).isEqualTo(errors));
     }
 
     private static long queuePairs(RemoteProcess process) throws Exception {
