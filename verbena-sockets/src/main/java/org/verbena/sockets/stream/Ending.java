@@ -171,6 +171,9 @@ final class Ending {
         if (out.hasRead(written) != Outbound.READ) {
             return RESET;
         }
+        if (own.session.ready().hasPeerDeparted()) {
+            return ORDERLY;
+        }
         if (failed) {
             return out.seesPeer() ? ORDERLY : RESET;
         }

@@ -1,6 +1,8 @@
 package org.verbena.sockets.stream;
 
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.verbena.verbs.Context;
@@ -14,6 +16,9 @@ import org.verbena.verbs.spi.Departure;
 final class ExitHook {
     /** Open contexts that implement {@link Departure}. */
     private static final List<Context> DEPARTING = new CopyOnWriteArrayList<>();
+
+    /** What telling other hosts may take; it is one packet to each, and its acknowledgement. */
+    private static final long DEPART_MILLIS = 1_000;
 
     static {
         try {
@@ -47,10 +52,29 @@ final class ExitHook {
                 one.announce();
             }
         }
+        Set<Session> remote = new HashSet<>();
         for (Stream stream : StreamCounters.open()) {
             if (stream instanceof RingStream rings) {
                 rings.in().exit();
+                Link link = rings.link();
+                if (link != null && link.session.remoteDevice() != null) {
+                    remote.add(link.session);
+                }
             }
+        }
+        if (!remote.isEmpty()) {
+            depart(remote);
+        }
+    }
+
+    /** Tells peers on other hosts, on a thread of its own: one that takes nothing must not hold up the end of this process. */
+    private static void depart(Set<Session> sessions) {
+        try {
+            Thread telling = Thread.ofPlatform().daemon().name("verbena-depart").start(() -> sessions.forEach(
+                    Session::depart));
+            telling.join(DEPART_MILLIS);
+        } catch (InterruptedException | OutOfMemoryError e) { // no thread, as the JVM says it
+            // those peers take the end for that of a host
         }
     }
 }

@@ -27,8 +27,10 @@ final class Greeting {
     static final int INTRODUCTIONS = 1;
     /** A feature: the end says up to where its program has read, see {@link BlockLayout#READ}. */
     static final int READ_POSITION = 2;
+    /** A feature: the end heeds what a process on another host says before it ends, {@link ReadyRings#depart}. */
+    static final int DEPARTURES = 4;
     /** All that this version knows. */
-    static final int FEATURES = INTRODUCTIONS | READ_POSITION;
+    static final int FEATURES = INTRODUCTIONS | READ_POSITION | DEPARTURES;
 
     static final int HELLO = 1;
     static final int OFFER = 2;

@@ -16,9 +16,13 @@ import org.verbena.verbs.VerbsException;
  * owner sleeps. It has 32 bytes for each queue from 1 on:
  *
  * <pre>
- *    0  asleep     odd: the owner sleeps. Of number 0, which is no queue: calls of this end's that the peer has answered
+ *    0  asleep     odd: the owner sleeps
  *    8  address    of the ring
  *   16  ring       entries << 32 | rkey; 0: there is none. Written last
+ *
+ * number 0, which is no queue, instead:
+ *    0  answered   calls of this end's that the peer has answered
+ *    8  departs    1: the peer's process ends in order
  * </pre>
  *
  * An entry of a ring is a word, {@code lap << 32 | index}: number of the connection at the queue's end. {@code lap} counts
@@ -35,6 +39,7 @@ final class ReadyRings {
 
     private static final int ADDRESS = 8;
     private static final int RING = 16;
+    private static final int DEPARTS = 8;
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     private final Session session;
@@ -55,6 +60,16 @@ final class ReadyRings {
     /** How many calls of this end's, {@link Session#callPeer}, the peer has answered. */
     long answered() {
         return (long) LONG.getAcquire(header, 0);
+    }
+
+    /** Tells the peer that this process ends in order; the caller holds the session's lock. */
+    void depart() {
+        session.postWord(Session.NOTHING, 0, 0, session.peerHeader() + DEPARTS, session.peerHeaderKey(), 1);
+    }
+
+    /** Whether the peer has said that its process ends in order. */
+    boolean hasPeerDeparted() {
+        return (long) LONG.getAcquire(header, DEPARTS) == 1;
     }
 
     /** Puts a connection into one of the peer's queues; the caller holds the session's lock. */

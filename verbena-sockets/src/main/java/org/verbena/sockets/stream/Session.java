@@ -324,6 +324,17 @@ final class Session {
     }
 
     /**
+     * Tells a peer on another host that this process ends in order, and waits until it has arrived there. Where memory is
+     * mapped the peer's provider tells it of that.
+     */
+    synchronized void depart() {
+        if (!failed && (peerFeatures & Greeting.DEPARTURES) != 0) {
+            ready.depart();
+            awaitArrival();
+        }
+    }
+
+    /**
      * Sends something now and then, to a peer on another host: that it is gone is noticed by that alone. For who waits for
      * the peer's word without an end.
      */

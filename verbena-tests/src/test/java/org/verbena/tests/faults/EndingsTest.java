@@ -66,14 +66,14 @@ class EndingsTest {
 
     /**
      * There neither end sees the other's memory. So a process that ends without a word, with a doorbell untaken, has reset the
-     * connection as a host would that was restarted, though it had read all.
+     * connection as a host would that was restarted, though it had read all; one that ends in order says so before.
      */
     @Test
     void soItDoesOnAnotherHost() throws Exception {
         Users.needsRoot("make network namespaces");
         SocketPrograms programs = new SocketPrograms(dir, EndPeer.class);
         List<String> ways = System.getProperty("thorough") == null
-                ? ways(List.of("kill"), List.of("close", "linger"), List.of("destroyed here"))
+                ? ways(List.of("kill", "exit"), List.of("close", "linger"), List.of("destroyed here"))
                 : ways(PROCESS, CONNECTION, KERNEL);
         Child.Builder server = programs.with(RINGS + ",rules=use stream tcp_server *:* device "
                 + RoceNamespaces.DEVICE_B);
