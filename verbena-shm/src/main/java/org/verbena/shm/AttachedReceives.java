@@ -65,8 +65,8 @@ final class AttachedReceives extends SharedReceiveSide {
     @Override
     void disconnect(boolean left) {
         Session s = qp.session();
-        if (!left && s != null) {
-            own.add(new PoolGhost(Revocation.Inside.peerOf(qp, s)));
+        if (s != null && (!left || s.isDead())) {
+            own.haunt(Revocation.Inside.peerOf(qp, s));
         }
         own.remove(this);
     }
@@ -183,9 +183,9 @@ final class AttachedReceives extends SharedReceiveSide {
     @Override
     public long hazard() {
         Place p = place;
-        long h = p == null || p.session.isDead() ? 0 : RawMemory.getLongAcquire(p.entry + AdapterLayout.QP_HAZARD);
+        long h = p == null ? 0 : RawMemory.getLongAcquire(p.entry + AdapterLayout.QP_HAZARD);
         KeepAlive.until(p);
-        return h;
+        return p == null || h == 0 || p.session.isGone() ? 0 : h;
     }
 
     @Override

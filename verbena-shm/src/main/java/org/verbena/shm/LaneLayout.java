@@ -12,6 +12,7 @@ import org.verbena.verbs.WcStatus;
  * arena
  *    0   header: magic, version, size, writer's instance, reader's instance
  *   56   in the header: pages of the lane directory that there are, a bit each
+ *   72   in the header: 1 once the session has ended for the writer
  * 4096   counts of 16 bits, one for each queue pair of the reader, see {@link ReadySet}
  *  256 Ki lane directory: {@value AdapterLayout#MAX_QP} entries of 64 bytes, one for each queue pair of the reader, by its
  *        number's low 12 bits
@@ -54,6 +55,11 @@ final class LaneLayout {
     static final long HEADER_READER = 32;
     /** What {@link CountsLayout} has in the header lies on both sides of it. */
     static final long HEADER_LANE_PAGES = 56;
+    /**
+     * Stored when the session ends, before the writer looks what the reader touches: who begins to take receives of the
+     * writer's after that finds it, and who has begun before is seen, see {@link Hazard}.
+     */
+    static final long HEADER_ENDED = 72;
     static final long HINTS = 4096;
     /** What an arena has from the beginning. */
     static final long HEAD = HINTS + 2L * AdapterLayout.MAX_QP;

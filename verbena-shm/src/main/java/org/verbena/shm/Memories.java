@@ -29,7 +29,7 @@ final class Memories {
     private final AtomicLong next = new AtomicLong();
     /** Bytes of device memory that are allocated. */
     private final AtomicLong deviceMemory = new AtomicLong();
-    /** Peers that were stopped inside a transfer when their queue pair was closed here. */
+    /** Peers that were inside a transfer when their queue pair was closed here, or their session ended. */
     private final Queue<Revocation.Inside> lingering = new ConcurrentLinkedQueue<>();
     /** Closing the context takes all regions away together; single ones do not come or go meanwhile. */
     private final ReadWriteLock revocations = new ReentrantReadWriteLock();
@@ -244,9 +244,12 @@ final class Memories {
         }
     }
 
-    /** A peer has not left a queue pair that is closed all the same. */
+    /** A peer may not have left what is closed or has ended all the same. */
     void linger(Revocation.Inside inside) {
-        lingering.add(inside);
+        lingering.removeIf(Revocation.Inside::hasLeft);
+        if (!inside.hasLeft()) {
+            lingering.add(inside);
+        }
     }
 
     /** True if a peer that is stopped may still be inside a region or window, as hazards name it. */

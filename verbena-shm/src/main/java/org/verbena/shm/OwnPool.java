@@ -231,6 +231,22 @@ final class OwnPool {
         }
     }
 
+    /** Somebody who is no user any more may be inside still: what it has claimed is not used before it has left. */
+    void haunt(Revocation.Inside user) {
+        if (!user.hasLeft()) {
+            users.add(new PoolGhost(user));
+        }
+    }
+
+    boolean isHaunted() {
+        for (PoolUser u : users) {
+            if (u instanceof PoolGhost && !u.isGone()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** A user claims nothing any more. What it may have claimed and not used comes back. */
     void remove(PoolUser user) {
         if (users.remove(user)) {

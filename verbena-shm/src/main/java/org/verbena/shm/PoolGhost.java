@@ -1,6 +1,9 @@
 package org.verbena.shm;
 
-/** A peer that was stopped inside a transfer when our queue pair left it: what it claimed is not used before it goes on. */
+/**
+ * A peer that was inside a transfer when our queue pair left it or the session ended: what it claimed is not used before it
+ * goes on or its process ends.
+ */
 record PoolGhost(Revocation.Inside inside) implements PoolUser {
     @Override
     public long hazard() {

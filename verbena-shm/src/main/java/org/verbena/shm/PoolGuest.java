@@ -21,7 +21,13 @@ record PoolGuest(Session session, int queue, int queuePair) implements PoolUser 
 
     @Override
     public long hazard() {
-        return session.isDead() ? 0 : RawMemory.getLongAcquire(entry() + AdapterLayout.QP_HAZARD);
+        long h = word();
+        return h == 0 || session.isGone() ? 0 : h;
+    }
+
+    /** The word that says what it touches; of a process that has ended, what it did. */
+    long word() {
+        return RawMemory.getLongAcquire(entry() + AdapterLayout.QP_HAZARD);
     }
 
     @Override

@@ -123,7 +123,7 @@ final class PoolWatch implements Engine.Waiting {
             pace.spent(System.nanoTime() - start);
         }
         inside.removeIf(i -> i.user.hazard() != i.hazard);
-        if (!inside.isEmpty()) {
+        if (!inside.isEmpty() || pool.isHaunted()) { // who was a user when it began may be a ghost by now
             return;
         }
         start = System.nanoTime();

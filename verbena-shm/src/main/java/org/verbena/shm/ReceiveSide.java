@@ -27,7 +27,7 @@ abstract class ReceiveSide extends ReceiveQueue {
         return false;
     }
 
-    /** The peer has died. */
+    /** The session with the peer has ended, and the link was withdrawn. */
     void peerDied() {}
 
     /** Forgets everything; nobody posts or polls meanwhile. */

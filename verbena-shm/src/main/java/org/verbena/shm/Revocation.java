@@ -34,7 +34,7 @@ final class Revocation {
             }
         }
         for (PoolGuest g : guests) {
-            Inside peer = new Inside(null, 0, g.session(), g.entry(), g.hazard());
+            Inside peer = Inside.guest(g);
             if (peer.isIn(regions)) {
                 inside.add(peer);
             }
@@ -89,6 +89,11 @@ final class Revocation {
                     + AdapterLayout.QP_HAZARD));
         }
 
+        /** A guest, as it is now. */
+        static Inside guest(PoolGuest g) {
+            return new Inside(null, 0, g.session(), g.entry(), g.word());
+        }
+
         /** It does not leave: our queue pair, if one is concerned, fails. */
         void fail(String reason) {
             if (qp != null) {
@@ -110,13 +115,13 @@ final class Revocation {
             return session == null ? "this process" : session.peerName();
         }
 
-        /** True if the word has changed since, or the peer is dead. */
+        /** True if the word has changed since, or the peer's process has ended. */
         boolean hasLeft() {
             if (session == null) {
                 return qp == null || qp.own().hazard() != word;
             }
-            return word == 0 || session.isDead()
-                    || RawMemory.getLongAcquire(peerEntry + AdapterLayout.QP_HAZARD) != word;
+            return word == 0 || RawMemory.getLongAcquire(peerEntry + AdapterLayout.QP_HAZARD) != word
+                    || session.isGone();
         }
     }
 }

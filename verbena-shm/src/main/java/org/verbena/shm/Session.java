@@ -2,6 +2,7 @@ package org.verbena.shm;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -12,6 +13,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
+import org.verbena.linux.Pidfd;
 import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AsyncEventType;
@@ -46,6 +48,7 @@ final class Session {
     private final DatagramRings rings;
     private volatile boolean dead;
     private volatile boolean departed;
+    private volatile boolean gone;
 
     /** The peer's memory files, mapped here; we write to its commons only. */
     record PeerFiles(Mapping adapter, Mapping arena, Mapping commons) {}
@@ -131,6 +134,30 @@ final class Session {
 
     boolean isDead() {
         return dead;
+    }
+
+    /**
+     * Whether the peer touches nothing any more, wherever it was: a session may end though the peer's process lives, and who is
+     * inside a transfer then is so until it leaves.
+     */
+    boolean isGone() {
+        if (!gone && dead) {
+            gone = isLoopback() || !runs(peerPid);
+        }
+        return gone;
+    }
+
+    private static boolean runs(int pid) {
+        try (Fd process = Pidfd.open(pid)) {
+            return Pidfd.isAlive(process);
+        } catch (LinuxException e) {
+            return e.errno() != Errno.ESRCH; // out of descriptors: not known now
+        }
+    }
+
+    /** Whether the session has ended for the peer; to be asked after a {@link Hazard} was entered. */
+    boolean hasEndedForPeer() {
+        return RawMemory.getLongAcquire(peerArenaBase() + LaneLayout.HEADER_ENDED) != 0;
     }
 
     /** The peer is gone: finds out whether it has said that it would end in order. Before {@link #end}. */
@@ -337,6 +364,8 @@ final class Session {
             dead = true;
             outbox.end();
         }
+        RawMemory.putLongRelease(arena.address() + LaneLayout.HEADER_ENDED, 1);
+        VarHandle.fullFence(); // who begins to touch something from here on sees that; who is inside is seen below
         for (Connected qp : queuePairs) {
             qp.peerDied(this, reason);
         }

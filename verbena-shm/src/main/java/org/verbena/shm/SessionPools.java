@@ -114,10 +114,7 @@ final class SessionPools {
         for (Iterator<Seat> all = seats.iterator(); all.hasNext();) {
             Seat s = all.next();
             if (s.pool == pool) {
-                long h = s.guest.hazard();
-                if (h != 0) {
-                    context.memories().linger(new Revocation.Inside(null, 0, session, s.guest.entry(), h));
-                }
+                context.memories().linger(Revocation.Inside.guest(s.guest));
                 all.remove();
                 session.memories().unshare(pool.pd());
             }
@@ -170,9 +167,13 @@ final class SessionPools {
         return true;
     }
 
-    /** The peer is dead: what it had claimed comes back. */
+    /** The session has ended: what the peer had claimed comes back, once it is not inside any more. */
     void end() {
+        for (PoolGuest g : guests()) {
+            context.memories().linger(Revocation.Inside.guest(g));
+        }
         for (Seat s : seats) {
+            s.pool.haunt(Revocation.Inside.guest(s.guest));
             s.pool.remove(s.guest);
         }
         seats.clear();

@@ -1,6 +1,7 @@
 package org.verbena.shm;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
@@ -334,17 +335,22 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
             if (session != s) {
                 return; // it is connected elsewhere by now
             }
-            if (type() != QueuePairType.UC) {
+            if (type() == QueuePairType.UC) {
+                own.withdrawLink(); // nobody notices, but the peer, if it lives
+            } else {
                 unanswered = sendQueue.oldestPending();
             }
         }
-        receiveQueue.peerDied();
-        if (type() == QueuePairType.UC) {
-            return; // nobody notices
+        if (type() != QueuePairType.UC) {
+            boolean died = !s.hasDeparted();
+            toError(() -> session == s, reason, died ? AsyncEventType.QP_FATAL : -1, died);
         }
-        boolean died = !s.hasDeparted();
-        toError(() -> session == s, reason, died ? AsyncEventType.QP_FATAL : -1, died);
-        lookAfter();
+        VarHandle.fullFence(); // who enters from here on sees that the link is withdrawn
+        context.memories().linger(Revocation.Inside.peerOf(this, s));
+        receiveQueue.peerDied();
+        if (type() != QueuePairType.UC) {
+            lookAfter();
+        }
     }
 
     @Override

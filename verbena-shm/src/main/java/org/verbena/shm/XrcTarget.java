@@ -37,7 +37,7 @@ final class XrcTarget {
     int prepare(Remote receiver) {
         InboxSends s = sends;
         if (s != null) {
-            if (s.pool.isOpen() && !s.pool.session.isDead()) {
+            if (s.pool.isOpen() && !s.pool.session.isDead() && !s.pool.session.hasEndedForPeer()) {
                 return Target.OK;
             }
             forget(s.pool.session); // another queue may have the number by now

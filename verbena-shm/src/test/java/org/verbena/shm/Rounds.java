@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 
 import org.verbena.verbs.spi.Engine;
 
@@ -16,14 +17,23 @@ final class Rounds implements Engine.Waiting {
 
     /** Until the engine has handled all messages that are there now: it has ended a round, then begun and ended another. */
     static void await(ShmContext context) {
+        await(context, 2);
+    }
+
+    /** So many rounds. */
+    static void await(ShmContext context, int n) {
         Rounds rounds = new Rounds();
         context.engine().lookAfter(rounds);
+        awaitTrue("the engine goes round", () -> rounds.count.get() >= n);
+        rounds.over = true;
+    }
+
+    static void awaitTrue(String what, BooleanSupplier condition) {
         long end = System.nanoTime() + LIMIT_NANOS;
-        while (rounds.count.get() < 2) {
-            assertThat(System.nanoTime() - end).as("the engine stands still").isNegative();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - end).as(what).isNegative();
             Thread.onSpinWait();
         }
-        rounds.over = true;
     }
 
     @Override

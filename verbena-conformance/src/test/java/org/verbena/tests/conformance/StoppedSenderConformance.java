@@ -3,8 +3,14 @@ package org.verbena.tests.conformance;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Feature;
+import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
@@ -19,6 +25,18 @@ abstract class StoppedSenderConformance extends Conformance {
         super(fixture, Topology.TWO_PROCESSES);
     }
 
+    /** Has the far end send its whole region, and stops its process when the first bytes have come. */
+    private static void stopInTheMiddle(PeerProcess process, Pair p) throws Exception {
+        p.far.start(end -> {
+            end.setLong(0, 1);
+            end.setLong(LENGTH - 8, 2);
+            assertPosted(end.post(Op.send(1).on(0, LENGTH)));
+            return end.awaitSend().status();
+        });
+        Await.until("the first bytes", () -> p.near.getLong(0) == 1, p.near::describe);
+        process.signal("STOP");
+    }
+
     @RepeatedTest(2)
     void whatTheReceiverHasFlushedDoesNotSucceed() throws Exception {
         PeerProcess process = ownPeer();
@@ -26,13 +44,7 @@ abstract class StoppedSenderConformance extends Conformance {
         EndOptions options = EndOptions.defaults().bytes(LENGTH).retry(14, 6);
         Pair p = connectedTo(process, options, options);
         assertPosted(p.near.postReceives(Op.receive(1).on(0, LENGTH), Op.receive(2).on(0, LENGTH)));
-        p.far.start(end -> {
-            end.setLong(0, 1);
-            assertPosted(end.post(Op.send(1).on(0, LENGTH)));
-            return end.awaitSend().status();
-        });
-        Await.until("the first bytes", () -> p.near.getLong(0) == 1, p.near::describe);
-        process.signal("STOP");
+        stopInTheMiddle(process, p);
         Completion received;
         try {
             p.near.to(QueuePairState.ERR);
@@ -48,5 +60,44 @@ abstract class StoppedSenderConformance extends Conformance {
             assertThat(sent).as("status of a message that was not received").isIn(WcStatus.RETRY_EXC_ERR,
                     WcStatus.WR_FLUSH_ERR);
         }
+    }
+
+    /** Whose receives are not flushed. */
+    enum Shared {
+        QUEUE, XRC
+    }
+
+    /** A message to a shared queue may arrive long after the connection has ended, and no later than it succeeds. */
+    @ParameterizedTest
+    @EnumSource
+    void whatSucceedsIsInTheSharedQueue(Shared kind) throws Exception {
+        PeerProcess process = ownPeer();
+        Pair p = connectedTo(process, options(kind), options(kind));
+        assertPosted(p.near.postReceives(Op.receive(1).on(0, LENGTH)));
+        stopInTheMiddle(process, p);
+        try {
+            p.near.responder().modify(QueuePairAttributes.to(QueuePairState.ERR).build());
+        } finally {
+            process.signal("CONT");
+        }
+        int sent = (int) p.far.join();
+        if (sent == WcStatus.SUCCESS) {
+            assertStatus(WcStatus.SUCCESS, 1, p.near.awaitReceive());
+            assertThat(p.near.getLong(LENGTH - 8)).isEqualTo(2);
+        } else {
+            assertThat(sent).as("status of a message that may have been received").isIn(WcStatus.RETRY_EXC_ERR,
+                    WcStatus.WR_FLUSH_ERR);
+        }
+    }
+
+    private EndOptions options(Shared kind) throws VerbsException {
+        EndOptions o = EndOptions.defaults().bytes(LENGTH).retry(14, 6);
+        if (kind == Shared.XRC) {
+            return XrcEnd.options(fixture, o);
+        }
+        try (Context c = fixture.open()) {
+            needs(c, Feature.SHARED_RECEIVE_QUEUE);
+        }
+        return o.sharedReceives();
     }
 }

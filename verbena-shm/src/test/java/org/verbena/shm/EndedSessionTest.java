@@ -1,0 +1,120 @@
+package org.verbena.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.util.concurrent.Semaphore;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.MemoryRegion;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * A session that this end has ended though the peer's process lives, and is inside a transfer: what the peer touches is not
+ * used for anything else before it has left, and what it commits then is received.
+ */
+class EndedSessionTest {
+    private static final int RECEIVES = PoolEnds.RECEIVES;
+
+    private static long hazard(PoolEnds e) {
+        return e.peer.adapter().base() + AdapterLayout.qpEntry(e.sender.number()) + AdapterLayout.QP_HAZARD;
+    }
+
+    private static void end(PoolEnds e) throws VerbsException {
+        e.owner.session("test", e.peer.instance()).end("it does not take its messages");
+    }
+
+    @Test
+    void aReceiveThatIsBeingFilledIsNotPostedAgain() throws Exception {
+        try (PoolEnds e = new PoolEnds()) {
+            ReceivePool pool = e.srq.pool().receives();
+            e.post(RECEIVES);
+            long claim = e.claims().claim();
+            RawMemory.putLongRelease(hazard(e), 1L << 32 | Hazard.RECEIVES);
+            try {
+                end(e);
+                Rounds.await(e.owner, 20);
+                assertThat(pool.isOutstanding(claim)).as("the receive belongs to the peer").isTrue();
+                e.receiver.modify(QueuePairAttributes.to(QueuePairState.RESET).build());
+                Rounds.await(e.owner, 20);
+                assertThat(pool.isOutstanding(claim)).as("it does so after a reset").isTrue();
+                assertThat(pool.posted()).isEqualTo(RECEIVES);
+            } finally {
+                RawMemory.putLongRelease(hazard(e), 0);
+            }
+            e.await(() -> pool.available() == RECEIVES);
+            assertThat(pool.isOutstanding(claim)).isFalse();
+        }
+    }
+
+    /** Who has begun to bring receives back when the session ends waits for the peer as before. */
+    @Test
+    void aReceiveThatIsBeingFilledIsNotPostedAgainByARecoveryThatIsUnderWay() throws Exception {
+        try (PoolEnds e = new PoolEnds()) {
+            OwnPool own = e.srq.pool();
+            e.post(RECEIVES);
+            long claim = e.claims().claim();
+            RawMemory.putLongRelease(hazard(e), 1L << 32 | Hazard.RECEIVES);
+            try {
+                own.recover();
+                Rounds.await(e.owner, 20);
+                end(e);
+                Rounds.await(e.owner, 20);
+                assertThat(own.receives().isOutstanding(claim)).isTrue();
+            } finally {
+                RawMemory.putLongRelease(hazard(e), 0);
+            }
+            e.await(() -> own.receives().available() == RECEIVES);
+        }
+    }
+
+    @Test
+    void memoryThatStaysTheApplicationsIsNotGivenBackWhileThePeerIsInside() throws Exception {
+        try (PoolEnds e = new PoolEnds(); Arena arena = Arena.ofShared()) {
+            MemoryRegion region = e.receiver.protectionDomain().register(arena.allocate(4096, 8), AccessFlags.ALL);
+            RawMemory.putLongRelease(hazard(e), 1L << 32 | Hazard.region(region.rkey()));
+            try {
+                end(e);
+                e.receiver.modify(QueuePairAttributes.to(QueuePairState.RESET).build());
+                assertThatThrownBy(region::close).hasMessageContaining("EBUSY");
+            } finally {
+                RawMemory.putLongRelease(hazard(e), 0);
+            }
+            region.close();
+        }
+    }
+
+    /** Who has not heard of the end yet takes no receives any more, and its request does not succeed. */
+    @Test
+    void whoComesAfterTheEndTakesNoReceive() throws Exception {
+        try (XrcEnds e = new XrcEnds()) {
+            e.post(4);
+            assertThat(e.send()).isZero();
+            assertThat(e.sentStatus()).isEqualTo("SUCCESS");
+            long available = e.pool().available();
+            Semaphore stop = new Semaphore(0);
+            Semaphore stands = new Semaphore(0);
+            e.sender.engine().submit(() -> {
+                stands.release();
+                stop.acquireUninterruptibly();
+            });
+            stands.acquire();
+            try {
+                e.owner.session("test", e.sender.instance()).end("it does not take its messages");
+                assertThat(e.send()).isZero();
+                assertThat(e.sent.startPoll()).as("nobody has answered").isNotZero();
+                assertThat(e.pool().available()).isEqualTo(available);
+            } finally {
+                stop.release();
+            }
+            assertThat(e.sentStatus()).isNotEqualTo("SUCCESS");
+            assertThat(e.pool().available()).isEqualTo(available);
+        }
+    }
+}
