@@ -187,7 +187,7 @@ public abstract class Stream {
     }
 
     /**
-     * Sends from a direct buffer, which is to be left as it is until the kernel's notice, see {@link ZeroCopy}; as much as
+     * Sends from a direct buffer, which is to be left as it is until the kernel's notice, see {@code ZeroCopy}; as much as
      * there is room for.
      *
      * @return bytes, or minus errno, or 0 if TCP does not carry this direction to its end
