@@ -90,6 +90,21 @@ public final class Sys {
     }
 
     /**
+     * Bits that nobody can foresee: getrandom(2). Opens no descriptor, as {@code SecureRandom} does for good. Thread-safe.
+     *
+     * @return 64 of them
+     * @throws LinuxException {@code ENOSYS} where a sandbox forbids it
+     */
+    public static long random() throws LinuxException {
+        Native.Scratch scratch = Native.scratch();
+        long got = Args.check(Native.call(SyscallNumber.GETRANDOM, scratch.address(), Long.BYTES, 0), "getrandom");
+        if (got != Long.BYTES) { // up to 256 bytes come whole
+            throw new LinuxException("getrandom", Errno.EIO);
+        }
+        return scratch.memory().get(ValueLayout.JAVA_LONG, 0);
+    }
+
+    /**
      * The monotonic clock, the same in all processes of the machine (of a time namespace): clock_gettime(2). Allocates
      * nothing but the calling thread's scratch memory at its first call.
      *

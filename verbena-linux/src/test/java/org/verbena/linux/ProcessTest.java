@@ -10,6 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
+import java.util.HashSet;
+import java.util.Set;
 
 import org.junit.jupiter.api.Test;
 
@@ -164,5 +166,16 @@ class ProcessTest {
         assertThat(now).isBetween(before, System.nanoTime());
         assertThat(Sys.availableMemory()).isBetween(1L << 20, 1L << 50);
         Sys.requireNativeAccess();
+    }
+
+    @Test
+    void randomBitsDifferAndTakeNoDescriptor() throws Exception {
+        long before = Proc.openFds("random");
+        Set<Long> all = new HashSet<>();
+        for (int i = 0; i < 1000; i++) {
+            all.add(Sys.random());
+        }
+        assertThat(all).hasSize(1000);
+        assertThat(Proc.openFds("random")).isEqualTo(before);
     }
 }

@@ -1,6 +1,5 @@
 package org.verbena.shm;
 
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
@@ -14,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.Sys;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
@@ -99,9 +99,8 @@ final class ShmContext extends Context implements Departure {
 
     static ShmContext open(ShmDevice device) throws VerbsException, LinuxException {
         long instance;
-        SecureRandom random = new SecureRandom();
         do {
-            instance = random.nextLong();
+            instance = Sys.random();
         } while (instance == 0);
         Adapter adapter = new Adapter(instance);
         Commons commons = null;

@@ -1,10 +1,10 @@
 package org.verbena.shm;
 
-import java.security.SecureRandom;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 
 import org.jspecify.annotations.Nullable;
 
@@ -52,7 +52,7 @@ final class XrcDirectory {
         if (id != 0) {
             return id;
         }
-        int first = new SecureRandom().nextInt(CONTEXTS);
+        int first = ThreadLocalRandom.current().nextInt(CONTEXTS);
         for (int i = 0; i < CONTEXTS; i++) {
             int candidate = first + i & CONTEXTS - 1;
             try {

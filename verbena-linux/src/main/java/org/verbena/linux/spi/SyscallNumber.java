@@ -57,6 +57,7 @@ public final class SyscallNumber {
     public static final int SENDMMSG = pick(307, 269);
     public static final int PROCESS_VM_READV = pick(310, 270);
     public static final int PROCESS_VM_WRITEV = pick(311, 271);
+    public static final int GETRANDOM = pick(318, 278);
     public static final int MEMFD_CREATE = pick(319, 279);
     public static final int BPF = pick(321, 280);
     public static final int MEMBARRIER = pick(324, 283);

@@ -11,9 +11,9 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
@@ -386,7 +386,8 @@ public final class CounterFile {
     }
 
     private Doorbell bindBell() throws LinuxException {
-        String name = CounterLayout.BELL_PREFIX + UUID.randomUUID();
+        String name = CounterLayout.BELL_PREFIX + HexFormat.of().toHexDigits(Sys.random())
+                + HexFormat.of().toHexDigits(Sys.random());
         Doorbell bell = Doorbell.bind(name);
         CounterEntry.putText(header.address() + CounterLayout.HEADER_BELL, name, CounterLayout.MAX_BELL);
         return bell;
