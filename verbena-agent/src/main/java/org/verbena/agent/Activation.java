@@ -82,7 +82,7 @@ final class Activation implements Supplier<Map<String, Object>> {
         if (atExit != null) { // for good, hence after all that may fail
             Grants.atExit(instrumentation, atExit);
         }
-        System.setProperty(Premain.STATE, "active when the first channel or socket is opened");
+        Premain.state("active when the first channel or socket is opened");
         return a;
     }
 
@@ -167,6 +167,7 @@ final class Activation implements Supplier<Map<String, Object>> {
             Carrier c = carrier();
             c.grantNativeAccess(instrumentation);
             c.addDevices(instrumentation);
+            patches.onOthers(c.expectPolicies());
             Map<String, Object> all = new HashMap<>(Map.of(SocketHook.PROVIDER, c.provider()));
             all.put(SocketHook.ASYNCHRONOUS, c);
             if (late) {
@@ -247,7 +248,7 @@ final class Activation implements Supplier<Map<String, Object>> {
     }
 
     private void say(String line) {
-        System.setProperty(Premain.STATE, line);
+        Premain.state(line);
         if (!arguments.isQuiet()) {
             System.err.println("verbena: " + line);
         }

@@ -26,7 +26,7 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
         implements
             Supplier<AsynchronousChannelProvider> {
     /** What {@code DropIn.level()} says inside the agent's jar. */
-    static final int LEVEL = 7;
+    static final int LEVEL = 8;
 
     static final String DROP_IN = InnerModules.SOCKETS + ".DropIn";
 
@@ -36,6 +36,7 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
         Optional<Carrier> own = of(application);
         Carrier c = own.isPresent() ? own.get() : inner(jar, instrumentation);
         Grants.exports(instrumentation, c.sockets);
+        Grants.patches(instrumentation, c.sockets);
         return c;
     }
 
@@ -125,6 +126,11 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
         return (String) dropIn.getMethod("takenBack").invoke(null);
     }
 
+    /** Says that there may be policies of other agents; answers what to run when somebody transforms the JDK's channels. */
+    Runnable expectPolicies() throws ReflectiveOperationException {
+        return (Runnable) dropIn.getMethod("expectPolicies").invoke(null);
+    }
+
     /** How many sockets of this process listen, none of which is Verbena's yet. */
     int listenersFromBefore() throws ReflectiveOperationException {
         return (Integer) dropIn.getMethod("listenersFromBefore").invoke(null);
@@ -152,7 +158,10 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
         try {
             return dropIn.getMethod(what).invoke(null);
         } catch (InvocationTargetException e) {
-            throw new IllegalStateException("Verbena's sockets cannot be made: " + e.getCause(), e.getCause());
+            Throwable cause = e.getCause() instanceof ExceptionInInitializerError i && i.getCause() != null
+                    ? i.getCause()
+                    : e.getCause();
+            throw new IllegalStateException("Verbena's sockets cannot be made: " + cause, cause);
         }
     }
 }

@@ -21,6 +21,24 @@ final class Grants {
     }
 
     /**
+     * Exports the packages that the program itself has put into {@code java.base} ({@code --patch-module}): they are for code of the
+     * JDK's that an agent changes, and Verbena's stands in its place. Elasticsearch's entitlements call what they have put
+     * there from the process's selector provider, whose it may be.
+     */
+    static void patches(Instrumentation instrumentation, Module sockets) {
+        for (String p : BASE.getPackages()) {
+            if (!isOfJdk(p)) { // the JDK's own list of its packages has those, too
+                export(instrumentation, sockets, p);
+            }
+        }
+    }
+
+    private static boolean isOfJdk(String name) {
+        return name.startsWith("java.") || name.startsWith("jdk.") || name.startsWith("sun.")
+                || name.startsWith("javax.") || name.startsWith("com.sun.") || name.startsWith("apple.");
+    }
+
+    /**
      * As {@code --enable-native-access=}. There is a public way, {@link ModuleLayer.Controller#enableNativeAccess}, but it
      * is for those who have native access themselves, and an agent's jar is not asked for its manifest's
      * {@code Enable-Native-Access}: hence the JDK's own, through a package that is exported to the agent's class loader

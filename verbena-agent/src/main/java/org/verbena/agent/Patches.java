@@ -14,8 +14,12 @@ import org.jspecify.annotations.Nullable;
  * one stays, although it is asked about each class that the program loads: it compares names, and nothing else.
  */
 final class Patches implements ClassFileTransformer {
+    private static final String CLIENTS = "sun/nio/ch/SocketChannelImpl";
+    private static final String SERVERS = "sun/nio/ch/ServerSocketChannelImpl";
+
     private final Instrumentation instrumentation;
     private volatile MethodPatch[] all = {};
+    private volatile @Nullable Runnable others;
 
     Patches(Instrumentation instrumentation) {
         this.instrumentation = instrumentation;
@@ -24,6 +28,11 @@ final class Patches implements ClassFileTransformer {
     /** Of this JVM. */
     Instrumentation instrumentation() {
         return instrumentation;
+    }
+
+    /** Has something run whenever somebody transforms a class of the JDK's channels that is loaded: it waits for nothing. */
+    void onOthers(Runnable task) {
+        others = task;
     }
 
     /**
@@ -66,6 +75,10 @@ final class Patches implements ClassFileTransformer {
             @Nullable Class<?> redefined, @Nullable ProtectionDomain domain, byte[] bytes) {
         if (loader != null || name == null) {
             return null;
+        }
+        Runnable task = others;
+        if (redefined != null && task != null && (name.equals(CLIENTS) || name.equals(SERVERS))) {
+            task.run();
         }
         byte[] changed = null;
         for (MethodPatch p : all) {

@@ -84,7 +84,7 @@ public final class Premain {
     /** Arguments that are wrong end a program that starts; nothing ends one that runs, and nothing else ends either. */
     private static void failed(String given, Throwable problem, boolean attached) {
         if (problem instanceof IllegalArgumentException) {
-            System.setProperty(STATE, "not active: " + problem.getMessage());
+            state("not active: " + problem.getMessage());
             if (!attached) { // who attached reads the property
                 System.err.println("verbena: " + problem.getMessage());
                 System.err.flush();
@@ -95,9 +95,18 @@ public final class Premain {
         }
     }
 
+    /** Sets the property; where a policy leaves no agent that, the line is all there is. */
+    static void state(String line) {
+        try {
+            System.setProperty(STATE, line);
+        } catch (RuntimeException refused) {
+            // an exception would end a program that starts
+        }
+    }
+
     /** The one line; a program that is to be quiet says it to the property only. */
     private static void say(String given, String line) {
-        System.setProperty(STATE, line);
+        state(line);
         if (!isQuiet(given)) {
             System.err.println("verbena: " + line);
         }

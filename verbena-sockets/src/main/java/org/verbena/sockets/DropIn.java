@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.nio.CallerPolicy;
 import org.verbena.sockets.nio.JdkChanges;
 import org.verbena.sockets.nio.NioChannels;
 import org.verbena.sockets.rules.Rules;
@@ -22,7 +23,7 @@ import org.verbena.sockets.stream.SharedMemory;
  */
 public final class DropIn {
     /** Raised when the agent has to know of a change. */
-    private static final int LEVEL = 7;
+    private static final int LEVEL = 8;
 
     private DropIn() {}
 
@@ -141,6 +142,15 @@ public final class DropIn {
         return PlainListeners.find();
     }
 
+    /**
+     * Says that other agents may hold a policy against who calls the JDK's channels.
+     *
+     * @return what to run whenever somebody else transforms one of their classes: it waits for nothing
+     */
+    public static Runnable expectPolicies() {
+        return Maker.expectPolicies();
+    }
+
     /** What of {@link #changed} is the JDK's own again, by another agent: parts with commas between; empty if nothing. */
     public static String takenBack() {
         return JdkChanges.takenBack();
@@ -155,6 +165,16 @@ public final class DropIn {
     private static final class Maker {
         static SelectorProvider make() {
             return new VerbenaSelectorProvider();
+        }
+
+        static Runnable expectPolicies() {
+            CallerPolicy.expect();
+            return new Runnable() { // no lambda, as below
+                @Override
+                public void run() {
+                    CallerPolicy.othersTransform();
+                }
+            };
         }
 
         static void comeLate() {

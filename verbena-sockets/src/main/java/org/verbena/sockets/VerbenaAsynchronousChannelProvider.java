@@ -10,10 +10,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
 
 import org.jspecify.annotations.Nullable;
+import sun.nio.ch.LinuxAsynchronousChannelProvider;
 
 import org.verbena.sockets.async.ChannelGroup;
 import org.verbena.sockets.async.StreamAsynchronousChannel;
 import org.verbena.sockets.async.StreamAsynchronousServerChannel;
+import org.verbena.sockets.nio.CallerPolicy;
 
 /**
  * The provider of asynchronous channels beside {@link VerbenaSelectorProvider}: theirs use the transport {@code stream}
@@ -30,6 +32,9 @@ public final class VerbenaAsynchronousChannelProvider extends AsynchronousChanne
     public AsynchronousChannelGroup openAsynchronousChannelGroup(int threads, ThreadFactory factory)
             throws IOException {
         JdkAccess.check();
+        if (CallerPolicy.refuses(false)) {
+            return Jdk.PROVIDER.openAsynchronousChannelGroup(threads, factory);
+        }
         return ChannelGroup.fixed(this, threads, factory);
     }
 
@@ -37,19 +42,33 @@ public final class VerbenaAsynchronousChannelProvider extends AsynchronousChanne
     public AsynchronousChannelGroup openAsynchronousChannelGroup(ExecutorService executor, int initialSize)
             throws IOException {
         JdkAccess.check();
+        if (CallerPolicy.refuses(false)) {
+            return Jdk.PROVIDER.openAsynchronousChannelGroup(executor, initialSize);
+        }
         return ChannelGroup.over(this, executor, initialSize);
     }
 
     @Override
     public AsynchronousServerSocketChannel openAsynchronousServerSocketChannel(
             @Nullable AsynchronousChannelGroup group) throws IOException {
+        if (!(group instanceof ChannelGroup) && CallerPolicy.refuses(true)) {
+            return Jdk.PROVIDER.openAsynchronousServerSocketChannel(group);
+        }
         return new StreamAsynchronousServerChannel(own(group), VerbenaServerSocketChannel.open());
     }
 
     @Override
     public AsynchronousSocketChannel openAsynchronousSocketChannel(@Nullable AsynchronousChannelGroup group)
             throws IOException {
+        if (!(group instanceof ChannelGroup) && CallerPolicy.refuses(false)) {
+            return Jdk.PROVIDER.openAsynchronousSocketChannel(group);
+        }
         return new StreamAsynchronousChannel(own(group), VerbenaSocketChannel.open());
+    }
+
+    /** Where {@link CallerPolicy a policy} leaves Verbena no channels. By its class: who asks the JDK for it gets Verbena's. */
+    private static final class Jdk {
+        static final AsynchronousChannelProvider PROVIDER = new LinuxAsynchronousChannelProvider();
     }
 
     private synchronized ChannelGroup own(@Nullable AsynchronousChannelGroup group) throws IOException {

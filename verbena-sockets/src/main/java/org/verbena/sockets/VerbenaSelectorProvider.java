@@ -14,12 +14,14 @@ import org.jspecify.annotations.Nullable;
 import sun.nio.ch.DefaultSelectorProvider;
 import sun.nio.ch.SelectorProviderImpl;
 
+import org.verbena.sockets.nio.CallerPolicy;
 import org.verbena.sockets.nio.NioChannels;
 import org.verbena.sockets.nio.VerbenaSelector;
 
 /**
  * The selector provider whose TCP channels use the transport {@code stream} where both ends can. Datagram channels, pipes
- * and Unix-domain channels are the JDK's own, with this as their provider.
+ * and Unix-domain channels are the JDK's own, with this as their provider; so are all, where {@link CallerPolicy a policy} leaves
+ * Verbena none.
  */
 @SuppressWarnings("exports") // the JDK's own provider, for the channels that stay the kernel's
 public final class VerbenaSelectorProvider extends SelectorProviderImpl {
@@ -59,29 +61,49 @@ public final class VerbenaSelectorProvider extends SelectorProviderImpl {
 
     @Override
     public AbstractSelector openSelector() throws IOException {
-        return new VerbenaSelector(this);
+        return CallerPolicy.refuses(false) ? DefaultSelectorProvider.get().openSelector() : new VerbenaSelector(this);
     }
 
     @Override
     public SocketChannel openSocketChannel() throws IOException {
-        return NioChannels.over(this, super.openSocketChannel());
+        SocketChannel inner = super.openSocketChannel();
+        return CallerPolicy.refuses(inner) ? inner : NioChannels.over(this, inner);
     }
 
     @Override
     public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
         SocketChannel inner = super.openSocketChannel(family);
-        return family == UNIX ? inner : NioChannels.over(this, inner);
+        return family == UNIX || CallerPolicy.refuses(inner) ? inner : NioChannels.over(this, inner);
     }
 
     @Override
     public ServerSocketChannel openServerSocketChannel() throws IOException {
-        return NioChannels.over(this, super.openServerSocketChannel());
+        ServerSocketChannel inner = super.openServerSocketChannel();
+        return CallerPolicy.refuses(inner) ? inner : NioChannels.over(this, inner);
     }
 
     @Override
     public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
         ServerSocketChannel inner = super.openServerSocketChannel(family);
-        return family == UNIX ? inner : NioChannels.over(this, inner);
+        return family == UNIX || CallerPolicy.refuses(inner) ? inner : NioChannels.over(this, inner);
+    }
+
+    // ---- for who asks for Verbena's by name
+
+    SocketChannel openOwn() throws IOException {
+        return NioChannels.over(this, super.openSocketChannel());
+    }
+
+    SocketChannel openOwn(ProtocolFamily internet) throws IOException {
+        return NioChannels.over(this, super.openSocketChannel(internet));
+    }
+
+    ServerSocketChannel openOwnServer() throws IOException {
+        return NioChannels.over(this, super.openServerSocketChannel());
+    }
+
+    ServerSocketChannel openOwnServer(ProtocolFamily internet) throws IOException {
+        return NioChannels.over(this, super.openServerSocketChannel(internet));
     }
 
     /** As the JDK's: a channel that another process made is the kernel's. */

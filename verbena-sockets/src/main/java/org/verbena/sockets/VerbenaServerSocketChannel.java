@@ -19,7 +19,7 @@ public abstract class VerbenaServerSocketChannel extends ServerSocketChannel {
      */
     public static VerbenaServerSocketChannel open() throws IOException {
         JdkAccess.check();
-        return (VerbenaServerSocketChannel) VerbenaSelectorProvider.instance().openServerSocketChannel();
+        return (VerbenaServerSocketChannel) VerbenaSelectorProvider.instance().openOwnServer();
     }
 
     /**
@@ -30,7 +30,7 @@ public abstract class VerbenaServerSocketChannel extends ServerSocketChannel {
      */
     public static VerbenaServerSocketChannel open(ProtocolFamily family) throws IOException {
         JdkAccess.check();
-        return (VerbenaServerSocketChannel) VerbenaSelectorProvider.instance().openServerSocketChannel(JdkAccess
+        return (VerbenaServerSocketChannel) VerbenaSelectorProvider.instance().openOwnServer(JdkAccess
                 .internet(family));
     }
 }

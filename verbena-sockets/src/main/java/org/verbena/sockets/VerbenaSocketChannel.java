@@ -23,7 +23,7 @@ public abstract class VerbenaSocketChannel extends SocketChannel {
      */
     public static VerbenaSocketChannel open() throws IOException {
         JdkAccess.check();
-        return (VerbenaSocketChannel) VerbenaSelectorProvider.instance().openSocketChannel();
+        return (VerbenaSocketChannel) VerbenaSelectorProvider.instance().openOwn();
     }
 
     /**
@@ -34,7 +34,7 @@ public abstract class VerbenaSocketChannel extends SocketChannel {
      */
     public static VerbenaSocketChannel open(ProtocolFamily family) throws IOException {
         JdkAccess.check();
-        return (VerbenaSocketChannel) VerbenaSelectorProvider.instance().openSocketChannel(JdkAccess.internet(family));
+        return (VerbenaSocketChannel) VerbenaSelectorProvider.instance().openOwn(JdkAccess.internet(family));
     }
 
     /** Whether a ring carries what comes in from here on; false before the connection is made. */

@@ -88,6 +88,9 @@ public final class JdkChanges {
     }
 
     private static boolean isInEffect(int part) {
+        if (CallerPolicy.hasRefused() && part != LISTENERS && part != TRANSFER) { // those serve what is open
+            return false;
+        }
         try {
             return switch (part) {
                 case CHANNELS -> SelectorProvider.provider() instanceof VerbenaSelectorProvider;

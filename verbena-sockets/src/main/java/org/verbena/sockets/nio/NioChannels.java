@@ -87,7 +87,7 @@ public final class NioChannels {
 
     /** A new implementation of a classic socket, one that listens or one that connects; null if it is to be the JDK's. */
     public static @Nullable SocketImpl socketImpl(boolean server) {
-        if (JdkChanges.isTrial()) {
+        if (JdkChanges.isTrial() || CallerPolicy.refuses(server)) {
             return null;
         }
         ShownSockets.begin();

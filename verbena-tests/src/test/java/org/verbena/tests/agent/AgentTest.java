@@ -248,6 +248,7 @@ class AgentTest {
                     public static String mistake() { return null; }
                     public static String problem() { return null; }
                     public static Runnable atExit() { return null; }
+                    public static Runnable expectPolicies() { return () -> {}; }
                     public static void reachSocketImplBy(Supplier<MethodHandles.Lookup> lookup) {}
                     public static void changed(Set<String> parts) {}
                     public static String takenBack() { return ""; }

@@ -425,7 +425,7 @@ public final class CounterFile {
             try {
                 Files.deleteIfExists(p);
                 CounterFolder.own().removeIfEmpty();
-            } catch (IOException e) {
+            } catch (IOException | SecurityException e) { // another agent's policy, too
                 LOG.log(Level.DEBUG, "the counter file stays until somebody looks for it", e);
             }
         }

@@ -1,0 +1,101 @@
+package org.verbena.sockets.nio;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
+
+import sun.nio.ch.DefaultSelectorProvider;
+
+/**
+ * Whether a policy of another agent refuses Verbena the JDK's sockets. One that judges the immediate caller of each method,
+ * as Elasticsearch's entitlements do, sees Verbena where the JDK's own channel would show it the program. What is opened then
+ * is the JDK's, so that the policy judges the program. Thread-safe.
+ *
+ * <p>It is tried, by an address that no channel takes, with the first channel of each kind, and with each one once somebody else
+ * has transformed a class of the JDK's channels: by then it may have been for that.
+ */
+public final class CallerPolicy {
+    private static final SocketAddress NOWHERE = new SocketAddress() {
+        private static final long serialVersionUID = 1;
+    };
+
+    private static volatile boolean clientsUntried;
+    private static volatile boolean serversUntried;
+    private static volatile boolean transformed;
+    private static volatile boolean refused;
+
+    private CallerPolicy() {}
+
+    /** Other agents are possible: the first channel of each kind tries. */
+    public static void expect() {
+        clientsUntried = true;
+        serversUntried = true;
+    }
+
+    /** Somebody transforms a class of the JDK's channels. In a thread that does so: it waits for nothing. */
+    public static void othersTransform() {
+        transformed = true;
+    }
+
+    /** Whether a policy has refused something so far. */
+    static boolean hasRefused() {
+        return refused;
+    }
+
+    /** Whether this channel of the JDK's, just opened, is to be the program's as it is. */
+    public static boolean refuses(SocketChannel inner) {
+        if (!refused && (clientsUntried || transformed)) {
+            clientsUntried = false;
+            try {
+                inner.connect(NOWHERE);
+            } catch (UnsupportedAddressTypeException | IOException e) {
+                // as without a policy
+            } catch (RuntimeException e) {
+                refuse();
+            }
+        }
+        return refused;
+    }
+
+    /** Whether this channel of the JDK's, just opened, is to be the program's as it is. */
+    public static boolean refuses(ServerSocketChannel inner) {
+        if (!refused && (serversUntried || transformed)) {
+            serversUntried = false;
+            try {
+                inner.bind(NOWHERE, 0); // as Verbena binds: with one parameter the JDK would be the caller
+            } catch (UnsupportedAddressTypeException | IOException e) {
+                // as without a policy
+            } catch (RuntimeException e) {
+                refuse();
+            }
+        }
+        return refused;
+    }
+
+    /** Whether a new socket of the JDK's, of whatever class, is to be the program's as it is. */
+    public static boolean refuses(boolean server) {
+        if (!refused && (transformed || (server ? serversUntried : clientsUntried))) {
+            try {
+                if (server) {
+                    try (ServerSocketChannel s = DefaultSelectorProvider.get().openServerSocketChannel()) {
+                        refuses(s);
+                    }
+                } else {
+                    try (SocketChannel s = DefaultSelectorProvider.get().openSocketChannel()) {
+                        refuses(s);
+                    }
+                }
+            } catch (IOException e) { // no descriptor: whoever wants one is told
+                return refused;
+            }
+        }
+        return refused;
+    }
+
+    private static void refuse() {
+        NioChannels.expectForeignSelectors(); // channels from before meet the JDK's
+        refused = true;
+    }
+}
