@@ -41,6 +41,11 @@ public class Neighbour {
         }
     }
 
+    /** In the program that runs. */
+    public static void agentmain(String words, Instrumentation i) {
+        instrumentation = i;
+    }
+
     /**
      * Words: {@code attach}: waits for a byte; {@code same=CLASS,CLASS}, {@code own=CLASS,CLASS}; {@code timed=CLASS,CLASS}: by the Flight
      * Recorder; {@code stat}: says that it is

@@ -67,11 +67,12 @@ public final class AgentJar {
         return jar;
     }
 
-    /** A jar for {@code -javaagent}, of an agent that may transform classes. */
+    /** A jar for {@code -javaagent}, or to attach, of an agent that may transform classes. */
     public static Path agent(Path classes, String premain, Path jar) throws IOException {
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
         manifest.getMainAttributes().putValue("Premain-Class", premain);
+        manifest.getMainAttributes().putValue("Agent-Class", premain);
         manifest.getMainAttributes().putValue("Can-Retransform-Classes", "true");
         try (OutputStream file = Files.newOutputStream(jar);
                 JarOutputStream out = new JarOutputStream(file, manifest)) {

@@ -71,12 +71,12 @@ class StatNeighbourTest {
         }
     }
 
-    private static void go(Process p) throws IOException {
+    static void go(Process p) throws IOException {
         p.getOutputStream().write('x');
         p.getOutputStream().flush();
     }
 
-    private static void awaitLine(BufferedReader out, String wanted) throws IOException {
+    static void awaitLine(BufferedReader out, String wanted) throws IOException {
         String line = out.readLine();
         while (!wanted.equals(line)) {
             assertThat(line).isNotNull();
@@ -89,7 +89,7 @@ class StatNeighbourTest {
     }
 
     /** Of the object that all sockets of a process are; the file is there soon after the first socket. */
-    private static String attribute(long pid, String name) throws Exception {
+    static String attribute(long pid, String name) throws Exception {
         for (;;) {
             String json = CommandProcess.run("stat", Long.toString(pid), "--once", "--json").out();
             Matcher m = Pattern.compile("\"" + name + "\" *: *\"([^\"]*)\"").matcher(json);
