@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.Context;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePair;
@@ -106,9 +107,15 @@ abstract class CutOffMemoryConformance extends Conformance {
         }
     }
 
-    @Test
-    void ofAReceive() throws Exception {
-        Pair p = connected();
+    /** Where a receive is posted. */
+    enum Queue {
+        OWN, SHARED, XRC
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void ofAReceive(Queue queue) throws Exception {
+        Pair p = connected(options(queue), options(queue));
         String name = file.toString();
         p.far.act(end -> end.later = register(end, name));
         cutOff();
@@ -123,6 +130,59 @@ abstract class CutOffMemoryConformance extends Conformance {
             assertStatus(WcStatus.LOC_PROT_ERR, 7, p.far.awaitReceive());
             assertStatus(WcStatus.REM_OP_ERR, 1, p.near.awaitSend());
         }
+    }
+
+    /** A message that travels beside its receive is put there by a poll, when its sender has long been told. */
+    @ParameterizedTest
+    @EnumSource
+    void ofAReceiveOfAShortMessage(Queue queue) throws Exception {
+        Pair p = connected(options(queue), options(queue));
+        String name = file.toString();
+        p.far.act(end -> {
+            MemoryRegion r = register(end, name);
+            assertPosted(end.postReceives(Op.receive(7).onKey(r.lkey(), r.address() + GONE, 64)));
+        });
+        cutOff();
+        assertPosted(p.near.post(Op.send(1).on(0, 16)));
+        assertStatus(fixture.pinsMemory() ? WcStatus.SUCCESS : WcStatus.LOC_PROT_ERR, 7, p.far.awaitReceive());
+    }
+
+    private EndOptions options(Queue queue) throws Exception {
+        EndOptions o = EndOptions.defaults();
+        switch (queue) {
+            case SHARED -> {
+                try (Context c = fixture.open()) {
+                    needs(c, Feature.SHARED_RECEIVE_QUEUE);
+                }
+                return o.sharedReceives();
+            }
+            case XRC -> {
+                return XrcEnd.options(fixture, o);
+            }
+            default -> {
+                return o;
+            }
+        }
+    }
+
+    /** A word that is stored at once. */
+    @Test
+    void ofAnAtomicWrite() throws Exception {
+        needs(Feature.ATOMIC_WRITE);
+        if (!fixture.atomicsOnRegisteredMemory()) {
+            return;
+        }
+        Pair p = connected();
+        String name = file.toString();
+        long[] at = p.far.run(end -> {
+            MemoryRegion r = register(end, name);
+            return new long[] {r.rkey(), r.address()};
+        });
+        cutOff();
+        assertPosted(p.near.qp.sendQueue().start().atomicWrite(1, SendFlags.SIGNALED, (int) at[0], at[1] + GONE, 5)
+                .complete());
+        p.far.act(End::expectNoCompletion);
+        assertStatus(fixture.pinsMemory() ? WcStatus.SUCCESS : WcStatus.REM_ACCESS_ERR, 1, p.near.awaitSend());
     }
 
     /** What needs own memory. */
