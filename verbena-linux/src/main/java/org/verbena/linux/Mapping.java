@@ -131,8 +131,8 @@ public final class Mapping {
     /**
      * Replaces the whole range, atomically, by fresh private memory that reads as zero. The file's pages are no longer
      * reachable through this mapping when the call returns, so they are released as soon as nobody else holds them;
-     * stale accesses stay harmless. The fresh memory is readable and writable (the segment of a read-only mapping stays
-     * read-only) and costs nothing before it is written. Idempotent.
+     * stale accesses stay harmless. The fresh memory is readable, and writable if the mapping is, and costs nothing before it
+     * is written. Idempotent.
      *
      * @throws LinuxException {@code ENOMEM} (too many mappings); the range is then as it was
      */
@@ -142,7 +142,9 @@ public final class Mapping {
         }
         try {
             int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-            mmap(address, length, PROT_READ | PROT_WRITE, flags, -1, 0,
+            // what cannot be written is not counted as promised memory, however strictly the kernel counts that
+            int protection = segment.isReadOnly() ? PROT_READ : PROT_READ | PROT_WRITE;
+            mmap(address, length, protection, flags, -1, 0,
                     "mmap(length=" + length + ", MAP_FIXED|MAP_ANONYMOUS)");
             discarded = true;
         } finally {

@@ -26,6 +26,8 @@ final class DatagramRings {
     private final AtomicLong keys = new AtomicLong();
     private final Map<Long, DatagramWriter> writers = new ConcurrentHashMap<>();
     private final Map<Long, DatagramReader> readers = new ConcurrentHashMap<>();
+    /** There has been a reader, which may find datagrams that were sent before the session ended. */
+    private volatile boolean read;
     /** Free words for readers, addresses; guarded by itself. */
     private final java.util.ArrayDeque<Long> counters = new java.util.ArrayDeque<>();
 
@@ -202,12 +204,18 @@ final class DatagramRings {
             tellDone(key);
             return;
         }
+        read = true;
         readers.put(key, r);
         session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_COUNT).putLong(key)
                 .putLong(session.arenaOffset(r.counter)), null);
         if (!receiver.add(r, link)) {
             leave(r);
         }
+    }
+
+    /** Whether somebody may still read what the peer has sent. */
+    boolean mayBeRead() {
+        return read;
     }
 
     /** The session is over. */

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,7 @@ import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.Engine;
 
 /**
  * All that this context has with one other context: the control socket, the two lane arenas, the peer's adapter and the
@@ -25,6 +27,7 @@ import org.verbena.verbs.VerbsException;
  */
 final class Session {
     private static final int[] NO_FDS = {};
+    private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ShmContext context;
     private final long peerInstance;
@@ -199,6 +202,47 @@ final class Session {
     private void releaseMemories() {
         if (dead && queuePairs.isEmpty()) {
             memories.release();
+            if (!releaseFiles()) {
+                context.engine().lookAfter(new Release());
+            }
+        }
+    }
+
+    /**
+     * Gives the pages of the peer's adapter and lanes back, which read as zero then, if its process has ended and nobody needs what
+     * stands there; else the garbage collector does.
+     *
+     * @return false if the process still runs
+     */
+    private boolean releaseFiles() {
+        if (!queuePairs.isEmpty() || isLoopback() || rings.mayBeRead() || pools.areLookedAt()) {
+            return true;
+        }
+        if (!isGone()) {
+            return false;
+        }
+        try {
+            peer.adapter.discard();
+            peer.arena.discard();
+        } catch (LinuxException e) {
+            EngineLog.logSometimes(System.Logger.Level.WARNING, "what " + peerName()
+                    + ", which has ended, has left stays until it is collected", e);
+        }
+        return true;
+    }
+
+    /** A process that ends closes its sockets some moments before it has ended; one that lives has only closed its context. */
+    private final class Release implements Engine.Waiting {
+        private final long end = System.nanoTime() + RELEASE_NANOS;
+
+        @Override
+        public boolean wake() {
+            return releaseFiles() || System.nanoTime() - end > 0;
+        }
+
+        @Override
+        public boolean tick() {
+            return true;
         }
     }
 

@@ -76,6 +76,11 @@ final class SessionPools {
         return new ControlMessage.Writer(type).putInt(queue).putInt(queuePair);
     }
 
+    /** Whether one of our queue pairs may look at a queue of the peer's. */
+    boolean areLookedAt() {
+        return !accesses.isEmpty();
+    }
+
     // ---- what the peer takes
 
     /** Those of the peer's queue pairs that take receives here. */

@@ -20,6 +20,8 @@ class KilledClientsTest {
             System.getProperty("thorough") == null ? 3 : 500);
     private static final int CLIENTS = 8;
     private static final int WARM_UP = 2;
+    /** Its own. */
+    private static final long ADAPTER_BYTES = 1L << 30;
     private static final long MORE_MAPPINGS = 60;
     private static final long MORE_KIBIBYTES = 32 << 10;
 
@@ -41,7 +43,9 @@ class KilledClientsTest {
                 round(server, device, at);
             }
             // at once, for a server that makes no garbage collects none
-            Wait.until(Child.LIMIT, () -> Proc.mapped(pid, "verbena-memory") < ServerPeer.CLIENT_BYTES, () -> now(pid));
+            Wait.until(Child.LIMIT, () -> Proc.mapped(pid, "verbena-memory") < ServerPeer.CLIENT_BYTES && Proc.mapped(
+                    pid,
+                    "verbena-adapter") <= ADAPTER_BYTES, () -> now(pid));
             Wait.until(Child.LIMIT, () -> {
                 server.tell("collect").await("COLLECTED");
                 return Proc.descriptors(pid).entrySet().stream()
