@@ -12,6 +12,7 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /** Queue pairs of the types UC and UD whose peer is killed or stopped: nobody is told, and nobody waits. */
@@ -120,15 +121,24 @@ abstract class UnreliableFaultConformance extends Conformance {
         }
     }
 
+    private static EndOptions unreliable() {
+        return EndOptions.defaults().type(QueuePairType.UC);
+    }
+
+    /** Ends of type UC, the far one in that process, which has received a message. */
+    private Pair connectedByUc(PeerProcess process) throws VerbsException {
+        Pair p = connectedTo(process, unreliable(), unreliable());
+        assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
+        sent(p, Op.send(1).on(0, 8));
+        assertReceived(1, 8, p.far.awaitReceive());
+        return p;
+    }
+
     @Test
     void ofAPeerThatWasKilledNobodyIsTold() throws Exception {
         needs(open(), Feature.UC);
         PeerProcess process = ownPeer();
-        EndOptions uc = EndOptions.defaults().type(QueuePairType.UC);
-        Pair p = connectedTo(process, uc, uc);
-        assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
-        sent(p, Op.send(1).on(0, 8));
-        assertReceived(1, 8, p.far.awaitReceive());
+        Pair p = connectedByUc(process);
         assertPosted(p.near.postReceives(Op.receive(2).on(0, 8)));
         process.kill();
         for (int i = 0; i < 200; i++) {
@@ -149,17 +159,13 @@ abstract class UnreliableFaultConformance extends Conformance {
     void theQueuePairOfAPeerThatWasKilledIsUsedAgain() throws Exception {
         needs(open(), Feature.UC);
         PeerProcess process = ownPeer();
-        EndOptions uc = EndOptions.defaults().type(QueuePairType.UC);
-        Pair p = connectedTo(process, uc, uc);
-        assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
-        sent(p, Op.send(1).on(0, 8));
-        assertReceived(1, 8, p.far.awaitReceive());
+        Pair p = connectedByUc(process);
         process.kill();
         for (int i = 0; i < 50; i++) {
             sent(p, Op.send(i).on(0, 500));
         }
         p.near.to(QueuePairState.RESET);
-        Pair q = new Pair(p.near, closing(new Far.Remote(ownPeer(), uc)));
+        Pair q = new Pair(p.near, closing(new Far.Remote(ownPeer(), adapted(unreliable()))));
         q.connect();
         assertPosted(q.far.postReceives(Op.receive(2).on(0, 500)));
         sent(q, Op.send(3).on(0, 500));
