@@ -56,8 +56,8 @@ final class LaneLayout {
     /** What {@link CountsLayout} has in the header lies on both sides of it. */
     static final long HEADER_LANE_PAGES = 56;
     /**
-     * Stored when the session ends, before the writer looks what the reader touches: who begins to take receives of the
-     * writer's after that finds it, and who has begun before is seen, see {@link Hazard}.
+     * Set by the writer when the session ends, before it reads the hazards of the reader's queue pairs. A sender that enters its
+     * hazard afterwards finds it and claims no receive; a sender that entered before is seen by the writer, see {@link Hazard}.
      */
     static final long HEADER_ENDED = 72;
     static final long HINTS = 4096;

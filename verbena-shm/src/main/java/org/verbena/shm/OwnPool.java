@@ -231,7 +231,7 @@ final class OwnPool {
         }
     }
 
-    /** Somebody who is no user any more may be inside still: what it has claimed is not used before it has left. */
+    /** Keeps a former user that may still be inside a transfer: receives that it has claimed are not used before it has left. */
     void haunt(Revocation.Inside user) {
         if (!user.hasLeft()) {
             users.add(new PoolGhost(user));

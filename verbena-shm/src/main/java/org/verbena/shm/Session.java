@@ -140,8 +140,8 @@ final class Session {
     }
 
     /**
-     * Whether the peer touches nothing any more, wherever it was: a session may end though the peer's process lives, and who is
-     * inside a transfer then is so until it leaves.
+     * Whether the peer's process has ended, so that it touches nothing any more. A session may end though that process lives; a
+     * queue pair of the peer's that is inside a transfer then stays inside until it leaves.
      */
     boolean isGone() {
         if (!gone && dead) {

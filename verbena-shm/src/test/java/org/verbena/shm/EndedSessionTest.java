@@ -53,7 +53,7 @@ class EndedSessionTest {
         }
     }
 
-    /** Who has begun to bring receives back when the session ends waits for the peer as before. */
+    /** A recovery of receives that is under way when the session ends waits for the peer as before. */
     @Test
     void aReceiveThatIsBeingFilledIsNotPostedAgainByARecoveryThatIsUnderWay() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
@@ -90,7 +90,7 @@ class EndedSessionTest {
         }
     }
 
-    /** Who has not heard of the end yet takes no receives any more, and its request does not succeed. */
+    /** A sender that has not heard of the end of the session takes no more receives, and its request does not succeed. */
     @Test
     void whoComesAfterTheEndTakesNoReceive() throws Exception {
         try (XrcEnds e = new XrcEnds()) {

@@ -143,7 +143,7 @@ public final class DropIn {
     }
 
     /**
-     * Says that other agents may hold a policy against who calls the JDK's channels.
+     * Announces that other agents may apply a policy to the immediate caller of the JDK's channels.
      *
      * @return what to run whenever somebody else transforms one of their classes: it waits for nothing
      */

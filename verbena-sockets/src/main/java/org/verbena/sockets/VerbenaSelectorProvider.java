@@ -88,7 +88,7 @@ public final class VerbenaSelectorProvider extends SelectorProviderImpl {
         return family == UNIX || CallerPolicy.refuses(inner) ? inner : NioChannels.over(this, inner);
     }
 
-    // ---- for who asks for Verbena's by name
+    // ---- for programs that ask for Verbena's channels by name
 
     SocketChannel openOwn() throws IOException {
         return NioChannels.over(this, super.openSocketChannel());

@@ -122,7 +122,7 @@ class LateNeighbourTest {
 
     private static List<String> after(Way way, String early) {
         String client = way.isWithoutSockets() ? "jdk" : "verbena";
-        // with a listener from before, who accepts asks like who makes a socket: the JDK's is right for both
+        // with a listener from before, accept asks in the same way as the constructor of a socket: the JDK's socket is right for both
         String later = way.isWithoutListeners() && (way.attached || way.isWithoutSockets()) ? "jdk" : "verbena";
         String listens = way.isWithoutSockets() ? "jdk" : later;
         List<String> all = new ArrayList<>(said(client, early.equals("jdk") || later.equals("jdk") ? "jdk" : early,
