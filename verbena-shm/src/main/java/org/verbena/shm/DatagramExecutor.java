@@ -90,7 +90,10 @@ final class DatagramExecutor {
         for (MulticastGroup.Member m : group.members()) {
             if (!blockLoopback || m.number() != qp.number() || m.instance() != qp.instance()) {
                 int one = put(destinations.get(m.instance(), m.number()), w, to);
-                // members have a session, as a rule; nobody waits for one that is just ending
+                // members have a session, as a rule; nobody waits for one that is just ending or has just come
+                if (one == Destination.WAIT) {
+                    count();
+                }
                 answer = one < 0 ? one : answer;
             }
         }
@@ -104,9 +107,12 @@ final class DatagramExecutor {
         }
         long posted = d.posted();
         long total = w.total;
-        long record = posted == 0 ? 0 : d.begin(total);
-        if (record == 0) {
+        if (posted == 0) {
             return count();
+        }
+        long record = d.begin(total);
+        if (record == 0) {
+            return d.full() == Destination.WAIT ? Destination.WAIT : count();
         }
         if (!copy(w, record + DatagramLayout.MESSAGE)) {
             return -1;

@@ -54,6 +54,11 @@ final class DatagramWriter {
         consumedAt = address;
     }
 
+    /** Whether the reader has told where it counts; until then what it has read is no room. */
+    boolean knowsReader() {
+        return consumedAt != 0;
+    }
+
     /** Address of room for a record with a message of so many bytes; 0 if there is none. */
     long begin(long message) {
         long need = DatagramLayout.record(message);

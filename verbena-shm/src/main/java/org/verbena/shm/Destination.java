@@ -21,7 +21,7 @@ final class Destination {
     static final int WAIT = 1;
     static final int LOST = 2;
 
-    /** So long the first datagrams wait for the session. */
+    /** So long the first datagrams wait for the session, and for room in a ring whose reader has not told yet where it counts. */
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1000);
     /** Who could not be reached is not tried again for so long. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -35,6 +35,10 @@ final class Destination {
     private @Nullable Session session;
     private @Nullable CompletableFuture<Session> asked;
     private long waitUntil;
+    /** The ring was full before its reader had told where it counts. */
+    private boolean full;
+    /** Whether that was known when room was looked for last. */
+    private boolean knewReader;
     private long pauseUntil = System.nanoTime();
 
     /** Address of the destination's directory entry. */
@@ -149,6 +153,7 @@ final class Destination {
             return pause();
         }
         link = l & Link.IDENTITY;
+        full = false;
         posted = pool == 0
                 ? entry + AdapterLayout.QP_POSTED
                 : s.peerBase() + AdapterLayout.poolEntry(pool - 1) + AdapterLayout.POOL_POSTED;
@@ -176,10 +181,29 @@ final class Destination {
         }
     }
 
-    /** Address of room for a record, 0 if the ring is full: then the datagram is lost. Only when {@link #READY}. */
+    /** Address of room for a record, 0 if the ring is full: see {@link #full}. Only when {@link #READY}. */
     long begin(long message) {
         DatagramWriter w = writer;
-        return w == null ? 0 : w.begin(message);
+        if (w == null) {
+            return 0;
+        }
+        knewReader = w.knowsReader();
+        return w.begin(message);
+    }
+
+    /**
+     * What becomes of a datagram for which there is no room: it is {@link #LOST}. But a ring may seem full because the engines have
+     * not carried yet where its reader counts: then it is to {@link #WAIT}, as for the session.
+     */
+    int full() {
+        if (writer == null || knewReader) {
+            return LOST;
+        }
+        if (!full) {
+            full = true;
+            waitUntil = System.nanoTime() + PATIENCE_NANOS;
+        }
+        return System.nanoTime() - waitUntil < 0 ? WAIT : LOST;
     }
 
     /**

@@ -11,8 +11,8 @@ import org.verbena.verbs.QueuePairType;
 final class Patience {
     /** Values of {@code rnr_retry} and waiting times that mean for ever. */
     private static final int FOR_EVER = 7;
-    /** How long a request of type UC waits for memory that is on its way, as a time-out's code: 0.27 s. */
-    private static final int MEMORY_TIMEOUT = 16;
+    /** How long a request of type UC, which has no time-out of its own, waits for its peer's answer, as a time-out's code: 0.27 s. */
+    private static final int UNRELIABLE_TIMEOUT = 16;
     /** The RNR timer's codes in units of 10 µs, InfiniBand specification volume 1, table 45. */
     private static final int[] RNR_TIMER = {65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384,
         512,
@@ -76,7 +76,7 @@ final class Patience {
         return mayWaitForAnswer(OWNER_NANOS);
     }
 
-    /** Memory of the peer has not arrived here: true for that time, and some seconds at least, but for type UC. */
+    /** Memory of the peer has not arrived here: true for that time, and some seconds at least. */
     boolean mayWaitForMemory() {
         return mayWaitForAnswer(MEMORY_NANOS);
     }
@@ -85,12 +85,9 @@ final class Patience {
         if (!waiting || starving || least != atLeast) {
             forget();
             QueuePairAttributes a = qp.attributes();
-            boolean unreliable = qp.type() == QueuePairType.UC;
-            int timeout = unreliable ? MEMORY_TIMEOUT : a.timeout();
+            int timeout = qp.type() == QueuePairType.UC ? UNRELIABLE_TIMEOUT : a.timeout();
             long nanos = (4096L << timeout) * (a.retryCount() + 1);
-            until = timeout == 0
-                    ? Long.MAX_VALUE
-                    : System.nanoTime() + (unreliable ? nanos : Math.max(nanos, atLeast));
+            until = timeout == 0 ? Long.MAX_VALUE : System.nanoTime() + Math.max(nanos, atLeast);
             waiting = true;
             qp.sendCounts().waitedForPeer();
             least = atLeast;

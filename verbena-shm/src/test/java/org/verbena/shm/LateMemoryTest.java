@@ -17,6 +17,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
@@ -28,18 +29,22 @@ class LateMemoryTest {
     private static final long RETRY_NANOS = (4096L << TIMEOUT) * (RETRIES + 1);
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    private static QueuePair queuePair(ProtectionDomain pd, CompletionQueue cq) throws VerbsException {
-        return pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxSendWr(16).build());
+    private static QueuePair queuePair(ProtectionDomain pd, CompletionQueue cq, int type) throws VerbsException {
+        return pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).type(type).maxSendWr(16).build());
     }
 
     private static void connect(QueuePair qp, ShmContext peer, QueuePair other) throws VerbsException {
         qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(
                 AccessFlags.REMOTE_WRITE).build());
-        qp.modify(QueuePairAttributes.to(QueuePairState.RTR).addressVector(AddressVector.to(peer.queryGid(1, 0)))
-                .destinationQueuePair(other.number()).pathMtu(4096).rqPsn(0).maxDestReadAtomic(1).minRnrTimer(1)
-                .build());
-        qp.modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(TIMEOUT).retryCount(RETRIES).rnrRetry(7).sqPsn(0)
-                .maxReadAtomic(1).build());
+        QueuePairAttributes.Builder rtr = QueuePairAttributes.to(QueuePairState.RTR).addressVector(AddressVector.to(
+                peer.queryGid(1, 0))).destinationQueuePair(other.number()).pathMtu(4096).rqPsn(0);
+        QueuePairAttributes.Builder rts = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0);
+        if (qp.type() == QueuePairType.RC) {
+            rtr.maxDestReadAtomic(1).minRnrTimer(1);
+            rts.timeout(TIMEOUT).retryCount(RETRIES).rnrRetry(7).maxReadAtomic(1);
+        }
+        qp.modify(rtr.build());
+        qp.modify(rts.build());
     }
 
     private static void write(QueuePair qp, MemoryRegion from, MemoryRegion to) {
@@ -63,13 +68,23 @@ class LateMemoryTest {
 
     @Test
     void isWaitedFor() throws Exception {
+        isWaitedFor(QueuePairType.RC, 10 * RETRY_NANOS);
+    }
+
+    /** Which has no retries. */
+    @Test
+    void isWaitedForByTypeUc() throws Exception {
+        isWaitedFor(QueuePairType.UC, TimeUnit.MILLISECONDS.toNanos(500));
+    }
+
+    private static void isWaitedFor(int type, long nanos) throws Exception {
         try (ShmContext near = (ShmContext) ShmDevice.INSTANCE.open();
                 ShmContext far = (ShmContext) ShmDevice.INSTANCE.open()) {
             CompletionQueue sent = near.createCompletionQueue(16);
             ProtectionDomain pd = near.allocateProtectionDomain();
             ProtectionDomain farPd = far.allocateProtectionDomain();
-            QueuePair qp = queuePair(pd, sent);
-            QueuePair other = queuePair(farPd, far.createCompletionQueue(16));
+            QueuePair qp = queuePair(pd, sent, type);
+            QueuePair other = queuePair(farPd, far.createCompletionQueue(16), type);
             connect(other, near, qp);
             connect(qp, far, other);
             MemoryRegion from = pd.allocate(4096, AccessFlags.LOCAL_WRITE);
@@ -92,7 +107,7 @@ class LateMemoryTest {
                 MemoryRegion late = farPd.allocate(4096, access);
                 from.segment().set(ValueLayout.JAVA_LONG, 0, 7);
                 write(qp, from, late);
-                assertThat(status(sent, 10 * RETRY_NANOS)).as("status before the memory is there").isEqualTo(-1);
+                assertThat(status(sent, nanos)).as("status before the memory is there").isEqualTo(-1);
                 goOn.countDown();
                 assertThat(status(sent, LIMIT_NANOS)).isEqualTo(WcStatus.SUCCESS);
                 assertThat(late.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(7);

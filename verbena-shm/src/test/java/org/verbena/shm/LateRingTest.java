@@ -1,0 +1,82 @@
+package org.verbena.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CountDownLatch;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.verbs.AddressHandle;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.WcStatus;
+
+/** A receiver of datagrams has told where it counts what it has read, and the thread that takes that stands still. */
+class LateRingTest {
+    private static final int MESSAGE = 2048;
+    /** Some times what the ring holds. */
+    private static final int MESSAGES = 200;
+
+    @Test
+    void datagramsForWhichThereIsAReceiveAreNotLost() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (PoolEnds e = new PoolEnds()) {
+            QueuePair receiver = e.receiver.protectionDomain().createQueuePair(QueuePairInitAttributes.builder(
+                    e.received, e.received).type(QueuePairType.UD).maxReceiveWr(4).build());
+            ShmQueuePair sender = (ShmQueuePair) PoolEnds.ready(e.sender.protectionDomain().createQueuePair(
+                    QueuePairInitAttributes.builder(e.sent, e.sent).type(QueuePairType.UD).maxSendWr(16).build()));
+            AddressHandle way = sender.protectionDomain().createAddressHandle(AddressVector.to(e.owner.queryGid(1, 0)));
+            send(e, sender, way, receiver); // finds the session, which the engine does, and nobody who receives
+            e.await(() -> isSent(e));
+            PoolEnds.ready(receiver);
+            try {
+                e.peer.engine().submit(() -> hold(held, goOn));
+                held.await();
+                for (int i = 0; i < MESSAGES; i++) {
+                    assertThat(receiver.receiveQueue().post(i, e.to, 0, 4096)).isZero();
+                    send(e, sender, way, receiver);
+                    e.await(() -> isSent(e) || goesOn(sender, goOn));
+                    assertThat(e.poll()).isEqualTo(i);
+                }
+                assertThat(goOn.getCount()).as("nothing waited").isZero();
+            } finally {
+                goOn.countDown();
+            }
+        }
+    }
+
+    private static void send(PoolEnds e, QueuePair from, AddressHandle way, QueuePair to) {
+        assertThat(from.sendQueue().start().send(1, SendFlags.SIGNALED).sge(e.from, 0, MESSAGE).datagram(way, to
+                .number(), 1).complete()).isZero();
+    }
+
+    private static boolean isSent(PoolEnds e) {
+        boolean is = e.sent.startPoll() == 0;
+        if (is) {
+            assertThat(e.sent.status()).isEqualTo(WcStatus.SUCCESS);
+            e.sent.endPoll();
+        }
+        return is;
+    }
+
+    /** Lets the engine go on if the sender waits for it; the send is not done yet. */
+    private static boolean goesOn(ShmQueuePair sender, CountDownLatch goOn) {
+        if (((ShmSendQueue) sender.sendQueue()).hasBegun()) {
+            goOn.countDown();
+        }
+        return false;
+    }
+
+    private static void hold(CountDownLatch held, CountDownLatch goOn) {
+        held.countDown();
+        try {
+            goOn.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
