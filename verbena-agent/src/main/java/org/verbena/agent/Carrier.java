@@ -4,9 +4,11 @@ import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.net.SocketImpl;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -69,13 +71,13 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     void addDevices(Instrumentation instrumentation) throws IOException, ReflectiveOperationException {
         if (inner != null && (System.getProperty("verbena.rules") != null
                 || System.getProperty("verbena.rules.file") != null)
-                && Boolean.TRUE.equals(dropIn.getMethod("namesDevices").invoke(null))) {
+                && Boolean.TRUE.equals(call("namesDevices"))) {
             inner.addRoce(Grants.access(instrumentation));
         }
     }
 
     private int level() throws ReflectiveOperationException {
-        return (Integer) dropIn.getMethod("level").invoke(null);
+        return (Integer) answer("level");
     }
 
     /** Why a property cannot be set; null if it can. */
@@ -91,19 +93,19 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     /** What is wrong with what system properties say; null if nothing is. */
     @Nullable
     String mistake() throws ReflectiveOperationException {
-        return (String) dropIn.getMethod("mistake").invoke(null);
+        return (String) call("mistake");
     }
 
     /** Why there can be no connections through shared memory; null if there can. */
     @Nullable
     String problem() throws ReflectiveOperationException {
-        return (String) dropIn.getMethod("problem").invoke(null);
+        return (String) call("problem");
     }
 
     /** What to run when the process ends; null if there is nothing to do. */
     @Nullable
     Runnable atExit() throws ReflectiveOperationException {
-        return (Runnable) dropIn.getMethod("atExit").invoke(null);
+        return (Runnable) call("atExit");
     }
 
     SelectorProvider provider() throws ReflectiveOperationException {
@@ -122,30 +124,30 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
 
     /** Says what was changed in the JDK; answers what of it is the JDK's again, with commas between; empty if nothing. */
     String changed(Set<String> parts) throws ReflectiveOperationException {
-        dropIn.getMethod("changed", Set.class).invoke(null, parts);
-        return (String) dropIn.getMethod("takenBack").invoke(null);
+        call("changed", Set.class, parts);
+        return (String) answer("takenBack");
     }
 
     /** Says that there may be policies of other agents; answers what to run when somebody transforms the JDK's channels. */
     Runnable expectPolicies() throws ReflectiveOperationException {
-        return (Runnable) dropIn.getMethod("expectPolicies").invoke(null);
+        return (Runnable) answer("expectPolicies");
     }
 
     /** How many sockets of this process listen, none of which is Verbena's yet. */
     int listenersFromBefore() throws ReflectiveOperationException {
-        return (Integer) dropIn.getMethod("listenersFromBefore").invoke(null);
+        return (Integer) answer("listenersFromBefore");
     }
 
     /** Says that the program may have selectors of the JDK. */
     void comeLate() throws ReflectiveOperationException {
-        dropIn.getMethod("comesLate").invoke(null);
+        call("comesLate");
     }
 
     /** What makes implementations of classic sockets, see {@link SocketHook#SOCKETS}. */
     @SuppressWarnings("unchecked") // as DropIn has it
     Function<Boolean, @Nullable SocketImpl> classicSockets(Instrumentation instrumentation)
             throws ReflectiveOperationException {
-        dropIn.getMethod("reachSocketImplBy", Supplier.class).invoke(null, new SocketImplMembers(instrumentation));
+        call("reachSocketImplBy", Supplier.class, new SocketImplMembers(instrumentation));
         return (Function<Boolean, @Nullable SocketImpl>) made("sockets");
     }
 
@@ -156,12 +158,35 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
 
     private Object made(String what) throws ReflectiveOperationException {
         try {
-            return dropIn.getMethod(what).invoke(null);
-        } catch (InvocationTargetException e) {
-            Throwable cause = e.getCause() instanceof ExceptionInInitializerError i && i.getCause() != null
-                    ? i.getCause()
-                    : e.getCause();
+            return answer(what);
+        } catch (RuntimeException | LinkageError e) {
+            Throwable cause = e instanceof ExceptionInInitializerError i && i.getCause() != null ? i.getCause() : e;
             throw new IllegalStateException("Verbena's sockets cannot be made: " + cause, cause);
+        }
+    }
+
+    private Object answer(String name) throws ReflectiveOperationException {
+        return Objects.requireNonNull(call(name));
+    }
+
+    private @Nullable Object call(String name) throws ReflectiveOperationException {
+        return invoke(dropIn.getMethod(name), null);
+    }
+
+    private void call(String name, Class<?> type, Object argument) throws ReflectiveOperationException {
+        invoke(dropIn.getMethod(name, type), argument);
+    }
+
+    /** What it throws is thrown as it is: a person who reads of an InvocationTargetException knows nothing. */
+    private static @Nullable Object invoke(Method m, @Nullable Object argument) throws ReflectiveOperationException {
+        try {
+            return argument == null ? m.invoke(null) : m.invoke(null, argument);
+        } catch (InvocationTargetException e) {
+            switch (e.getCause()) {
+                case RuntimeException r -> throw r;
+                case Error r -> throw r;
+                case null, default -> throw e;
+            }
         }
     }
 }

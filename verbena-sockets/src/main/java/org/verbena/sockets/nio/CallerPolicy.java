@@ -5,6 +5,8 @@ import java.net.SocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import sun.nio.ch.DefaultSelectorProvider;
 
@@ -14,16 +16,20 @@ import sun.nio.ch.DefaultSelectorProvider;
  * is the JDK's, so that the policy judges the program. Thread-safe.
  *
  * <p>It is tried, by an address that no channel takes, with the first channel of each kind, and with each one once somebody else
- * has transformed a class of the JDK's channels: by then it may have been for that.
+ * has transformed a class of the JDK's channels: it may have been for that. A transformation is in force some time after it is
+ * known here, so each channel tries until one of each kind did so long after.
  */
 public final class CallerPolicy {
     private static final SocketAddress NOWHERE = new SocketAddress() {
         private static final long serialVersionUID = 1;
     };
 
+    private static final long IN_FORCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private static volatile boolean clientsUntried;
     private static volatile boolean serversUntried;
-    private static volatile boolean transformed;
+    /** When somebody transformed a class last, by {@link System#nanoTime}; 0 if nobody has, or what came of it is known. */
+    private static final AtomicLong TRANSFORMED = new AtomicLong();
     private static volatile boolean refused;
 
     private CallerPolicy() {}
@@ -36,7 +42,7 @@ public final class CallerPolicy {
 
     /** Somebody transforms a class of the JDK's channels. In a thread that does so: it waits for nothing. */
     public static void othersTransform() {
-        transformed = true;
+        TRANSFORMED.set(System.nanoTime() | 1);
     }
 
     /** Whether a policy has refused something so far. */
@@ -44,9 +50,18 @@ public final class CallerPolicy {
         return refused;
     }
 
+    private static boolean isDue(boolean server) {
+        long then = TRANSFORMED.get();
+        if (then != 0 && System.nanoTime() - then > IN_FORCE_NANOS) {
+            expect(); // once more each
+            TRANSFORMED.compareAndSet(then, 0);
+        }
+        return then != 0 || (server ? serversUntried : clientsUntried);
+    }
+
     /** Whether this channel of the JDK's, just opened, is to be the program's as it is. */
     public static boolean refuses(SocketChannel inner) {
-        if (!refused && (clientsUntried || transformed)) {
+        if (!refused && isDue(false)) {
             clientsUntried = false;
             try {
                 inner.connect(NOWHERE);
@@ -61,7 +76,7 @@ public final class CallerPolicy {
 
     /** Whether this channel of the JDK's, just opened, is to be the program's as it is. */
     public static boolean refuses(ServerSocketChannel inner) {
-        if (!refused && (serversUntried || transformed)) {
+        if (!refused && isDue(true)) {
             serversUntried = false;
             try {
                 inner.bind(NOWHERE, 0); // as Verbena binds: with one parameter the JDK would be the caller
@@ -76,7 +91,7 @@ public final class CallerPolicy {
 
     /** Whether a new socket of the JDK's, of whatever class, is to be the program's as it is. */
     public static boolean refuses(boolean server) {
-        if (!refused && (transformed || (server ? serversUntried : clientsUntried))) {
+        if (!refused && isDue(server)) {
             try {
                 if (server) {
                     try (ServerSocketChannel s = DefaultSelectorProvider.get().openServerSocketChannel()) {
