@@ -215,7 +215,7 @@ class StaleNewsTest {
     @Test
     @Timeout(3600)
     void connectionsInTurnWhileSomebodyPolls() throws Exception {
-        int cycles = Boolean.getBoolean("verbena.thorough") ? 1_000_000 : 2000;
+        int cycles = System.getProperty("thorough") != null ? 1_000_000 : 2000;
         AtomicInteger received = new AtomicInteger();
         AtomicBoolean over = new AtomicBoolean();
         Thread poller = Thread.ofPlatform().start(() -> {
@@ -327,12 +327,12 @@ class StaleNewsTest {
 
     /**
      * An error, of which the other end hears late, a reset and a new connection, as fast as that goes; 1,000,000 times with
-     * {@code -Dverbena.thorough=true}.
+     * {@code -Dthorough}.
      */
     @Test
     @Timeout(3600)
     void errorsResetsAndConnectionsInTurn() throws Exception {
-        int cycles = Boolean.getBoolean("verbena.thorough") ? 1_000_000 : 2000;
+        int cycles = System.getProperty("thorough") != null ? 1_000_000 : 2000;
         for (int i = 0; i < cycles; i++) {
             connect(a, b);
             assertTraffic(a, b);

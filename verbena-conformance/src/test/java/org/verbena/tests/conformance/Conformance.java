@@ -11,7 +11,6 @@ import java.util.Map;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -63,7 +62,7 @@ abstract class Conformance {
         }
     }
 
-    @AfterAll
+    /** Ends the process that the tests have shared, at the end of a suite. */
     static void endSharedPeer() {
         PeerProcess p = sharedPeer;
         if (p != null) {
@@ -78,10 +77,11 @@ abstract class Conformance {
         return what;
     }
 
-    /** A second JVM that the tests of a class share, for to start one takes time. */
+    /** A second JVM that the tests of a suite share, for to start one takes time. */
     final PeerProcess sharedPeer() {
         PeerProcess p = sharedPeer;
-        if (p == null || !p.isAlive()) {
+        if (p == null || !p.isAlive() || !p.isOf(fixture)) {
+            endSharedPeer();
             p = PeerProcess.start(fixture);
             sharedPeer = p;
         }

@@ -11,13 +11,13 @@ abstract class ConformanceOverXrc {
     protected abstract ConformanceFixture fixture();
 
     @AfterAll
-    static void endSpare() {
+    static void endPeers() {
+        Conformance.endSharedPeer();
         SparePeer.end();
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class OperationsOnXrc extends OperationsConformance {
         OperationsOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -30,8 +30,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class ScatterGatherOnXrc extends ScatterGatherConformance {
         ScatterGatherOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -44,8 +43,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class SizesOnXrc extends SizesConformance {
         SizesOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -58,8 +56,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class OrderOnXrc extends OrderConformance {
         OrderOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -72,8 +69,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class LocalErrorsOnXrc extends LocalErrorConformance {
         LocalErrorsOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -86,8 +82,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class RemoteErrorsOnXrc extends RemoteErrorConformance {
         RemoteErrorsOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -100,8 +95,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class QueueLimitsOnXrc extends QueueLimitsConformance {
         QueueLimitsOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -128,8 +122,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class RegistrationOnXrc extends RegistrationConformance {
         RegistrationOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);

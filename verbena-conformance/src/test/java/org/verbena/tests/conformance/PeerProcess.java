@@ -22,12 +22,14 @@ final class PeerProcess implements AutoCloseable {
     /** Comes before the first reply. */
     private static final ConformancePeer.Reply STARTED = new ConformancePeer.Reply(false, true);
 
+    private final Class<?> fixture;
     private final Process process;
     private final ObjectOutputStream out;
     /** What the process has answered; an {@link IOException} when it does so no more. */
     private final BlockingQueue<Object> replies = new LinkedBlockingQueue<>();
 
-    private PeerProcess(Process process, ObjectOutputStream out) {
+    private PeerProcess(Class<?> fixture, Process process, ObjectOutputStream out) {
+        this.fixture = fixture;
         this.process = process;
         this.out = out;
         Thread.ofPlatform().daemon().name("conformance-replies").start(this::read);
@@ -81,7 +83,7 @@ final class PeerProcess implements AutoCloseable {
             try {
                 ObjectOutputStream out = new ObjectOutputStream(p.getOutputStream());
                 out.flush();
-                PeerProcess peer = new PeerProcess(p, out);
+                PeerProcess peer = new PeerProcess(fixture, p, out);
                 peer.reply(); // it has started
                 return peer;
             } catch (IOException | AssertionError e) {
@@ -122,6 +124,11 @@ final class PeerProcess implements AutoCloseable {
 
     long pid() {
         return process.pid();
+    }
+
+    /** Whether it was started for a fixture of that class. */
+    boolean isOf(ConformanceFixture other) {
+        return fixture == other.getClass();
     }
 
     boolean isAlive() {

@@ -1,6 +1,7 @@
 package org.verbena.tests.conformance;
 
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -23,6 +24,7 @@ import org.verbena.verbs.QueuePairType;
  * <p>Whatever takes two ends runs with both ends on one context, on two contexts, and in two processes; see
  * {@link Topology}.
  */
+@ExtendWith(ChosenGroups.class)
 public abstract class VerbsConformance extends ConformanceOverXrc {
     @Nested
     class Devices extends DeviceConformance {
@@ -32,8 +34,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Combinations extends CombinationConformance {
         Combinations(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -108,8 +109,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class DeviceMemory extends DeviceMemoryConformance {
         DeviceMemory(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -133,8 +133,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class ManyQueuePairs extends ManyQueuePairsConformance {
         ManyQueuePairs(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -142,8 +141,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Sizes extends SizesConformance {
         Sizes(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -158,8 +156,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class ScatterGather extends ScatterGatherConformance {
         ScatterGather(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -185,8 +182,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class ArrivalOfUnreliable extends ArrivalConformance {
         ArrivalOfUnreliable(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -199,8 +195,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class ArrivalInSharedQueues extends ArrivalConformance {
         ArrivalInSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -213,8 +208,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Completions extends CompletionConformance {
         Completions(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -231,8 +225,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Moderation extends ModerationConformance {
         Moderation(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -240,8 +233,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class ParentDomains extends ParentDomainConformance {
         ParentDomains(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -279,8 +271,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class LocalErrors extends LocalErrorConformance {
         LocalErrors(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -288,8 +279,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class CutOffMemory extends CutOffMemoryConformance {
         CutOffMemory(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -297,8 +287,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class RemoteErrors extends RemoteErrorConformance {
         RemoteErrors(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -306,8 +295,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Retry extends RetryConformance {
         Retry(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -315,8 +303,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class QueueLimits extends QueueLimitsConformance {
         QueueLimits(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -358,8 +345,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class UnreliableConnection extends UnreliableConnectionConformance {
         UnreliableConnection(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -367,8 +353,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Datagrams extends DatagramConformance {
         Datagrams(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -392,8 +377,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class DatagramsOnSharedQueues extends DatagramConformance {
         DatagramsOnSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -406,8 +390,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class MulticastOnSharedQueues extends MulticastConformance {
         MulticastOnSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -420,8 +403,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class SharedReceiveQueuesOfDatagrams extends SharedDatagramConformance {
         SharedReceiveQueuesOfDatagrams(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -452,8 +434,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class SharedReceiveQueuesOfUnreliable extends SharedReceiveQueueConformance {
         SharedReceiveQueuesOfUnreliable(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -466,8 +447,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class UnreliableConnectionOnSharedQueues extends UnreliableConnectionConformance {
         UnreliableConnectionOnSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -511,8 +491,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class OperationsOnSharedQueues extends OperationsConformance {
         OperationsOnSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -525,8 +504,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class ScatterGatherOnSharedQueues extends ScatterGatherConformance {
         ScatterGatherOnSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -546,8 +524,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Xrc extends XrcConformance {
         Xrc(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -555,8 +532,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class XrcErrors extends XrcErrorConformance {
         XrcErrors(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -564,8 +540,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class XrcQueues extends XrcQueueConformance {
         XrcQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -587,8 +562,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class SamplePoints extends SamplePointConformance {
         SamplePoints(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);

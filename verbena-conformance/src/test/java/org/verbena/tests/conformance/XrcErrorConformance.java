@@ -165,7 +165,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
 
     @Test
     void queuePairsAreConnectedAnew() throws VerbsException {
-        Pair p = xrc();
+        Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().retry(17, 2));
         postReceives(p.near, 0, 4);
         for (int round = 0; round < 3; round++) {
             assertAllSent(send(p, 8));
