@@ -127,16 +127,12 @@ final class Allocation {
             mapping.discard();
         } catch (LinuxException e) {
             throw new VerbsException("free memory", e);
-        }
-        abandon();
-    }
-
-    /** The context closes: gives the descriptor back and leaves the pages to whoever still holds the segment. */
-    void abandon() {
-        if (foreign != null) {
-            foreign.close();
-        } else {
-            fd.close();
+        } finally {
+            if (foreign != null) {
+                foreign.close();
+            } else {
+                fd.close();
+            }
         }
     }
 }

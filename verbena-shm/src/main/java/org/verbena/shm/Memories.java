@@ -328,7 +328,18 @@ final class Memories {
         return r.allocation == null || r.allocation.isForeign();
     }
 
-    void close() {
-        allocations.values().forEach(Allocation::abandon);
+    /** Frees what is left: memory whose regions were dropped without having been closed, which peers may still write to. */
+    void close() throws VerbsException {
+        VerbsException failure = null;
+        for (Allocation a : allocations.values()) {
+            try {
+                a.free();
+            } catch (VerbsException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
     }
 }

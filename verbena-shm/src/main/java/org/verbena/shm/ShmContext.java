@@ -494,7 +494,7 @@ final class ShmContext extends Context implements Departure {
     }
 
     @Override
-    protected void implClose() {
+    protected void implClose() throws VerbsException {
         endLooks.run();
         CountDownLatch done = new CountDownLatch(1);
         engine.submit(() -> {
@@ -513,11 +513,14 @@ final class ShmContext extends Context implements Departure {
             }
         }
         engine.stop();
-        memories.close();
-        adapter.close();
-        commons.close();
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        try {
+            memories.close();
+        } finally {
+            adapter.close();
+            commons.close();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }
