@@ -84,7 +84,7 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     @Nullable
     String refusal(String name, String value) {
         try {
-            return (String) dropIn.getMethod("refusal", String.class, String.class).invoke(null, name, value);
+            return (String) invoke(dropIn.getMethod("refusal", String.class, String.class), name, value);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }
@@ -170,17 +170,17 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     }
 
     private @Nullable Object call(String name) throws ReflectiveOperationException {
-        return invoke(dropIn.getMethod(name), null);
+        return invoke(dropIn.getMethod(name));
     }
 
     private void call(String name, Class<?> type, Object argument) throws ReflectiveOperationException {
         invoke(dropIn.getMethod(name, type), argument);
     }
 
-    /** What it throws is thrown as it is: a person who reads of an InvocationTargetException knows nothing. */
-    private static @Nullable Object invoke(Method m, @Nullable Object argument) throws ReflectiveOperationException {
+    /** Throws what the method throws, without the InvocationTargetException around it. */
+    private static @Nullable Object invoke(Method m, Object... arguments) throws ReflectiveOperationException {
         try {
-            return argument == null ? m.invoke(null) : m.invoke(null, argument);
+            return m.invoke(null, arguments);
         } catch (InvocationTargetException e) {
             switch (e.getCause()) {
                 case RuntimeException r -> throw r;

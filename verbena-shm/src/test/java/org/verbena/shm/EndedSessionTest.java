@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
-import java.util.concurrent.Semaphore;
 
 import org.junit.jupiter.api.Test;
 
@@ -98,20 +97,11 @@ class EndedSessionTest {
             assertThat(e.send()).isZero();
             assertThat(e.sentStatus()).isEqualTo("SUCCESS");
             long available = e.pool().available();
-            Semaphore stop = new Semaphore(0);
-            Semaphore stands = new Semaphore(0);
-            e.sender.engine().submit(() -> {
-                stands.release();
-                stop.acquireUninterruptibly();
-            });
-            stands.acquire();
-            try {
+            try (HeldEngine _ = new HeldEngine(e.sender.engine())) {
                 e.owner.session("test", e.sender.instance()).end("it does not take its messages");
                 assertThat(e.send()).isZero();
                 assertThat(e.sent.startPoll()).as("nobody has answered").isNotZero();
                 assertThat(e.pool().available()).isEqualTo(available);
-            } finally {
-                stop.release();
             }
             assertThat(e.sentStatus()).isNotEqualTo("SUCCESS");
             assertThat(e.pool().available()).isEqualTo(available);

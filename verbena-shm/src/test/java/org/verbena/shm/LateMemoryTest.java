@@ -3,7 +3,6 @@ package org.verbena.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
@@ -92,27 +91,14 @@ class LateMemoryTest {
             write(qp, from, farPd.allocate(4096, access));
             assertThat(status(sent, LIMIT_NANOS)).isEqualTo(WcStatus.SUCCESS);
 
-            CountDownLatch held = new CountDownLatch(1);
-            CountDownLatch goOn = new CountDownLatch(1);
-            near.engine().submit(() -> {
-                held.countDown();
-                try {
-                    goOn.await();
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
-            });
-            held.await();
-            try {
+            try (HeldEngine held = new HeldEngine(near.engine())) {
                 MemoryRegion late = farPd.allocate(4096, access);
                 from.segment().set(ValueLayout.JAVA_LONG, 0, 7);
                 write(qp, from, late);
                 assertThat(status(sent, nanos)).as("status before the memory is there").isEqualTo(-1);
-                goOn.countDown();
+                held.close();
                 assertThat(status(sent, LIMIT_NANOS)).isEqualTo(WcStatus.SUCCESS);
                 assertThat(late.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(7);
-            } finally {
-                goOn.countDown();
             }
         }
     }

@@ -2,8 +2,6 @@ package org.verbena.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.concurrent.CountDownLatch;
-
 import org.junit.jupiter.api.Test;
 
 import org.verbena.verbs.AddressHandle;
@@ -22,8 +20,6 @@ class LateRingTest {
 
     @Test
     void datagramsForWhichThereIsAReceiveAreNotLost() throws Exception {
-        CountDownLatch held = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
         try (PoolEnds e = new PoolEnds()) {
             QueuePair receiver = e.receiver.protectionDomain().createQueuePair(QueuePairInitAttributes.builder(
                     e.received, e.received).type(QueuePairType.UD).maxReceiveWr(4).build());
@@ -33,18 +29,14 @@ class LateRingTest {
             send(e, sender, way, receiver); // finds the session, which the engine does, and nobody who receives
             e.await(() -> isSent(e));
             PoolEnds.ready(receiver);
-            try {
-                e.peer.engine().submit(() -> hold(held, goOn));
-                held.await();
+            try (HeldEngine held = new HeldEngine(e.peer.engine())) {
                 for (int i = 0; i < MESSAGES; i++) {
                     assertThat(receiver.receiveQueue().post(i, e.to, 0, 4096)).isZero();
                     send(e, sender, way, receiver);
-                    e.await(() -> isSent(e) || goesOn(sender, goOn));
+                    e.await(() -> isSent(e) || goesOn(sender, held));
                     assertThat(e.poll()).isEqualTo(i);
                 }
-                assertThat(goOn.getCount()).as("nothing waited").isZero();
-            } finally {
-                goOn.countDown();
+                assertThat(held.isHeld()).as("nothing waited").isFalse();
             }
         }
     }
@@ -64,19 +56,10 @@ class LateRingTest {
     }
 
     /** Lets the engine go on if the sender waits for it; the send is not done yet. */
-    private static boolean goesOn(ShmQueuePair sender, CountDownLatch goOn) {
+    private static boolean goesOn(ShmQueuePair sender, HeldEngine held) {
         if (((ShmSendQueue) sender.sendQueue()).hasBegun()) {
-            goOn.countDown();
+            held.close();
         }
         return false;
-    }
-
-    private static void hold(CountDownLatch held, CountDownLatch goOn) {
-        held.countDown();
-        try {
-            goOn.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

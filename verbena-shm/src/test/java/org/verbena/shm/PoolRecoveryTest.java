@@ -2,7 +2,6 @@ package org.verbena.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
@@ -71,22 +70,21 @@ class PoolRecoveryTest {
             e.post(2);
             for (boolean ofTheLane : new boolean[] {true, false}) {
                 Rounds rounds = new Rounds();
-                Semaphore stop = new Semaphore(0);
                 e.srq.modify(SharedReceiveQueueAttributes.builder().limit(RECEIVES).build());
                 e.owner.engine().lookAfter(rounds);
                 e.await(() -> rounds.count.get() > 2); // it has looked at the new limit
-                e.owner.engine().submit(stop::acquireUninterruptibly);
-                if (ofTheLane) {
-                    assertThat(e.send()).isZero();
-                } else {
-                    assertThat(sender.sendQueue().start().send(1, 0).sge(e.from, 0, 8).datagram(way, datagrams
-                            .number(), 1).complete()).isZero();
+                try (HeldEngine _ = new HeldEngine(e.owner.engine())) {
+                    if (ofTheLane) {
+                        assertThat(e.send()).isZero();
+                    } else {
+                        assertThat(sender.sendQueue().start().send(1, 0).sge(e.from, 0, 8).datagram(way, datagrams
+                                .number(), 1).complete()).isZero();
+                    }
+                    e.poll();
+                    e.post(1);
+                    assertThat(e.srq.pool().receives().available()).isEqualTo(RECEIVES);
+                    rounds.over = true;
                 }
-                e.poll();
-                e.post(1);
-                assertThat(e.srq.pool().receives().available()).isEqualTo(RECEIVES);
-                rounds.over = true;
-                stop.release();
                 assertThat(e.events()).contains(AsyncEventType.SRQ_LIMIT_REACHED);
                 assertThat(e.srq.query().limit()).isZero();
             }

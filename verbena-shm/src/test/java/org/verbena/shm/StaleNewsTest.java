@@ -6,7 +6,6 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -257,14 +256,7 @@ class StaleNewsTest {
     void aPeerThatHasNoProcessorForAWhileLosesNoConnection() throws Exception {
         connect(a, b);
         assertTraffic(a, b);
-        CountDownLatch goesOn = new CountDownLatch(1);
-        b.context.engine().submit(() -> {
-            try {
-                goesOn.await();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-        });
+        HeldEngine held = new HeldEngine(b.context.engine());
         Thread program = Thread.ofPlatform().start(() -> {
             for (int i = 0; i < 2 * Outbox.MANY; i++) {
                 try {
@@ -278,7 +270,7 @@ class StaleNewsTest {
             assertThat(program.isAlive()).isTrue();
             Thread.onSpinWait();
         }
-        goesOn.countDown();
+        held.close();
         program.join();
         assertTraffic(a, b);
         assertTraffic(b, a);
