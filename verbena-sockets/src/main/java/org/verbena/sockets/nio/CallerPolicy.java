@@ -24,6 +24,7 @@ public final class CallerPolicy {
         private static final long serialVersionUID = 1;
     };
 
+    /** What was transformed is in force by then: the JVM replaces the class soon after its transformer returns. */
     private static final long IN_FORCE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static volatile boolean clientsUntried;

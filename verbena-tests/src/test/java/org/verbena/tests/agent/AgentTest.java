@@ -23,7 +23,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.verbena.tests.ProgramLane;
+
 /** {@code -javaagent:verbena-agent.jar} in programs that know nothing of it, each in a process of its own. */
+@ProgramLane
 class AgentTest {
     private static final String OURS = "org.verbena.sockets.VerbenaSelectorProvider";
     private static final String JDKS = "sun.nio.ch.EPollSelectorProvider";

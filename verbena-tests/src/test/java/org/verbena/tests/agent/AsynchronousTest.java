@@ -15,7 +15,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.ProgramLane;
+
 /** An unchanged program of asynchronous channels in two processes, with the agent and without. */
+@ProgramLane
 class AsynchronousTest {
     private static final String OURS = "org.verbena.sockets.VerbenaAsynchronousChannelProvider";
     private static final String JDKS = "sun.nio.ch.LinuxAsynchronousChannelProvider";

@@ -11,11 +11,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.ProgramLane;
+
 /**
  * A policy of another agent that judges the immediate caller of the JDK's methods, and knows the modules of the JVM's start
  * alone, as Elasticsearch's entitlements do: what it allows the program works, and what it refuses is refused, as without
  * Verbena.
  */
+@ProgramLane
 class CallerPolicyTest {
     @TempDir static Path dir;
     private static Path jar;

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.tests.ProgramLane;
+
 /** What fails while a program opens its first socket leaves it all sockets that it has without Verbena. */
+@ProgramLane
 class FirstSocketTest {
     /** More than {@code NoThreads} leaves free. */
     private static final String STACK = "-Xss512m";

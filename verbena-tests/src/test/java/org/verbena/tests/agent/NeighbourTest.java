@@ -12,7 +12,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.tests.ProgramLane;
+
 /** Other agents, and the Flight Recorder, transform the classes of the JDK that Verbena's agent has changed. */
+@ProgramLane
 class NeighbourTest {
     private static final String SERVER = "java.net.ServerSocket";
     private static final String IMPL = "java.net.SocketImpl";

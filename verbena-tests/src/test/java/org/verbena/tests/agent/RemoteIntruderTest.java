@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.cli.RoceNamespaces;
 import org.verbena.tests.faults.Child;
 
@@ -21,6 +22,7 @@ import org.verbena.tests.faults.Child;
  * Somebody on another host who may use the device, as {@link RemoteIntruder} does: what he says is refused or ends his own
  * session, TCP carries the connections that he says are his, and an honest one by rings goes on.
  */
+@ProgramLane
 @Timeout(300)
 class RemoteIntruderTest {
     private static final ObjectMapper MAPPER = new ObjectMapper();

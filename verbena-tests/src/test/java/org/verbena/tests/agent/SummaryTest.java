@@ -15,7 +15,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.ProgramLane;
+
 /** The summary that the agent has programs write at their end, of bytes that are known. */
+@ProgramLane
 class SummaryTest {
     private static final int MESSAGE = 1000;
     /** On a machine that is busy the two ends take long to find each other. */

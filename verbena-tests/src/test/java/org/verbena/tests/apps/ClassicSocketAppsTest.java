@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.cli.CopyFiles;
 
@@ -15,6 +16,7 @@ import org.verbena.tests.cli.CopyFiles;
  * Two processes that talk by {@code java.net.Socket}: RMI at both ends, {@code HttpURLConnection} at one of them. Hashes of
  * all that comes are compared. Both libraries make connections when they like to, which so wait for rings themselves.
  */
+@ProgramLane
 class ClassicSocketAppsTest {
     private static final int PARALLEL = 4;
 

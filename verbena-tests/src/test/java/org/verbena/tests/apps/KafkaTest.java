@@ -11,9 +11,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.apps.App.By;
 
 /** A Kafka broker, its performance tools, and a producer and a consumer that account for each record. */
+@ProgramLane
 @Timeout(600)
 class KafkaTest {
     private static final String RECORDS = "org.verbena.apps.kafka.KafkaRecords";

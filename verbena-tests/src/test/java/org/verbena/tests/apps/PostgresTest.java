@@ -18,10 +18,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.faults.Wait;
 
 /** The JDBC driver of PostgreSQL, which stands on classic sockets, and a server of this test's own. */
+@ProgramLane
 class PostgresTest {
     private static final String USER = "postgres";
     private static final int CONNECTIONS = 20;

@@ -9,9 +9,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.apps.App.By;
 
 /** A client of Redis that stands on Netty, and redis-server. */
+@ProgramLane
 class RedisTest {
     @TempDir static Path dir;
 

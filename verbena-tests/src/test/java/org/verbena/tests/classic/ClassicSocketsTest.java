@@ -20,10 +20,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.classic.Programs.Outcomes;
 
 /** {@link Behaviours} say the same with the agent as without it, and the stream, where it may, carries all of them. */
+@ProgramLane
 class ClassicSocketsTest {
     private static final String KERNEL = "rules=use os tcp_client *:*; use os tcp_server *:*";
 

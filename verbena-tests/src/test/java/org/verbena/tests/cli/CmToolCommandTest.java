@@ -14,10 +14,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.PerfLane;
 
 /** {@code verbena ucmatose}, {@code udaddy} and {@code rstream} between two processes. */
-@BesideOthers
+@PerfLane
 class CmToolCommandTest {
     private static final String LISTENING = "listening on ";
 

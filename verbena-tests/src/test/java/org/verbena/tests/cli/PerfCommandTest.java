@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -33,11 +34,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.SockDiag;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.PerfLane;
 import org.verbena.tests.faults.Wait;
 
 /** {@code verbena perf} as a user runs it. Figures are looked at for their shape, never for their size. */
-@BesideOthers
+@PerfLane
 class PerfCommandTest {
     private static final String[] QUICK = {"--duration=5ms", "--warm-up=2ms"};
     private static final List<String> LATENCIES = List.of("limit-cacheline", "limit-twoline", "write-lat",
@@ -165,24 +166,33 @@ class PerfCommandTest {
                 .isGreaterThanOrEqualTo(row.get("messages_per_second").asLong());
     }
 
-    /** Named tests take what they are given, at sizes on both sides of what fits inline; atomics have one size only. */
+    /** Named tests take what they are given, at sizes on both sides of what fits inline; atomics have one size, the first. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "write-imm-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --events                    | 25",
-        "write-bw send-bw read-bw erm-bw tcp-bw                          | --consume                       | 20",
-        "write-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --verify                        | 25",
-        "write-imm-lat erm-lat erm-bw                                    | --verify                        | 12",
-        "write-lat write-imm-lat send-lat write-bw send-bw               | --inline=64                     | 20",
-        "write-bw send-bw read-bw                                        | --qps=3                         | 12",
-        "write-bw send-bw read-bw                                        | --consume --qps=2               | 12",
-        "send-lat write-bw send-bw                                       | --events --verify --inline=32   | 12",
-        "send-lat tcp-bw                                                 | --runs=2                        |  8",
+        "write-imm-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --events",
+        "write-bw send-bw read-bw erm-bw tcp-bw                          | --consume",
+        "write-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --verify",
+        "write-imm-lat erm-lat erm-bw                                    | --verify",
+        "write-lat write-imm-lat send-lat write-bw send-bw               | --inline=64",
+        "write-bw send-bw read-bw                                        | --qps=3",
+        "write-bw send-bw read-bw                                        | --consume --qps=2",
+        "send-lat write-bw send-bw                                       | --events --verify --inline=32",
+        "send-lat tcp-bw                                                 | --runs=2",
     })
-    void options(String tests, String options, int rows) throws IOException {
-        List<String> arguments = new ArrayList<>(List.of("--json", "--size=8,13,64,5000"));
-        arguments.addAll(List.of(tests.split(" ")));
+    void options(String tests, String options) throws IOException {
+        List<Integer> sizes = System.getProperty("thorough") == null ? List.of(8, 5000) : List.of(8, 13, 64, 5000);
+        List<String> arguments = new ArrayList<>(List.of("--json", "--size=" + sizes.stream().map(String::valueOf)
+                .collect(Collectors.joining(","))));
+        List<String> rows = new ArrayList<>();
+        for (String test : tests.split(" ", -1)) {
+            arguments.add(test);
+            (test.equals("atomic-lat") ? List.of(8) : sizes).forEach(size -> rows.add(test + " " + size));
+        }
         arguments.addAll(List.of(options.split(" ")));
-        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(rows);
+        List<String> seen = new ArrayList<>();
+        json(quick(arguments.toArray(String[]::new))).forEach(row -> seen.add(row.get("test").asText() + " " + row
+                .get("size").asInt()));
+        assertThat(seen).containsExactlyInAnyOrderElementsOf(rows);
     }
 
     /** Where no test is named, each option goes to those that know it. */
@@ -307,8 +317,8 @@ class PerfCommandTest {
     @Test
     void anotherUsersListener(@TempDir Path dir) throws Exception {
         TestUser.needed("perf against another user's listener");
-        TestUser one = TestUser.number(0);
-        TestUser another = TestUser.number(1);
+        TestUser one = TestUser.number(6);
+        TestUser another = TestUser.number(7);
         TestUser.run("chmod", "711", dir.toString());
         String modules = CopyProcess.copyModules(Files.createDirectory(dir.resolve("modules")));
         try (CommandProcess listener = CommandProcess.startFrom(modules, one.command(), "perf", "--listen=0")) {

@@ -13,11 +13,11 @@ import jdk.jfr.consumer.RecordedEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.PerfLane;
 import org.verbena.tests.flight.Recorded;
 
 /** {@code verbena perf} under the Java Flight Recorder. */
-@BesideOthers
+@PerfLane
 class PerfRecordingTest {
     @TempDir private Path folder;
 

@@ -19,10 +19,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.PerfLane;
 
 /** {@code verbena perftest} between two processes, and against a peer that is none. */
-@BesideOthers
+@PerfLane
 class PerftestCommandTest {
     private static final String LISTENING = " listening on port ";
 

@@ -21,10 +21,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.PerfLane;
 
 /** {@code verbena pingpong} between two processes, and against peers that are none. */
-@BesideOthers
+@PerfLane
 class PingPongCommandTest {
     private static final String LISTENING = "  listening on port ";
     private static final Pattern LOCAL = Pattern

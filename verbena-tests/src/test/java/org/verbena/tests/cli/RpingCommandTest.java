@@ -12,10 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.PerfLane;
 
 /** {@code verbena rping} between two processes. */
-@BesideOthers
+@PerfLane
 class RpingCommandTest {
     private static final String LISTENING = "listening on ";
 

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.compat.Versions.Version;
 
 /**
@@ -37,6 +38,7 @@ import org.verbena.tests.compat.Versions.Version;
  *  8   new  new     new   works
  * </pre>
  */
+@ProgramLane
 class CompatibilityTest {
     private static final String[] OLD_APP = {"Say", "Traffic", "OldApp", "StrangeOpcode", "Answering"};
     private static final String[] NEW_APP = {"Say", "Traffic", "NewApp", "NewCalls", "Demanding", "Careless", "Asking"};

@@ -19,9 +19,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.agent.AgentJar;
 
 /** The documents: examples run as they say, what they quote is in the examples, and links lead somewhere. */
+@ProgramLane
 class DocsExamplesTest {
     private static final Path EXAMPLES = Markdown.root().resolve("docs/examples");
 

@@ -13,12 +13,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.compat.EarlierSockets;
 
 /**
  * The other process has no remote memory: its Verbena is an earlier one, which does not say that it can be introduced, or the
  * jar is not on its path. This end is told why there is none, whichever of them has connected, and the stream goes on by rings.
  */
+@ProgramLane
 @Timeout(300)
 class ErmWithoutPeerTest {
     private static final String LATER_THAN_THE_TEST = "600000";

@@ -19,7 +19,8 @@ import org.verbena.verbs.QueuePairState;
  * {@code -Dverbena.faults.seed=N} where to begin.
  */
 class HostilePeerTest {
-    private static final int SECONDS = Integer.getInteger("verbena.faults.hostile-seconds", 20);
+    private static final int SECONDS = Integer.getInteger("verbena.faults.hostile-seconds",
+            System.getProperty("thorough") == null ? 6 : 120);
     private static final Duration NO_HANG = Duration.ofSeconds(30);
 
     @Test

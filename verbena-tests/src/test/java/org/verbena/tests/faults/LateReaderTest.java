@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.tests.ProgramLane;
+
 /** A writer that has ended, and whose process has, before the other end reads its first byte. */
+@ProgramLane
 class LateReaderTest {
     /** The session with a process that is gone is broken off before that. */
     private static final long LATE_MILLIS = 2000;

@@ -11,12 +11,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.compat.NextAgent;
 
 /**
  * Two unchanged programs of one host, of which one has the agent of a later version: that speaks the next version of the
  * agreement, and names features that this one does not know. What is sent is compared by its hash.
  */
+@ProgramLane
 class MixedVersionsTest {
     private static final int MUCH = 300_000;
     private static final List<String> KINDS = List.of("nio", "classic");

@@ -13,10 +13,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.cli.RoceNamespaces;
 
 /** Remote memory between two processes: copies, revocation under load, ends that are killed and stopped, what is left. */
+@ProgramLane
 @Timeout(300)
 class RemoteMemoryProcessesTest {
     private static final int MEBIBYTE = 1 << 20;

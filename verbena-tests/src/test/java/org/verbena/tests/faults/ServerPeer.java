@@ -80,6 +80,11 @@ final class ServerPeer {
         }
         Peer.say("CONNECTED");
         Peer.hear(); // they are dead
+        for (int i = 0; i < clients; i++) { // a write to each, for what tells of its end may take a second
+            if (queuePairs[i].state() == QueuePairState.RTS) {
+                write(queuePairs[i], here, there[i]);
+            }
+        }
         for (int i = 0; i < clients; i++) {
             while (queuePairs[i].state() != QueuePairState.ERR) { // until a write tells, or the end of the session
                 write(queuePairs[i], here, there[i]);
@@ -87,6 +92,9 @@ final class ServerPeer {
             }
             connections[i].close();
             queuePairs[i].close();
+        }
+        while (cq.startPoll() == 0) {
+            cq.endPoll();
         }
         here.close();
     }

@@ -13,7 +13,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.tests.ProgramLane;
+
 /** Two programs of which one may not call native code, belongs to another user, or may not be looked into. */
+@ProgramLane
 class SocketAccessTest {
     private static final String[] EXPORTS = {"--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
         "java.base/sun.net=ALL-UNNAMED"};

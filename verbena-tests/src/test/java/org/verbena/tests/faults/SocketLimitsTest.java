@@ -17,10 +17,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.tests.ProgramLane;
+
 /**
  * Unchanged programs under the agent that run out of descriptors or memory: they do what they do without Verbena, what is
  * by ring stays so, what cannot be is TCP's and counted, and when there is enough again all is as before.
  */
+@ProgramLane
 class SocketLimitsTest {
     private static final String DESCRIPTORS = "200";
     private static final String PATIENT = "quiet,stream.patience=60000,summary=";

@@ -12,11 +12,13 @@ import jdk.jfr.consumer.RecordedEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.tests.ProgramLane;
 import org.verbena.tests.Repository;
 import org.verbena.tests.agent.AgentRun;
 import org.verbena.tests.agent.TalkProcess;
 
 /** What recordings of programs that know nothing of Verbena say of their sockets. */
+@ProgramLane
 class SocketEventsTest {
     private static final long MESSAGE = 1000;
     private static final int MESSAGES = 600;

@@ -22,7 +22,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.DebianArchive.Unavailable;
+import org.verbena.tests.ProgramLane;
 
+@ProgramLane
 class JavaImageTest {
     private static final Path HOME = Path.of(System.getProperty("java.home"));
 
