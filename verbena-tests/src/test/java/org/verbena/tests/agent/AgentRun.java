@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /** How a program ended, and what it printed. */
 public record AgentRun(int code, String out, String err) {
-    private static final int LONGEST_SECONDS = 60;
+    private static final int LONGEST_SECONDS = 180;
     private static final Path JVMS = Path.of("/usr/lib/jvm");
 
     /** Runs a command with its output in files. */

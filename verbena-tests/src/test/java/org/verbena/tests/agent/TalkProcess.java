@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A program, mostly {@code Talk}, which knows nothing of Verbena, in processes of its own, with the agent and without. */
 public final class TalkProcess implements AutoCloseable {
-    private static final int LONGEST_SECONDS = 60;
+    private static final int LONGEST_SECONDS = 180;
 
     private final Process process;
     private final BufferedReader out;

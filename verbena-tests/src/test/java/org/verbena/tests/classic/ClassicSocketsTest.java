@@ -90,7 +90,7 @@ class ClassicSocketsTest {
         }
         Process wrong = programs.start(List.of("-Dverbena.classic=perhaps", programs.agent("")), Behaviours.class,
                 "one");
-        assertThat(wrong.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(wrong.waitFor(180, TimeUnit.SECONDS)).isTrue();
         assertThat(wrong.exitValue()).isEqualTo(1);
         assertThat(new String(wrong.getErrorStream().readAllBytes(), StandardCharsets.UTF_8)).isEqualTo(
                 "verbena: the system property verbena.classic takes on or off, not 'perhaps'\n");

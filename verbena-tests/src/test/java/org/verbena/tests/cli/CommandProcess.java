@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 
 /** The {@code verbena} command in a process of its own, started from modules as {@code ./verbena} does. */
 public final class CommandProcess implements AutoCloseable {
-    private static final int LONGEST_SECONDS = 100;
+    private static final int LONGEST_SECONDS = 240;
     private static final String MAIN = "org.verbena.cli.Main";
 
     /** A thread a task: the common pool of a small machine has one only. */

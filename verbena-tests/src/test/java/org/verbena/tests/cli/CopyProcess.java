@@ -169,7 +169,7 @@ final class CopyProcess implements AutoCloseable {
     /** Waits for the end. */
     int await() {
         try {
-            if (!process.waitFor(60, TimeUnit.SECONDS)) {
+            if (!process.waitFor(180, TimeUnit.SECONDS)) {
                 kill();
                 throw new AssertionError("still running after 60 s; stderr:\n" + err.text());
             }

@@ -82,7 +82,7 @@ class DoctorCommandTest {
         try {
             Process p = new ProcessBuilder(command).redirectError(err).start();
             String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertThat(p.waitFor(100, TimeUnit.SECONDS)).isTrue();
+            assertThat(p.waitFor(240, TimeUnit.SECONDS)).isTrue();
             return new Answer(p.exitValue(), out, Files.readString(err.toPath()));
         } finally {
             Files.delete(err.toPath());

@@ -176,7 +176,7 @@ final class LauncherTree {
 
     Started end(Process p) throws IOException, InterruptedException {
         String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(p.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(p.waitFor(180, TimeUnit.SECONDS)).isTrue();
         String err = err(p);
         assertThat(out + err).doesNotContain(WALL);
         return new Started(p.exitValue(), out.lines().toList(), err);

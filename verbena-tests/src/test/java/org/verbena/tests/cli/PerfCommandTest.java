@@ -481,7 +481,7 @@ class PerfCommandTest {
             List<ProcessHandle> children = List.of(child(parent, "--listen=0"), child(parent, "--connect="));
             parent.process().destroyForcibly();
             for (ProcessHandle c : children) {
-                c.onExit().get(60, TimeUnit.SECONDS);
+                c.onExit().get(180, TimeUnit.SECONDS);
             }
         }
     }

@@ -104,7 +104,7 @@ class RunTest {
     void aKilledCommandIsAKilledLauncher() throws Exception {
         Process p = tree.begin(List.of(), "run", SH, "-c", "echo $$; kill -KILL $$");
         long pid = p.pid();
-        assertThat(p.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(p.waitFor(180, TimeUnit.SECONDS)).isTrue();
         assertThat(tree.end(p)).isEqualTo(new Started(128 + 9, List.of(Long.toString(pid)), ""));
     }
 

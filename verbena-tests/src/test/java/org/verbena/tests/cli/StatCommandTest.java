@@ -353,7 +353,7 @@ class StatCommandTest {
                 + " port:1 tx -i 0.01", "devices", "doctor --json")) {
             Process p = new ProcessBuilder("bash", "-c", verbena() + command + " 2>&1 >/dev/full").start();
             String said = new String(p.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-            assertThat(p.waitFor(100, TimeUnit.SECONDS)).isTrue();
+            assertThat(p.waitFor(240, TimeUnit.SECONDS)).isTrue();
             assertThat(p.exitValue()).as(command).isEqualTo(1);
             assertThat(said).as(command).startsWith("verbena: standard output (/dev/full) cannot be written")
                     .hasLineCount(
@@ -368,7 +368,7 @@ class StatCommandTest {
             Process p = new ProcessBuilder("bash", "-c", verbena() + command
                     + " | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}").redirectErrorStream(true).start();
             String said = new String(p.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-            assertThat(p.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(p.waitFor(180, TimeUnit.SECONDS)).isTrue();
             assertThat(p.exitValue()).as(said).isZero();
             assertThat(said).isEmpty();
         }

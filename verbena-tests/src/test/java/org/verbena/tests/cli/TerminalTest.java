@@ -55,7 +55,7 @@ class TerminalTest {
         b.redirectInput(new File("/dev/null")).redirectErrorStream(true);
         Process p = b.start();
         String shown = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(p.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(p.waitFor(180, TimeUnit.SECONDS)).isTrue();
         assertThat(p.exitValue()).as(shown).isEqualTo(code);
         return shown;
     }

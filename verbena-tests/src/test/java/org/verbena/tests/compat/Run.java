@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * @param loaded the JVM's log of the classes that it loaded, and where from
  */
 record Run(String out, String err, int code, String loaded) {
-    private static final int LONGEST_SECONDS = 60;
+    private static final int LONGEST_SECONDS = 180;
 
     /** Runs with Verbena's jars as modules. */
     static Run onModulePath(List<Path> modules, Path classes, String main, Path scratch, String... options) {

@@ -19,7 +19,7 @@ final class ExampleProcess implements AutoCloseable {
     /** What a program needs that asks for Verbena's channels, and for their remote memory. */
     private static final String CHANNELS = CORE + "|.*verbena-(sockets|erm)\\b.*";
 
-    private static final int LONGEST_SECONDS = 90;
+    private static final int LONGEST_SECONDS = 180;
 
     private final Process process;
     private final BufferedReader out;

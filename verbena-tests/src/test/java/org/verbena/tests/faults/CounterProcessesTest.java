@@ -151,8 +151,8 @@ class CounterProcessesTest {
                 Wait.during(Duration.ofMillis(700));
                 assertThat(first.isDone() || second.isDone()).isFalse();
                 child.tell("release");
-                assertThat(first.get(50, TimeUnit.SECONDS)).isNotEmpty();
-                assertThat(second.get(50, TimeUnit.SECONDS)).isNotEmpty();
+                assertThat(first.get(180, TimeUnit.SECONDS)).isNotEmpty();
+                assertThat(second.get(180, TimeUnit.SECONDS)).isNotEmpty();
             }
         }
     }
