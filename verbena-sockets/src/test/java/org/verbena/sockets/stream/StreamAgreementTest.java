@@ -11,7 +11,6 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,14 +18,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
-import org.verbena.linux.SockDiag;
 import org.verbena.linux.UnixSocket;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.ConnectionParameters;
@@ -37,41 +33,13 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /** Two ends over the kernel's TCP on loopback: whether they agree, and that nobody notices if they do not. */
-class StreamAgreementTest {
+class StreamAgreementTest extends TcpEnds {
     private static final int[] NO_DESCRIPTORS = {};
     private static final String MEMORY = "verbena.stream.memory";
     private static final long LOWEST = 1;
     private static final long OTHER_HEADER = 0x7777_0000L;
     /** Far more than what it takes as a rule, and far less than the patience: on a slow machine it is more. */
     private static final int LATE_MILLIS = 1000;
-
-    private final List<AutoCloseable> open = new ArrayList<>();
-    private ServerSocketChannel listener;
-
-    @BeforeEach
-    void listen() throws IOException {
-        listener = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1024);
-        open.add(listener);
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        for (AutoCloseable one : open.reversed()) {
-            one.close();
-        }
-    }
-
-    private record Tcp(SocketChannel client, SocketChannel server) {}
-
-    private Tcp connect() throws IOException {
-        SocketChannel client = SocketChannel.open(listener.getLocalAddress());
-        open.add(client);
-        SocketChannel server = listener.accept();
-        open.add(server);
-        client.configureBlocking(false);
-        server.configureBlocking(false);
-        return new Tcp(client, server);
-    }
 
     static void await(String what, BooleanSupplier condition) throws InterruptedException {
         long end = System.nanoTime() + 60_000_000_000L;
@@ -86,7 +54,7 @@ class StreamAgreementTest {
     }
 
     /** Moves bytes one way by pieces of changing size; checks each. */
-    private static final class Way {
+    static final class Way {
         final Stream from;
         final Stream to;
         final int number;
@@ -120,8 +88,8 @@ class StreamAgreementTest {
     @Test
     void bytesChangeToTheRingOnTheirWay() throws Exception {
         Tcp tcp = connect();
-        Stream client = Stream.of(tcp.client, Stream.Role.CLIENT);
-        Stream server = Stream.of(tcp.server, Stream.Role.SERVER);
+        Stream client = Stream.of(tcp.client(), Stream.Role.CLIENT);
+        Stream server = Stream.of(tcp.server(), Stream.Role.SERVER);
         Way there = new Way(client, server, 0);
         Way back = new Way(server, client, 1);
         long more = Long.MAX_VALUE; // how much goes on after both have agreed
@@ -141,7 +109,7 @@ class StreamAgreementTest {
         client.shutdownOutput();
         await("the end", () -> endOf(server));
         server.close(false);
-        tcp.server.close();
+        tcp.server().close();
         await("the end", () -> endOf(client));
         client.close(false);
     }
@@ -151,9 +119,9 @@ class StreamAgreementTest {
     @ValueSource(ints = {0, 100, 16_384})
     void whoOnlyWritesIsWokenByTheReader(int first) throws Exception {
         Tcp tcp = connect();
-        Stream server = Stream.of(tcp.server, Stream.Role.SERVER);
+        Stream server = Stream.of(tcp.server(), Stream.Role.SERVER);
         assertThat(server.write(ByteBuffer.allocate(first))).isEqualTo(first); // by TCP: it is alone yet
-        Stream client = Stream.of(tcp.client, Stream.Role.CLIENT);
+        Stream client = Stream.of(tcp.client(), Stream.Role.CLIENT);
         await("rings", () -> client.isOutputByRing() && server.isOutputByRing());
         ByteBuffer early = ByteBuffer.allocate(first);
         while (early.hasRemaining()) {
@@ -178,7 +146,7 @@ class StreamAgreementTest {
         written += fill(client);
         assertThat(client.arm(SelectionKey.OP_WRITE, null)).isZero();
         try (Selector selector = Selector.open()) {
-            tcp.client.register(selector, SelectionKey.OP_READ);
+            tcp.client().register(selector, SelectionKey.OP_READ);
             assertThat(selector.selectNow()).isZero();
             ByteBuffer all = ByteBuffer.allocate((int) written);
             while (all.hasRemaining()) {
@@ -195,9 +163,9 @@ class StreamAgreementTest {
     @Test
     void availableCountsBytesAndNoDoorbells() throws Exception {
         Tcp tcp = connect();
-        Stream client = Stream.of(tcp.client, Stream.Role.CLIENT);
+        Stream client = Stream.of(tcp.client(), Stream.Role.CLIENT);
         assertThat(client.write(ByteBuffer.allocate(3))).isEqualTo(3); // by TCP: it is alone yet
-        Stream server = Stream.of(tcp.server, Stream.Role.SERVER);
+        Stream server = Stream.of(tcp.server(), Stream.Role.SERVER);
         await("rings", () -> client.isOutputByRing() && server.isOutputByRing() && server.isAgreed());
         assertThat(server.available(0)).as("TCP has not brought it").isZero();
         assertThat(server.available(3)).isEqualTo(3);
@@ -223,8 +191,8 @@ class StreamAgreementTest {
     void availableDisturbsNoReader() throws Exception {
         for (int round = 0; round < 20; round++) {
             Tcp tcp = connect();
-            Stream client = Stream.of(tcp.client, Stream.Role.CLIENT);
-            Stream server = Stream.of(tcp.server, Stream.Role.SERVER);
+            Stream client = Stream.of(tcp.client(), Stream.Role.CLIENT);
+            Stream server = Stream.of(tcp.server(), Stream.Role.SERVER);
             await("rings", () -> client.isOutputByRing() && server.isOutputByRing());
             Way there = new Way(client, server, 0);
             Thread asks = Thread.ofPlatform().start(() -> {
@@ -266,48 +234,6 @@ class StreamAgreementTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void aPlainPeerNeverSeesAChangedByte(boolean plainServer) throws Exception {
-        Tcp tcp = connect();
-        Stream ours = plainServer
-                ? Stream.of(tcp.client, Stream.Role.CLIENT)
-                : Stream.of(tcp.server, Stream.Role.SERVER);
-        Stream theirs = new KernelStream(plainServer ? tcp.server : tcp.client, Stream.Role.SERVER,
-                FallbackReason.RULE);
-        Way there = new Way(ours, theirs, 0);
-        Way back = new Way(theirs, ours, 1);
-        RingStream stream = (RingStream) ours;
-        while (stream.reason() == FallbackReason.NONE || there.read < 1_000_000 || back.read < 1_000_000) {
-            there.turn(Long.MAX_VALUE);
-            back.turn(Long.MAX_VALUE);
-        }
-        assertThat(stream.reason()).isEqualTo(FallbackReason.PLAIN_PEER);
-        assertThat(StreamCounters.fallbacks(FallbackReason.PLAIN_PEER)).isPositive();
-        ours.close(false);
-    }
-
-    /** Nobody has looked for the other end by then: still it is said to be closed, not to be a plain peer. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void anEndThatWasClosedAtOnceIsNoPlainPeer(boolean server) throws Exception {
-        Tcp tcp = connect();
-        RingStream stays = (RingStream) (server
-                ? Stream.of(tcp.server, Stream.Role.SERVER)
-                : Stream.of(tcp.client, Stream.Role.CLIENT));
-        (server ? tcp.client : tcp.server).close();
-        await("a reason", () -> stays.reason() != FallbackReason.NONE);
-        assertThat(stays.reason()).isEqualTo(FallbackReason.CLOSED_EARLY);
-        stays.close(false);
-    }
-
-    private static String nameOf(Tcp tcp) throws IOException {
-        try (SockDiag diag = SockDiag.open()) {
-            return "verbena-stream-" + Long.toHexString(diag.find((InetSocketAddress) tcp.client.getLocalAddress(),
-                    (InetSocketAddress) tcp.client.getRemoteAddress()).orElseThrow().cookie());
-        }
-    }
-
     /** A process whose first connection this is has classes to load, and perhaps no processor for a while. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -316,8 +242,8 @@ class StreamAgreementTest {
         RingStream[] ends = new RingStream[2];
         for (boolean server : new boolean[] {!lateServer, lateServer}) {
             ends[server ? 1 : 0] = (RingStream) (server
-                    ? Stream.of(tcp.server, Stream.Role.SERVER)
-                    : Stream.of(tcp.client, Stream.Role.CLIENT));
+                    ? Stream.of(tcp.server(), Stream.Role.SERVER)
+                    : Stream.of(tcp.client(), Stream.Role.CLIENT));
             Thread.sleep(LATE_MILLIS);
         }
         await("agreement", () -> ends[0].isAgreed() && ends[1].isAgreed());
@@ -325,19 +251,6 @@ class StreamAgreementTest {
         assertThat(ends[1].reason()).isEqualTo(FallbackReason.NONE);
         ends[0].close(false);
         ends[1].close(false);
-    }
-
-    @Test
-    void aSquatterOnTheNameLeavesTcp() throws Exception {
-        Tcp tcp = connect();
-        try (UnixSocket squatter = UnixSocket.listen(nameOf(tcp), 10)) {
-            RingStream client = (RingStream) Stream.of(tcp.client, Stream.Role.CLIENT);
-            await("fall-back", () -> client.reason() == FallbackReason.NAME_TAKEN);
-            RingStream server = (RingStream) Stream.of(tcp.server, Stream.Role.SERVER);
-            new Way(client, server, 0).turn(1000);
-            await("fall-back of the server, whom nobody answers", () -> server.reason() == FallbackReason.NO_SESSION);
-            assertThat(squatter.fd().isClosed()).isFalse();
-        }
     }
 
     /** The other process asks for a session before it has greeted: the refusal comes first, and its reason is kept. */
@@ -349,7 +262,7 @@ class StreamAgreementTest {
         try (UnixSocket name = UnixSocket.listen(nameOf(tcp), 4);
                 Context context = Verbs.open("shm0");
                 Arena arena = Arena.ofConfined()) {
-            RingStream server = (RingStream) Stream.of(tcp.server, Stream.Role.SERVER);
+            RingStream server = (RingStream) Stream.of(tcp.server(), Stream.Role.SERVER);
             try (UnixSocket end = name.accept()) {
                 MemorySegment message = arena.allocate(Greeting.BYTES, 8);
                 assertThat(end.receive(message, NO_DESCRIPTORS)).isEqualTo(Greeting.BYTES);
@@ -376,7 +289,7 @@ class StreamAgreementTest {
         try (UnixSocket name = UnixSocket.listen(nameOf(tcp), 4);
                 Context context = Verbs.open("shm0");
                 Arena arena = Arena.ofConfined()) {
-            RingStream server = (RingStream) Stream.of(tcp.server, Stream.Role.SERVER);
+            RingStream server = (RingStream) Stream.of(tcp.server(), Stream.Role.SERVER);
             try (UnixSocket end = name.accept()) {
                 MemorySegment message = arena.allocate(Greeting.BYTES, 8);
                 assertThat(end.receive(message, NO_DESCRIPTORS)).isEqualTo(Greeting.BYTES);
@@ -392,7 +305,7 @@ class StreamAgreementTest {
                 assertThat(end.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
             }
             await("fall-back", () -> server.reason() == FallbackReason.NO_SESSION);
-            tcp.client.write(ByteBuffer.wrap(new byte[] {42}));
+            tcp.client().write(ByteBuffer.wrap(new byte[] {42}));
             ByteBuffer in = ByteBuffer.allocate(1);
             await("a byte by TCP", () -> {
                 try {
@@ -424,7 +337,7 @@ class StreamAgreementTest {
     @Test
     void garbageFromTheOtherEndLeavesTcp() throws Exception {
         Tcp tcp = connect();
-        RingStream client = (RingStream) Stream.of(tcp.client, Stream.Role.CLIENT);
+        RingStream client = (RingStream) Stream.of(tcp.client(), Stream.Role.CLIENT);
         String name = nameOf(tcp);
         List<UnixSocket> callers = new ArrayList<>();
         await("the name", () -> {
@@ -441,7 +354,7 @@ class StreamAgreementTest {
             assertThat(caller.send(garbage, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
             await("fall-back", () -> client.reason() == FallbackReason.BAD_PEER);
         }
-        Stream server = new KernelStream(tcp.server, Stream.Role.SERVER, FallbackReason.RULE);
+        Stream server = new KernelStream(tcp.server(), Stream.Role.SERVER, FallbackReason.RULE);
         Way there = new Way(client, server, 0);
         while (there.read < 100_000) {
             there.turn(100_000);
@@ -468,8 +381,8 @@ class StreamAgreementTest {
 
     private void addEnds(List<RingStream> ends) throws Exception {
         Tcp tcp = connect();
-        ends.add((RingStream) Stream.of(tcp.client, Stream.Role.CLIENT));
-        ends.add((RingStream) Stream.of(tcp.server, Stream.Role.SERVER));
+        ends.add((RingStream) Stream.of(tcp.client(), Stream.Role.CLIENT));
+        ends.add((RingStream) Stream.of(tcp.server(), Stream.Role.SERVER));
     }
 
     /** Bytes of the sessions' memory, at both ends for both are here. */

@@ -1,0 +1,67 @@
+package org.verbena.sockets.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.verbena.sockets.stream.StreamAgreementTest.await;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.verbena.linux.UnixSocket;
+import org.verbena.sockets.stream.StreamAgreementTest.Way;
+
+/** An end that waits for the other one as long as it does at most; all of these at the same time, for each takes that long. */
+class PatienceTest extends TcpEnds {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Execution(ExecutionMode.CONCURRENT)
+    void aPlainPeerNeverSeesAChangedByte(boolean plainServer) throws Exception {
+        Tcp tcp = connect();
+        Stream ours = plainServer
+                ? Stream.of(tcp.client(), Stream.Role.CLIENT)
+                : Stream.of(tcp.server(), Stream.Role.SERVER);
+        Stream theirs = new KernelStream(plainServer ? tcp.server() : tcp.client(), Stream.Role.SERVER,
+                FallbackReason.RULE);
+        Way there = new Way(ours, theirs, 0);
+        Way back = new Way(theirs, ours, 1);
+        RingStream stream = (RingStream) ours;
+        while (stream.reason() == FallbackReason.NONE || there.read < 1_000_000 || back.read < 1_000_000) {
+            there.turn(Long.MAX_VALUE);
+            back.turn(Long.MAX_VALUE);
+        }
+        assertThat(stream.reason()).isEqualTo(FallbackReason.PLAIN_PEER);
+        assertThat(StreamCounters.fallbacks(FallbackReason.PLAIN_PEER)).isPositive();
+        ours.close(false);
+    }
+
+    /** Nobody has looked for the other end by then: still it is said to be closed, not to be a plain peer. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Execution(ExecutionMode.CONCURRENT)
+    void anEndThatWasClosedAtOnceIsNoPlainPeer(boolean server) throws Exception {
+        Tcp tcp = connect();
+        RingStream stays = (RingStream) (server
+                ? Stream.of(tcp.server(), Stream.Role.SERVER)
+                : Stream.of(tcp.client(), Stream.Role.CLIENT));
+        (server ? tcp.client() : tcp.server()).close();
+        await("a reason", () -> stays.reason() != FallbackReason.NONE);
+        assertThat(stays.reason()).isEqualTo(FallbackReason.CLOSED_EARLY);
+        stays.close(false);
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void aSquatterOnTheNameLeavesTcp() throws Exception {
+        Tcp tcp = connect();
+        try (UnixSocket squatter = UnixSocket.listen(nameOf(tcp), 10)) {
+            RingStream client = (RingStream) Stream.of(tcp.client(), Stream.Role.CLIENT);
+            await("fall-back", () -> client.reason() == FallbackReason.NAME_TAKEN);
+            RingStream server = (RingStream) Stream.of(tcp.server(), Stream.Role.SERVER);
+            new Way(client, server, 0).turn(1000);
+            await("fall-back of the server, whom nobody answers", () -> server.reason() == FallbackReason.NO_SESSION);
+            assertThat(squatter.fd().isClosed()).isFalse();
+        }
+    }
+}
