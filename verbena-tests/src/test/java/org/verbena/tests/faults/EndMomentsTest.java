@@ -81,8 +81,9 @@ class EndMomentsTest {
                 Files.deleteIfExists(file);
                 try (Child leaver = start(transport, file, DELAYS[random.nextInt(DELAYS.length)])) {
                     leaver.await("PORTS");
-                    flow(survivor, leaver, ports, random);
+                    String[] clients = flow(survivor, leaver, ports, random);
                     long before = System.nanoTime();
+                    long[] underWay = underWay(ports, clients);
                     if (how.equals("kill")) {
                         leaver.kill();
                     } else {
@@ -93,9 +94,8 @@ class EndMomentsTest {
                     MomentNotes notes = new MomentNotes(file);
                     for (int i = 0; i < CONNECTIONS; i++) {
                         Note note = Note.of(notes, i);
-                        check(round + "." + i, MomentRule.afterDeath(MomentFlow.kind(i), note, ends.get(i)), note + " "
-                                + ends.get(i), ends
-                                        .get(i));
+                        check(round + "." + i, MomentRule.afterDeath(MomentFlow.kind(i), note, ends.get(i),
+                                underWay[i]), note + " " + ends.get(i) + ", under way " + underWay[i], ends.get(i));
                     }
                     survivor.tell("forget").await("FORGOTTEN");
                 }
@@ -143,10 +143,22 @@ class EndMomentsTest {
         assertThat(wrong).isEmpty();
     }
 
-    /** Traffic, before the ends agree upon rings or after it, for a random time. */
-    private static void flow(Child server, Child client, String ports, SplittableRandom random) throws Exception {
+    /** Of the server's end of each connection: what it has sent and the client's kernel has not acknowledged. */
+    private static long[] underWay(String ports, String... clients) throws IOException {
+        String[] servers = ports.split(" ", -1);
+        Map<String, Proc.TcpQueues> queues = Proc.tcpQueues();
+        long[] underWay = new long[clients.length];
+        for (int i = 0; i < clients.length; i++) {
+            Proc.TcpQueues q = queues.get(servers[i % 2] + " " + clients[i]);
+            underWay[i] = q == null ? 0 : q.send();
+        }
+        return underWay;
+    }
+
+    /** Traffic, before the ends agree upon rings or after it, for a random time; answers the client's ports. */
+    private static String[] flow(Child server, Child client, String ports, SplittableRandom random) throws Exception {
         server.tell("accept " + CONNECTIONS);
-        client.tell("connect " + CONNECTIONS + " " + ports).await("CONNECTED");
+        String connected = client.tell("connect " + CONNECTIONS + " " + ports).await("CONNECTED");
         server.await("ACCEPTED");
         if (random.nextInt(3) > 0) {
             client.tell("decide");
@@ -158,6 +170,7 @@ class EndMomentsTest {
         client.tell("flow " + seed).await("FLOWING");
         server.await("FLOWING");
         LockSupport.parkNanos(random.nextLong(LATEST_NANOS));
+        return connected.split(" ", -1);
     }
 
     private static List<End> ends(Child peer, long before, long after) throws IOException, InterruptedException {

@@ -65,7 +65,9 @@ final class MomentPeer {
                             ? SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)).socket()
                             : new Socket(InetAddress.getLoopbackAddress(), port));
                 }
-                System.out.println("CONNECTED");
+                StringBuilder connected = new StringBuilder("CONNECTED");
+                sockets.forEach(s -> connected.append(' ').append(s.getLocalPort()));
+                System.out.println(connected);
             }
             case "accept" -> {
                 for (int i = 0; i < Integer.parseInt(words[1]); i++) {

@@ -32,6 +32,26 @@ public final class Proc {
         }
     }
 
+    /** Bytes that an end of a TCP connection has sent and that are not acknowledged, and that it has not read. */
+    record TcpQueues(long send, long receive) {}
+
+    /** The ends of TCP connections in this network namespace, by their own port and the other's: {@code 80 40001}. */
+    static Map<String, TcpQueues> tcpQueues() throws IOException {
+        Map<String, TcpQueues> queues = new TreeMap<>();
+        for (String file : new String[] {"/proc/net/tcp", "/proc/net/tcp6"}) {
+            try (Stream<String> lines = Files.lines(Path.of(file))) {
+                lines.skip(1).map(l -> l.trim().split(" +", -1)).forEach(f -> queues.put(behindColon(f[1]) + " "
+                        + behindColon(f[2]), new TcpQueues(Long.parseLong(f[4].substring(0, f[4].indexOf(':')), 16),
+                                behindColon(f[4]))));
+            }
+        }
+        return queues;
+    }
+
+    private static long behindColon(String pair) {
+        return Long.parseLong(pair.substring(pair.indexOf(':') + 1), 16);
+    }
+
     /** Mappings of a process. */
     static long mappings(String pid) throws IOException {
         try (Stream<String> lines = Files.lines(Path.of("/proc/" + pid + "/maps"))) {

@@ -3,11 +3,7 @@ package org.verbena.tests.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Locale;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -49,15 +45,7 @@ class StoppedAgreementTest {
 
         /** Bytes that TCP holds for the reader. */
         long inTcp() throws IOException {
-            String ends = String.format(Locale.ROOT, ".*:%04X [0-9A-F]+:%04X .*", port, writersPort);
-            long sum = 0;
-            for (String file : new String[] {"/proc/net/tcp", "/proc/net/tcp6"}) {
-                try (Stream<String> lines = Files.lines(Path.of(file))) {
-                    sum += lines.filter(l -> l.matches(ends)).map(l -> l.trim().split(" +", -1)[4])
-                            .mapToLong(q -> Long.parseLong(q.substring(q.indexOf(':') + 1), 16)).sum();
-                }
-            }
-            return sum;
+            return Proc.tcpQueues().get(port + " " + writersPort).receive();
         }
 
         void assertAllArrives(String by) throws Exception {
