@@ -9,7 +9,7 @@ import org.verbena.verbs.VerbsException;
 /** Waiting for conditions, with a limit and a message that says how things stood. */
 final class Await {
     /** Long enough for a loaded machine; reached only when a test fails. */
-    static final Duration LIMIT = Duration.ofSeconds(120);
+    static final Duration LIMIT = Duration.ofMinutes(2);
     /** How long a test looks whether something happens that must not. */
     static final Duration WHILE = Duration.ofMillis(60);
 

@@ -27,7 +27,7 @@ import org.verbena.linux.Pidfd;
  */
 public final class Child implements AutoCloseable {
     /** Long enough for a loaded machine; reached only when a test fails. */
-    static final Duration LIMIT = Duration.ofSeconds(120);
+    static final Duration LIMIT = Duration.ofMinutes(2);
 
     private static final int SIGCONT = 18;
     private static final int SIGSTOP = 19;
