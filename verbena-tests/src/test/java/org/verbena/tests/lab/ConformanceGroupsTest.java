@@ -40,7 +40,7 @@ class ConformanceGroupsTest {
         List<Row> rows = new ArrayList<>();
         try (Stream<Path> files = Files.list(lab.resolve("rows"))) {
             for (Path f : (Iterable<Path>) Stream.concat(files, Stream.of(lab.resolve("slow.rows")))::iterator) {
-                rows.addAll(Row.in(f));
+                rows.addAll(RowFile.whole(f));
             }
         }
         return rows;

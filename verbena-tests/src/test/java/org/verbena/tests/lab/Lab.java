@@ -165,8 +165,8 @@ final class Lab {
         Pattern only = Pattern.compile(options.getOrDefault("--only", ""));
         List<Row> rows = new ArrayList<>();
         for (Path f : files) {
-            List<Row> wanted = Row.in(f).stream().filter(r -> only.matcher(r.title()).find()).toList();
-            rows.addAll(options.containsKey("--brief") ? Row.brief(wanted) : wanted);
+            List<Row> all = options.containsKey("--brief") ? RowFile.brief(f) : RowFile.whole(f);
+            all.stream().filter(r -> only.matcher(r.title()).find()).forEach(rows::add);
         }
         if (rows.isEmpty()) {
             throw new IllegalArgumentException("no row is named so");

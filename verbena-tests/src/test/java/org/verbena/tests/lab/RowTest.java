@@ -20,7 +20,11 @@ class RowTest {
     @TempDir private Path folder;
 
     private List<Row> rows(String text) throws IOException {
-        return Row.in(Files.writeString(folder.resolve("x.rows"), text));
+        return RowFile.whole(Files.writeString(folder.resolve("x.rows"), text));
+    }
+
+    private List<Row> brief(String text) throws IOException {
+        return RowFile.brief(Files.writeString(folder.resolve("x.rows"), text));
     }
 
     @Test
@@ -28,7 +32,10 @@ class RowTest {
         Path lab = Repository.root().resolve("lab");
         try (Stream<Path> files = Files.list(lab.resolve("rows"))) {
             for (Path f : (Iterable<Path>) Stream.concat(files, Stream.of(lab.resolve("slow.rows")))::iterator) {
-                assertThat(Row.in(f)).as(f.toString()).isNotEmpty();
+                List<Row> whole = RowFile.whole(f);
+                assertThat(whole).as(f.toString()).isNotEmpty();
+                assertThat(whole).as("in brief, of %s", f).extracting(Row::title).containsAll(RowFile.brief(f).stream()
+                        .map(Row::title).toList());
             }
         }
     }
@@ -95,8 +102,8 @@ class RowTest {
     }
 
     @Test
-    void inBriefEachCommandIsThereOnce() throws IOException {
-        List<Row> rows = Row.brief(rows("""
+    void inBriefEachCommandIsThereInOneFamily() throws IOException {
+        List<Row> rows = brief("""
                 [p]
                 ip 4 6
                 vary size 1 2 3 4
@@ -107,8 +114,55 @@ class RowTest {
                 [q]
                 ip 4 6
                 client a z
-                """));
+                """);
         assertThat(rows).extracting(Row::title).containsExactly("p-1/4", "p-2/6", "p-3/6", "p-4/4", "one/6", "q/6");
+    }
+
+    @Test
+    void inBriefEachValueOfWhatVariesIsThereAndNotEachCombination() throws IOException {
+        String text = """
+                [p]
+                vary type rc uc
+                vary size 1 2 3
+                client a {type} {size}
+                [q]
+                vary type rc uc
+                vary size 1 2 3
+                client a {type} {size}
+                """;
+        assertThat(rows(text)).hasSize(12);
+        assertThat(brief(text)).extracting(r -> r.title() + ": " + r.client().text()).containsExactly(
+                "p-rc-1/4: rc 1", "p-uc-2/4: uc 2", "p-rc-3/4: rc 3", "q-rc-2/4: rc 2", "q-uc-3/4: uc 3",
+                "q-rc-1/4: rc 1");
+    }
+
+    @Test
+    void inBriefOtherLinesStandForThoseOfTheirKey() throws IOException {
+        String text = """
+                [p]
+                let n 500
+                brief let n 60
+                client a -n {n} {size}
+                expect client all of {n}
+                netem a loss 1%
+                netem b loss 1%
+                brief netem a loss 5%
+                vary size 1 2
+                brief vary size 2
+                [q]
+                brief no
+                client a x
+                """;
+        assertThat(rows(text)).extracting(r -> r.title() + ": " + r.client().text() + ": " + r.expected() + ": " + r
+                .netem()
+                .size()).containsExactly("p-1/4: -n 500 1: [Expectation[role=client, text=all of 500]]: 2",
+                        "p-2/4: -n 500 2: [Expectation[role=client, text=all of 500]]: 2",
+                        "q/4: x: []: 0");
+        Row brief = brief(text).getFirst();
+        assertThat(brief(text)).hasSize(1);
+        assertThat(brief.client().text()).isEqualTo("-n 60 2");
+        assertThat(brief.expected().getFirst().text()).hasToString("all of 60");
+        assertThat(brief.netem()).containsExactly(new Netem("a", false, "loss 5%"));
     }
 
     @ParameterizedTest
@@ -123,7 +177,13 @@ class RowTest {
         "[x]\\nclient a y {host}\\nvary host 1 2|{host} is a variable already",
         "[x]\\nclient a y {verbena}\\nvary verbena 1 2|{verbena} is a variable already",
         "[x]\\nclient a y {size}\\nvary size 1 2 1|the value 1 is there twice",
-        "[x]\\nclient a y\\nvary size 1 2|no line of [x] has {size}"})
+        "[x]\\nclient a y\\nvary size 1 2|no line of [x] has {size}",
+        "[x]\\nclient a y\\nlet n 1|no line of [x] has {n}",
+        "[x]\\nclient a {n}\\nlet n 1\\nvary n 1 2|{n} is a variable already",
+        "[x]\\nclient a {n}\\nlet n|let n: has a name and a value",
+        "[x]\\nclient a y\\nbrief yes|brief yes: it is no, or",
+        "[x]\\nclient a y\\nbrief no rows|brief no rows: it is no, or",
+        "[x]\\nclient a y\\nbrief limit|brief limit: it is no, or"})
     void aMistakeIsNamed(String text, String message) {
         assertThatThrownBy(() -> rows(text.replace("\\n", "\n"))).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("x.rows, line ").hasMessageContaining(message);
