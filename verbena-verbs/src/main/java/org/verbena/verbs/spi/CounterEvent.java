@@ -6,8 +6,6 @@ import java.lang.System.Logger.Level;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
-import jdk.jfr.FlightRecorder;
-import jdk.jfr.FlightRecorderListener;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.Period;
@@ -41,17 +39,7 @@ final class CounterEvent extends Event {
     @Label("Value")
     @Unsigned long value;
 
-    /** The recorder is not started for it; where it is, or will be, it asks. */
-    static void offer() {
-        FlightRecorder.addListener(new FlightRecorderListener() {
-            @Override
-            public void recorderInitialized(FlightRecorder recorder) {
-                FlightRecorder.addPeriodicEvent(CounterEvent.class, CounterEvent::commitAll);
-            }
-        });
-    }
-
-    private static void commitAll() {
+    static void commitAll() {
         try (RemoteProcess process = RemoteProcess.current()) {
             for (RemoteObject o : process.objects(0)) {
                 if (o.type() == ObjectType.CONNECTION) {

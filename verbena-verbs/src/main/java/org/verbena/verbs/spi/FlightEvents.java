@@ -29,7 +29,7 @@ public final class FlightEvents {
     /** Has the counters of this process recorded from time to time, as soon as somebody records. */
     static void recordCounters() {
         if (AVAILABLE) {
-            CounterEvent.offer();
+            PeriodicEvent.offer(CounterEvent.class, () -> CounterEvent.commitAll());
         }
     }
 
@@ -135,7 +135,7 @@ public final class FlightEvents {
      */
     public static void recordRings(Supplier<List<Rings>> waiting) {
         if (AVAILABLE) {
-            SocketRingsEvent.offer(waiting);
+            PeriodicEvent.offer(SocketRingsEvent.class, () -> SocketRingsEvent.commitAll(waiting.get()));
         }
     }
 

@@ -1,14 +1,11 @@
 package org.verbena.verbs.spi;
 
 import java.util.List;
-import java.util.function.Supplier;
 
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
-import jdk.jfr.FlightRecorder;
-import jdk.jfr.FlightRecorderListener;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.Period;
@@ -37,15 +34,8 @@ final class SocketRingsEvent extends Event {
     @Description("By bytes that the program has not read")
     @DataAmount long inOccupied;
 
-    /** The recorder is not started for it; where it is, or will be, it asks. */
-    static void offer(Supplier<List<FlightEvents.Rings>> waiting) {
-        FlightRecorder.addListener(new FlightRecorderListener() {
-            @Override
-            public void recorderInitialized(FlightRecorder recorder) {
-                FlightRecorder.addPeriodicEvent(SocketRingsEvent.class,
-                        () -> waiting.get().forEach(SocketRingsEvent::commit));
-            }
-        });
+    static void commitAll(List<FlightEvents.Rings> waiting) {
+        waiting.forEach(SocketRingsEvent::commit);
     }
 
     private static void commit(FlightEvents.Rings rings) {
