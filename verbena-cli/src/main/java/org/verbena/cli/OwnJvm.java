@@ -3,11 +3,14 @@ package org.verbena.cli;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** The command line of a JVM that runs {@code verbena} with the same Java, code and options as this one. */
 final class OwnJvm {
     private static final String ARCHIVE = "-XX:SharedArchiveFile=";
+
+    private static final String NATIVE_ACCESS = "--enable-native-access=";
 
     private OwnJvm() {}
 
@@ -33,13 +36,19 @@ final class OwnJvm {
             c.add("--add-exports=java.base/" + p + "=" + sockets);
         }
         if (module.isNamed()) {
-            c.addAll(List.of("--enable-native-access=org.verbena.linux", "--module",
-                    module.getName() + "/" + Main.class.getName()));
+            c.addAll(List.of(nativeAccess(), "--module", module.getName() + "/" + Main.class.getName()));
         } else {
             c.addAll(List.of("--enable-native-access=ALL-UNNAMED", Main.class.getName()));
         }
         c.addAll(arguments);
         return c;
+    }
+
+    /** As of this JVM: an archive of classes is for just the modules that it was made with. */
+    private static String nativeAccess() {
+        String[] words = ProcessHandle.current().info().arguments().orElse(new String[0]);
+        return Arrays.stream(words).filter(a -> a.startsWith(NATIVE_ACCESS)).findFirst()
+                .orElse(NATIVE_ACCESS + "org.verbena.linux");
     }
 
     /** Options of this JVM that do not say where code is, which collector to use or whom to attach. */

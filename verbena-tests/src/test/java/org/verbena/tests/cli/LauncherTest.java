@@ -271,6 +271,24 @@ class LauncherTest {
     }
 
     @Test
+    void theBuildMakesAnArchiveOfClassesThatTheSameJdkStartsFrom() throws Exception {
+        Path jdk = tree.jdk("jdk-25", "25.0.1");
+        tree.archives(jdk);
+        Started s = well(tree.start("x"));
+        assertThat(s.err()).isEqualTo(FIRST);
+        Path archive = Path.of(s.arguments().get(1)).resolveSibling("classes.jsa");
+        assertThat(archive).exists();
+        // what does not fit is passed over by the JVM, without a word
+        String option = "-XX:SharedArchiveFile=" + archive;
+        assertThat(s.arguments()).containsSubsequence("-Xshare:auto", "-Xlog:cds*=off", "-Xlog:aot*=off", option,
+                "--module");
+        assertThat(well(tree.start("x")).out()).isEqualTo(s.out());
+        tree.variable("JAVA_HOME", tree.jdk("another", "25.0.2"));
+        assertThat(well(tree.start("x")).arguments()).doesNotContain(option);
+        assertThat(tree.builds()).hasSize(1);
+    }
+
+    @Test
     void startsFromAnywhereAndBehindALink() throws Exception {
         Path _ = tree.jdk("jdk-25", "25.0.1");
         List<String> direct = well(tree.start("x")).out();

@@ -40,6 +40,10 @@ final class LauncherTree {
             """.formatted(WALL);
     private static final String JAVA = """
             #!/usr/bin/env bash
+            for a; do
+                [[ -e ${0%/*}/archives && $a == -XX:SharedArchiveFile=* && $* == *-Xshare:dump* ]] || continue
+                echo archive >"${a#*=}"
+            done
             printf '%s\\n' "$0" "$@"
             """;
 
@@ -106,6 +110,11 @@ final class LauncherTree {
         script(home.resolve("bin/javac"), JAVA);
         Files.writeString(home.resolve("release"), "IMPLEMENTOR=\"X\"\nJAVA_VERSION=\"" + version + "\"\n");
         return home;
+    }
+
+    /** From now on this JDK makes archives of classes. */
+    void archives(Path home) throws IOException {
+        Files.createFile(home.resolve("bin/archives"));
     }
 
     /** Puts the {@code java} of a JDK on PATH, behind two links as Debian has it. */
