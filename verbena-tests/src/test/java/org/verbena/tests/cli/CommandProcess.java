@@ -36,7 +36,7 @@ public final class CommandProcess implements AutoCloseable {
     /** Starts with options of the JVM's. */
     static CommandProcess startWith(List<String> options, List<String> before, String... arguments)
             throws IOException {
-        return start(path(p -> true), options, before, arguments);
+        return start(modulePath(), options, before, arguments);
     }
 
     private CommandProcess(List<String> command) throws IOException {
@@ -62,16 +62,34 @@ public final class CommandProcess implements AutoCloseable {
     private static CommandProcess start(String modulePath, List<String> options, List<String> before,
             String... arguments) throws IOException {
         List<String> command = new ArrayList<>(before);
-        command.addAll(List.of(java(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--module-path", modulePath,
-                "--enable-native-access=org.verbena.linux",
+        command.addAll(java(modulePath));
+        command.addAll(ClassArchive.options(modulePath));
+        command.addAll(options);
+        command.addAll(module(arguments));
+        return new CommandProcess(command);
+    }
+
+    /** The JVM and its options, without the class archive. */
+    static List<String> java(String modulePath) {
+        List<String> command = new ArrayList<>(List.of(java(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        command.addAll(modules(modulePath));
+        return command;
+    }
+
+    /** Options for modules, as of {@code ./verbena}; a class archive is for just these exports and this native access. */
+    static List<String> modules(String modulePath) {
+        return List.of("--module-path", modulePath, "--enable-native-access=org.verbena.linux",
                 "--add-exports=java.base/sun.nio.ch=org.verbena.sockets",
                 "--add-exports=java.base/sun.net=org.verbena.sockets",
                 "--add-exports=java.base/jdk.internal.access=org.verbena.sockets",
-                "--add-exports=java.base/jdk.internal.event=org.verbena.sockets"));
-        command.addAll(options);
-        command.addAll(List.of("--module", "org.verbena.cli/" + MAIN));
-        command.addAll(List.of(arguments));
-        return new CommandProcess(command);
+                "--add-exports=java.base/jdk.internal.event=org.verbena.sockets");
+    }
+
+    /** What comes after the options of the JVM's. */
+    static List<String> module(String... arguments) {
+        List<String> words = new ArrayList<>(List.of("--module", "org.verbena.cli/" + MAIN));
+        words.addAll(List.of(arguments));
+        return words;
     }
 
     /** Starts from a class path that begins with {@code more}. */
@@ -94,6 +112,11 @@ public final class CommandProcess implements AutoCloseable {
     }
 
     /** The modules that the build has made, and what they need. */
+    static String modulePath() {
+        return path(p -> true);
+    }
+
+    /** Those of them. */
     static String path(Predicate<String> wanted) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .filter(p -> p.matches(

@@ -41,7 +41,7 @@ final class CopyProcess implements AutoCloseable {
 
     /** The modules that the build has made. */
     static String modulePath() {
-        return CommandProcess.path(p -> true);
+        return CommandProcess.modulePath();
     }
 
     /** Copies the modules to a directory that every user can read; answers the module path. */
@@ -70,8 +70,15 @@ final class CopyProcess implements AutoCloseable {
 
     /** Starts behind another command, from these modules. */
     static CopyProcess start(List<String> prefix, String path, Object... arguments) throws IOException {
-        return start(prefix, List.of("--module-path", path, "--enable-native-access=org.verbena.linux",
-                "-m", "org.verbena.cli/org.verbena.cli.Main"), arguments);
+        return start(prefix, modules(List.of(), path), arguments);
+    }
+
+    private static List<String> modules(List<String> options, String path) {
+        List<String> all = new ArrayList<>(options);
+        all.addAll(CommandProcess.modules(path));
+        all.addAll(ClassArchive.options(path));
+        all.addAll(CommandProcess.module());
+        return all;
     }
 
     /** Starts behind another command, a main class on a class path. */
@@ -99,8 +106,7 @@ final class CopyProcess implements AutoCloseable {
 
     /** The same for files so small that a JVM's best compiler would only take time. */
     static CopyProcess startQuickly(List<String> prefix, String path, Object... arguments) throws IOException {
-        return start(prefix, List.of("-XX:TieredStopAtLevel=1", "--module-path", path,
-                "--enable-native-access=org.verbena.linux", "-m", "org.verbena.cli/org.verbena.cli.Main"), arguments);
+        return start(prefix, modules(List.of("-XX:TieredStopAtLevel=1"), path), arguments);
     }
 
     /** Starts a listener on a free port and waits until it listens. */

@@ -2,9 +2,13 @@ package org.verbena.tests.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.cli.CommandProcess.Result;
@@ -14,11 +18,36 @@ import org.verbena.tests.cli.CommandProcess.Result;
 class StartTest {
     private static final List<String> LOADED = List.of("-Xlog:class+load:stderr");
 
+    @TempDir private Path folder;
+
     private static String loaded(List<String> options, String... arguments) throws Exception {
         try (CommandProcess p = CommandProcess.startWith(options, List.of(), arguments)) {
             Result r = p.end();
             assertThat(r.code()).as(r.err()).isZero();
             return r.out() + r.err();
+        }
+    }
+
+    /** Whoever changes what they are started with, or an archive is made of, sees it here if it is not used any more. */
+    @Test
+    void commandsOfTestsStartFromTheClassArchive() throws Exception {
+        if (!ClassArchive.isPossible()) {
+            System.out.println(
+                    "StartTest.commandsOfTestsStartFromTheClassArchive: skipped, it needs jars (mvn verify)");
+            return;
+        }
+        String archived = "org.verbena.shm.ShmContext source: shared objects file";
+        assertThat(loaded(LOADED, "devices")).contains(archived);
+        try (CopyProcess p = CopyProcess.start(List.of("env", "JDK_JAVA_OPTIONS=" + LOADED.getFirst()),
+                CopyProcess.modulePath(), "--help")) {
+            assertThat(p.expect(0).err()).contains(archived);
+        }
+        // the processes that it starts, too
+        assertThat(loaded(List.of("-Xlog:class+load:file=" + folder + "/%p"), "perf", "write-lat", "-s", "8", "-n",
+                "1"))
+                .isNotEmpty();
+        try (Stream<Path> logs = Files.list(folder)) {
+            assertThat(logs).hasSizeGreaterThan(2).allSatisfy(l -> assertThat(l).content().contains(archived));
         }
     }
 
