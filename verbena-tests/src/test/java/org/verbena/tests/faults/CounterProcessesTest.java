@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
@@ -29,6 +30,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterFolder;
 
 /** Processes that are watched: killed, stopped, another user's, without room for their file. */
+@Isolated("changes a property of this JVM, where it looks for counters")
 class CounterProcessesTest {
     @TempDir private Path folder;
 

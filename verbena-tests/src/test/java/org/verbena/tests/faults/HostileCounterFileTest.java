@@ -22,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -41,6 +42,7 @@ import org.verbena.verbs.spi.CounterFolder;
 import org.verbena.verbs.spi.CounterLayout;
 
 /** Counter files of other processes that are not what they should be: an error, never more. */
+@Isolated("changes a property of this JVM, where it looks for counters")
 class HostileCounterFileTest {
     private static final int SEEDS = Integer.getInteger("verbena.faults.seeds", 300);
     private static final int CACHED = ReadCountersFlags.PREFER_CACHED;

@@ -73,44 +73,44 @@ final class ServerPeer {
             ByteBuffer b = ByteBuffer.wrap(r.privateData());
             there[i] = new long[] {b.getInt(), b.getLong()};
             connections[i] = r.accept(queuePairs[i], ConnectionParameters.builder().retryCount(0).build());
-            write(queuePairs[i], here, there[i]);
-            if (complete(cq) != WcStatus.SUCCESS) {
+            write(i, queuePairs[i], here, there[i]);
+            if (complete(cq).status() != WcStatus.SUCCESS) {
                 throw new AssertionError(Node.describe(queuePairs[i]));
             }
         }
         Peer.say("CONNECTED");
         Peer.hear(); // they are dead
-        for (int i = 0; i < clients; i++) { // a write to each, for what tells of its end may take a second
-            if (queuePairs[i].state() == QueuePairState.RTS) {
-                write(queuePairs[i], here, there[i]);
+        for (int i = 0; i < clients; i++) {
+            write(i, queuePairs[i], here, there[i]);
+        }
+        for (int left = clients; left > 0;) { // until a write tells, or the end of the session
+            int i = (int) complete(cq).wrId();
+            if (queuePairs[i].state() == QueuePairState.ERR) {
+                left--;
+            } else {
+                write(i, queuePairs[i], here, there[i]);
             }
         }
         for (int i = 0; i < clients; i++) {
-            while (queuePairs[i].state() != QueuePairState.ERR) { // until a write tells, or the end of the session
-                write(queuePairs[i], here, there[i]);
-                complete(cq);
-            }
             connections[i].close();
             queuePairs[i].close();
-        }
-        while (cq.startPoll() == 0) {
-            cq.endPoll();
         }
         here.close();
     }
 
-    private static void write(QueuePair qp, MemoryRegion here, long[] there) {
-        if (qp.sendQueue().postWrite(1, SendFlags.SIGNALED, here, 0, 8, (int) there[0], there[1]) != 0) {
+    private static void write(int i, QueuePair qp, MemoryRegion here, long[] there) {
+        if (qp.sendQueue().postWrite(i, SendFlags.SIGNALED, here, 0, 8, (int) there[0], there[1]) != 0) {
             throw new AssertionError("not posted");
         }
     }
 
-    /** Takes a completion and answers its status. */
-    private static int complete(CompletionQueue cq) throws Exception {
+    private record Completion(long wrId, int status) {}
+
+    private static Completion complete(CompletionQueue cq) throws Exception {
         Wait.until(Child.LIMIT, () -> cq.startPoll() == 0, () -> "no completion");
-        int status = cq.status();
+        Completion c = new Completion(cq.wrId(), cq.status());
         cq.endPoll();
-        return status;
+        return c;
     }
 
     private static void client(String device, InetSocketAddress server, int contexts) throws Exception {
