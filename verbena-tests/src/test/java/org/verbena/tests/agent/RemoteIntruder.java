@@ -239,11 +239,25 @@ final class RemoteIntruder {
         }
     }
 
+    private static Context context(SocketChannel of) {
+        return Objects.requireNonNull(Objects.requireNonNull(OtherEnd.of(of)).context());
+    }
+
+    /** A connection that rings carry. The other end's patience is short, and a busy machine may not keep to it at once. */
+    private static SocketChannel honest(InetSocketAddress server) throws IOException {
+        while (true) {
+            SocketChannel channel = SocketChannel.open(server);
+            whole(channel, 0);
+            if (Objects.requireNonNull(OtherEnd.of(channel)).isAgreed()) {
+                return channel;
+            }
+            channel.close();
+        }
+    }
+
     private static void ask(String host4, String host6, int port) throws Exception {
-        try (SocketChannel honest = SocketChannel.open(new InetSocketAddress(host4, port))) {
-            whole(honest, 0);
-            RemoteIntruder intruder = new RemoteIntruder(Objects.requireNonNull(Objects.requireNonNull(OtherEnd.of(
-                    honest)).context()));
+        try (SocketChannel honest = honest(new InetSocketAddress(host4, port))) {
+            RemoteIntruder intruder = new RemoteIntruder(context(honest));
             InetSocketAddress six = new InetSocketAddress(host6, port);
             RemoteIntruder second = new RemoteIntruder(intruder.context);
             Thread silent = background(() -> second.silent(six));
