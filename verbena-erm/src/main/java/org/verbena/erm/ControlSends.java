@@ -307,6 +307,8 @@ final class ControlSends {
             int slot = (int) (done++ % SLOTS);
             Copy copy = under[slot];
             under[slot] = null;
+            // not for its own sake, if the remote memory has ended before
+            int error = status == WcStatus.WR_FLUSH_ERR || link.failure() != null ? Errno.ENOTCONN : Errno.EIO;
             if (status != WcStatus.SUCCESS) {
                 link.fail("a request of the control path failed: " + WcStatus.toString(status)); // which fails the copy
             }
@@ -315,7 +317,7 @@ final class ControlSends {
                     then.add(() -> copy.done().completeAsync(() -> null));
                 } else {
                     failed++;
-                    then.add(() -> fail(copy, Errno.EIO, WcStatus.toString(status)));
+                    then.add(() -> fail(copy, error, WcStatus.toString(status)));
                 }
             }
         }

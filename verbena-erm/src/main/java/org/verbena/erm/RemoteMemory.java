@@ -377,8 +377,8 @@ public final class RemoteMemory implements AutoCloseable {
      * @param from as {@link CopyQueue#copy(int, long, int, long, long, int, long, long)}
      * @param flags see {@link CopyFlags}; {@link CopyFlags#UNSIGNALED} has no meaning
      * @return completes when the bytes are there; fails with a {@link VerbsException} of the errno that
-     *         {@link CopyQueue#copy(int, long, int, long, long, int, long, long)} has, or {@code EIO}. What depends on it runs
-     *         in the common pool, or in the caller
+     *         {@link CopyQueue#copy(int, long, int, long, long, int, long, long)} has, or {@code EIO} if it was this copy that
+     *         failed and so ended the remote memory. What depends on it runs in the common pool, or in the caller
      */
     public CompletableFuture<Void> copyAsync(int from, long fromOffset, int to, long toOffset, long length, int flags,
             long userData) {

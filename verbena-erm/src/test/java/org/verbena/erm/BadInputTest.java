@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
@@ -236,7 +237,7 @@ class BadInputTest {
         assertThat(a.statistics().localRegions()).isEqualTo(a.localRegions().size());
     }
 
-    @Test
+    @RepeatedTest(30)
     void nothingGoesOnAChannelThatIsClosed() throws Exception {
         try (Ends gone = Ends.open()) {
             LocalRegion from = gone.memoryA().allocate(64, WRITE, 0);
