@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The archive of loaded and linked classes that commands of these tests start from: with it a short one takes two thirds of the
- * processor time. Made in the folder of the build by the first start that can use it, of what {@code devices} loads.
+ * The archive of loaded and linked classes that commands of these tests start from: with it a short one takes a fifth to a third
+ * less processor time. Made in the folder of the build by the first start that can use it, of what {@code devices} loads.
  *
  * <p>The JVM passes over an archive that does not fit, without a word.
  */
