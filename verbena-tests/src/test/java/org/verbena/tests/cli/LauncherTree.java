@@ -24,7 +24,7 @@ final class LauncherTree {
     /** Where the launcher looks; the copy of it looks at fakes. */
     private static final String JVMS = "/usr/lib/jvm";
     private static final List<String> TOOLS = List.of("bash", "readlink", "find", "flock", "date", "mkdir", "cp", "ln",
-            "mv", "rm", "grep", "awk", "tail", "cat", "sleep");
+            "mv", "rm", "grep", "awk", "tail", "cat", "sleep", "timeout");
     private static final String WALL = "a line of a wall";
     private static final String MAVEN = """
             #!/usr/bin/env bash
