@@ -74,7 +74,7 @@ final class AttachCommand implements Callable<Integer> {
             PrintWriter out = spec.commandLine().getOut();
             out.println("process " + pid + ": " + state);
             out.flush();
-            return state.startsWith(ACTIVE) ? 0 : Main.FAILURE;
+            return state.startsWith(ACTIVE) ? 0 : ExitCode.FAILURE;
         } finally {
             vm.detach();
         }

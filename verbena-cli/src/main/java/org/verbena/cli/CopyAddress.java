@@ -65,15 +65,8 @@ record CopyAddress(String host, int port) {
     }
 
     /** Looks the host up. */
-    InetSocketAddress resolve() throws CopyFailure {
-        if (host.isEmpty()) {
-            return loopback(port);
-        }
-        try {
-            return new InetSocketAddress(InetAddress.getByName(host), port);
-        } catch (UnknownHostException e) {
-            throw new CopyFailure(CopyStatus.NO_LISTENER, "unknown host \"" + CopyText.printable(host) + "\"", e);
-        }
+    InetSocketAddress resolve() throws UnknownHostException {
+        return host.isEmpty() ? loopback(port) : new InetSocketAddress(InetAddress.getByName(host), port);
     }
 
     /** A port of this machine. */

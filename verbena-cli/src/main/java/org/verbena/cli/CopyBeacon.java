@@ -3,6 +3,7 @@ package org.verbena.cli;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -98,7 +99,7 @@ final class CopyBeacon implements AutoCloseable {
     private static @Nullable InetSocketAddress address(String text) {
         try {
             return CopyAddress.parse(text).resolve();
-        } catch (IllegalArgumentException | CopyFailure e) {
+        } catch (IllegalArgumentException | UnknownHostException e) {
             return null;
         }
     }

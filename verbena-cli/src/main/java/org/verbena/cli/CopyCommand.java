@@ -3,6 +3,7 @@ package org.verbena.cli;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -94,7 +95,7 @@ final class CopyCommand implements Callable<Integer> {
             return directory != null ? listen(directory, progress) : send(progress);
         } catch (CopyFailure e) {
             progress.failed(e.sentence());
-            Main.trace(e, err);
+            ExitCode.trace(e, err);
             return e.status().exitCode();
         }
     }
@@ -196,13 +197,22 @@ final class CopyCommand implements Callable<Integer> {
     private InetSocketAddress target(@Nullable CopyAddress named) throws CopyFailure {
         Integer p = port;
         if (named != null || p != null) {
-            InetSocketAddress to = named != null ? named.resolve() : CopyAddress.loopback(Objects.requireNonNull(p));
+            InetSocketAddress to = named != null ? resolve(named) : CopyAddress.loopback(Objects.requireNonNull(p));
             if (!OwnAddresses.isNobodys(device, to)) {
                 return to;
             }
             return theOnly(CopyBeacon.listeners(device).stream().filter(a -> a.getPort() == to.getPort()).toList(), to);
         }
         return theOnly(CopyBeacon.listeners(device), CopyAddress.loopback(CopyAddress.DEFAULT_PORT));
+    }
+
+    private static InetSocketAddress resolve(CopyAddress address) throws CopyFailure {
+        try {
+            return address.resolve();
+        } catch (UnknownHostException e) {
+            throw new CopyFailure(CopyStatus.NO_LISTENER, "unknown host \"" + CopyText.printable(address.host()) + "\"",
+                    e);
+        }
     }
 
     /** The listener, or where one may be that nobody sees. */
@@ -254,7 +264,7 @@ final class CopyCommand implements Callable<Integer> {
             progress.failed(f.sentence() + (f.status() == CopyStatus.PEER_DIED
                     ? "; what has arrived is kept: the same command continues"
                     : ""));
-            Main.trace(f, spec.commandLine().getErr());
+            ExitCode.trace(f, spec.commandLine().getErr());
         }
     }
 

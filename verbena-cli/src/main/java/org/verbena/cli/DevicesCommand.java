@@ -76,7 +76,7 @@ final class DevicesCommand implements Callable<Integer> {
         well &= list ? list(out, chosen) : describe(out, err, chosen);
         out.flush();
         err.flush();
-        return well ? 0 : Main.FAILURE;
+        return well ? 0 : ExitCode.FAILURE;
     }
 
     private @Nullable String name() {

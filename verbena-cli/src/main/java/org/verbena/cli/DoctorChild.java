@@ -132,7 +132,7 @@ final class DoctorChild {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
-            Runtime.getRuntime().halt(Main.FAILURE);
+            Runtime.getRuntime().halt(ExitCode.FAILURE);
         });
         Thread.ofPlatform().daemon().name("doctor-parent").start(() -> {
             try {
@@ -142,7 +142,7 @@ final class DoctorChild {
             } catch (IOException e) {
                 // as well
             }
-            Runtime.getRuntime().halt(Main.FAILURE);
+            Runtime.getRuntime().halt(ExitCode.FAILURE);
         });
     }
 }

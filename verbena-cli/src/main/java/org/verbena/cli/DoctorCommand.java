@@ -69,7 +69,7 @@ final class DoctorCommand implements Callable<Integer> {
             report.summary(lines);
         }
         out.flush();
-        return lines.stream().allMatch(DoctorCheck.Line::isFit) ? 0 : Main.FAILURE;
+        return lines.stream().allMatch(DoctorCheck.Line::isFit) ? 0 : ExitCode.FAILURE;
     }
 
     /**

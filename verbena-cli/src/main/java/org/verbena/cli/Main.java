@@ -39,12 +39,6 @@ public final class Main implements Runnable {
             UdaddyCommand.class,
             VersionCommand.class);
 
-    /** The work failed. */
-    static final int FAILURE = 1;
-
-    /** The command line was wrong. */
-    static final int USAGE = 2;
-
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
@@ -87,7 +81,7 @@ public final class Main implements Runnable {
         err.println(Terminal.ERR.colours().errorText("verbena: standard output " + (to.isEmpty() ? "" : "(" + to + ") ")
                 + "cannot be written, some of it is lost: make room there, or write it elsewhere"));
         err.flush();
-        return code == 0 ? FAILURE : code;
+        return code == 0 ? ExitCode.FAILURE : code;
     }
 
     @Override
@@ -115,7 +109,7 @@ public final class Main implements Runnable {
         err.println(colours.errorText("verbena: " + WrongUsage.sentence(wrong)));
         err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
         err.flush();
-        return USAGE;
+        return ExitCode.USAGE;
     }
 
     /** One sentence for a person. */
@@ -123,16 +117,8 @@ public final class Main implements Runnable {
         PrintWriter err = command.getErr();
         String message = Objects.requireNonNullElse(failure.getMessage(), failure.toString());
         err.println(Terminal.ERR.colours().errorText("verbena: " + message));
-        trace(failure, err);
-        return FAILURE;
-    }
-
-    /** Where a failure comes from, for who asks with {@code VERBENA_DEBUG}. */
-    static void trace(Exception failure, PrintWriter err) {
-        if (System.getenv("VERBENA_DEBUG") != null) {
-            failure.printStackTrace(err);
-        }
-        err.flush();
+        ExitCode.trace(failure, err);
+        return ExitCode.FAILURE;
     }
 
     /** The version that the build wrote into the module's descriptor. */

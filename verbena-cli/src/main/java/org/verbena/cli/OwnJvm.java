@@ -10,6 +10,9 @@ import java.util.List;
 final class OwnJvm {
     private static final String ARCHIVE = "-XX:SharedArchiveFile=";
 
+    /** The class of the command's {@code main}. */
+    private static final String MAIN = "org.verbena.cli.Main";
+
     private static final String NATIVE_ACCESS = "--enable-native-access=";
 
     private OwnJvm() {}
@@ -36,9 +39,9 @@ final class OwnJvm {
             c.add("--add-exports=java.base/" + p + "=" + sockets);
         }
         if (module.isNamed()) {
-            c.addAll(List.of(nativeAccess(), "--module", module.getName() + "/" + Main.class.getName()));
+            c.addAll(List.of(nativeAccess(), "--module", module.getName() + "/" + MAIN));
         } else {
-            c.addAll(List.of("--enable-native-access=ALL-UNNAMED", Main.class.getName()));
+            c.addAll(List.of("--enable-native-access=ALL-UNNAMED", MAIN));
         }
         c.addAll(arguments);
         return c;
@@ -56,7 +59,7 @@ final class OwnJvm {
         List<String> kept = new ArrayList<>();
         for (String a : ProcessHandle.current().info().arguments().orElse(new String[0])) {
             if (a.equals("-m") || a.startsWith("--module=") || a.equals("--module") || a.equals("-jar")
-                    || a.equals(Main.class.getName())) {
+                    || a.equals(MAIN)) {
                 break;
             }
             boolean collector = a.startsWith("-XX:+Use") && a.endsWith("GC");

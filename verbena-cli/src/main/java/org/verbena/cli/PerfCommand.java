@@ -205,7 +205,7 @@ final class PerfCommand implements Callable<Integer> {
                 out.println("listening at " + address.getHostString() + ":" + socket.getLocalPort());
                 out.flush();
             }
-            return new PerfServer(devices, spec.commandLine().getErr()).serve(socket, once) ? 0 : Main.FAILURE;
+            return new PerfServer(devices, spec.commandLine().getErr()).serve(socket, once) ? 0 : ExitCode.FAILURE;
         }
     }
 

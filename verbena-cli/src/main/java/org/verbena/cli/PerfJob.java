@@ -16,7 +16,6 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
         boolean verify, int connections, PerfEnds ends) {
     static final String NO_DEVICE = "-";
     static final int MAX_CONNECTIONS = 10_000;
-    static final long MAX_SIZE = 1L << 30;
     static final int MAX_INLINE = 4096;
     static final int MAX_QPS = 256;
     private static final long FOOTPRINT = 256 * 1024;
@@ -31,7 +30,7 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
     }
 
     static PerfJob of(PerfFields f) throws PerfException {
-        return new PerfJob(PerfTest.of(f.text("test")), f.number("size", 1, MAX_SIZE), f.text("device"),
+        return new PerfJob(PerfTest.of(f.text("test")), f.number("size", 1, PerfUnits.MAX_SIZE), f.text("device"),
                 (int) f.number("inline", 0, MAX_INLINE), (int) f.number("qps", 1, MAX_QPS), f.flag("events"),
                 f.flag("consume"), f.flag("verify"), (int) f.number("connections", 1, MAX_CONNECTIONS),
                 PerfEnds.of(f.text("ends")));

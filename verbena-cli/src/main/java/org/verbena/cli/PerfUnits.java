@@ -8,6 +8,9 @@ import picocli.CommandLine.TypeConversionException;
 
 /** Sizes and times as people write them. */
 final class PerfUnits {
+    /** Of a message, in bytes. */
+    static final long MAX_SIZE = 1L << 30;
+
     private static final List<String> BYTE_UNITS = List.of("", "k", "m", "g");
     private static final List<String> TIME_UNITS = List.of("ns", "us", "ms", "s");
     private static final double LONGEST_SECONDS = 86_400;
@@ -30,7 +33,7 @@ final class PerfUnits {
         @Override
         public Long convert(String text) {
             long n = bytes(text);
-            if (n < 1 || n > PerfJob.MAX_SIZE) {
+            if (n < 1 || n > MAX_SIZE) {
                 throw new TypeConversionException("a size must be 1 byte to 1g, not '" + text + "'");
             }
             return n;

@@ -18,7 +18,7 @@ final class PerfWorker {
             } catch (IOException e) {
                 // the same
             }
-            Runtime.getRuntime().halt(Main.FAILURE);
+            Runtime.getRuntime().halt(ExitCode.FAILURE);
         });
     }
 
@@ -29,7 +29,7 @@ final class PerfWorker {
             return 0;
         } catch (IOException e) {
             reporter.failed(e.getMessage() == null ? e.toString() : e.getMessage());
-            return Main.FAILURE;
+            return ExitCode.FAILURE;
         }
     }
 }

@@ -164,7 +164,7 @@ final class RpingCommand implements Callable<Integer> {
         } catch (IOException e) {
             PrintWriter err = spec.commandLine().getErr();
             err.println(Terminal.ERR.colours().errorText("verbena: " + request.peer() + ": " + e.getMessage()));
-            Main.trace(e, err);
+            ExitCode.trace(e, err);
         }
     }
 

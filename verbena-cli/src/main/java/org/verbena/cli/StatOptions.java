@@ -95,6 +95,6 @@ final class StatOptions {
     int ended(String why, PrintWriter err) {
         err.println(Terminal.ERR.colours().errorText("verbena: " + why));
         err.flush();
-        return count == 0 ? 0 : Main.FAILURE;
+        return count == 0 ? 0 : ExitCode.FAILURE;
     }
 }

@@ -56,7 +56,7 @@ class CopyAddressTest {
         StringWriter out = new StringWriter();
         int code = Main.commandLine().setErr(new PrintWriter(err)).setOut(new PrintWriter(out))
                 .execute("copy", "--json", "pom.xml", text);
-        assertThat(code).as(err.toString()).isEqualTo(Main.USAGE);
+        assertThat(code).as(err.toString()).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString()).contains("verbena: " + text + " is neither a file here nor an address HOST:PORT")
                 .contains(why).contains("Try 'verbena copy --help'");
         assertThat(out.toString()).isEmpty();
@@ -66,7 +66,7 @@ class CopyAddressTest {
     void anAddressAndAPortExcludeEachOther() {
         StringWriter err = new StringWriter();
         assertThat(Main.commandLine().setErr(new PrintWriter(err)).execute("copy", "--port=5", "pom.xml", "nix:5"))
-                .isEqualTo(Main.USAGE);
+                .isEqualTo(ExitCode.USAGE);
         assertThat(err.toString()).contains("exclude each other");
     }
 

@@ -33,8 +33,8 @@ class MainTest {
 
     @Test
     void wrongUsageIsExitCodeTwo() {
-        assertThat(run("--nonsense")).isEqualTo(Main.USAGE);
-        assertThat(run()).isEqualTo(Main.USAGE);
+        assertThat(run("--nonsense")).isEqualTo(ExitCode.USAGE);
+        assertThat(run()).isEqualTo(ExitCode.USAGE);
         assertThat(out.toString()).isEmpty();
         assertThat(err.toString()).contains("--nonsense").contains("Usage: verbena").endsWith(
                 "verbena: A command is missing.\nTry 'verbena --help'.\n");
@@ -55,7 +55,7 @@ class MainTest {
         "help rules nix            | there is no command 'nix' | verbena rules",
     })
     void aWrongLineIsTwoLines(String words, String sentence, String help) {
-        assertThat(run(words.split(" +"))).isEqualTo(Main.USAGE);
+        assertThat(run(words.split(" +"))).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString()).startsWith("verbena: ").contains(sentence).doesNotContain("positional", "index")
                 .endsWith("Try '" + help + " --help'.\n");
         assertThat(err.toString().lines()).hasSize(2);

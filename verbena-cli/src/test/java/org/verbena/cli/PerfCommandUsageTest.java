@@ -70,7 +70,7 @@ class PerfCommandUsageTest {
         StringWriter err = new StringWriter();
         int code = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true))
                 .execute(("perf " + arguments).split(" "));
-        assertThat(code).as(err.toString()).isEqualTo(Main.USAGE);
+        assertThat(code).as(err.toString()).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString()).contains(sentence).contains("Try 'verbena perf --help'");
         assertThat(out.toString()).isEmpty();
     }

@@ -43,7 +43,7 @@ class PingPongCommandUsageTest {
         StringWriter err = new StringWriter();
         int code = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true))
                 .execute(arguments.strip().split(" "));
-        assertThat(code).as(err.toString()).isEqualTo(Main.USAGE);
+        assertThat(code).as(err.toString()).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString()).contains(sentence).contains("--help'.");
         assertThat(out.toString()).isEmpty();
     }
