@@ -17,7 +17,7 @@ final class CmToolOptions extends CmToolPlace {
     @Option(names = {"-C", "--count"}, paramLabel = "N",
             description = "Messages each way (${DEFAULT-VALUE}).") private int count = 10;
 
-    @Option(names = {"-S", "--size"}, paramLabel = "BYTES", converter = PerfUnits.Bytes.class, defaultValue = "100",
+    @Option(names = {"-S", "--size"}, paramLabel = "BYTES", converter = Units.Bytes.class, defaultValue = "100",
             description = "Size of a message (${DEFAULT-VALUE}).") private long size;
 
     /** Refuses what is out of range. */

@@ -81,7 +81,7 @@ abstract class CmToolPlace {
 
     /** The one that was named, else the first that can do something; an empty word for anything. */
     final String device(String feature) throws IOException {
-        return device.isEmpty() ? PerfDevices.first(feature) : device;
+        return device.isEmpty() ? OpenDevices.first(feature) : device;
     }
 
     final Duration timeout() {
@@ -91,7 +91,7 @@ abstract class CmToolPlace {
     /** Says where a server listens, which a client may have to be told. */
     final void sayListening(InetSocketAddress at) {
         if (!json) {
-            say("listening on " + CopyAddress.text(at));
+            say("listening on " + HostPort.text(at));
         }
     }
 

@@ -10,7 +10,7 @@ final class CmToolReport {
 
     static String text(int connections, long count, long size, double seconds) {
         return String.format(Locale.ROOT, "%s, %s of %d bytes each way in %.2f seconds, contents compared",
-                CopyText.count(connections, "connection"), CopyText.count(count, "message"), size, seconds);
+                HumanText.count(connections, "connection"), HumanText.count(count, "message"), size, seconds);
     }
 
     static String json(boolean server, int connections, long count, long size, double seconds) {

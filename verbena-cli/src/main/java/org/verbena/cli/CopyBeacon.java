@@ -50,7 +50,7 @@ final class CopyBeacon implements AutoCloseable {
      * @throws LinuxException {@code EADDRINUSE} (somebody else has taken the name), {@code EMFILE}
      */
     static CopyBeacon light(String device, InetSocketAddress at) throws LinuxException {
-        return new CopyBeacon(UnixSocket.listen(prefix(device) + CopyAddress.text(at), BACKLOG));
+        return new CopyBeacon(UnixSocket.listen(prefix(device) + HostPort.text(at), BACKLOG));
     }
 
     /** Takes those who look away again: connections that nobody takes would fill the backlog. */
@@ -88,7 +88,7 @@ final class CopyBeacon implements AutoCloseable {
             // A socket that was accepted has the listener's name, too.
             return names.map(form::matcher).filter(Matcher::find).map(m -> m.group(1)).distinct()
                     .filter(address -> isOurs(prefix + address)).map(CopyBeacon::address).filter(Objects::nonNull)
-                    .sorted(Comparator.comparingInt(InetSocketAddress::getPort).thenComparing(CopyAddress::text))
+                    .sorted(Comparator.comparingInt(InetSocketAddress::getPort).thenComparing(HostPort::text))
                     .toList();
         } catch (IOException | UncheckedIOException e) {
             return List.of();
@@ -98,7 +98,7 @@ final class CopyBeacon implements AutoCloseable {
     /** Null for one that is none, which only a process of this user can have shown. */
     private static @Nullable InetSocketAddress address(String text) {
         try {
-            return CopyAddress.parse(text).resolve();
+            return HostPort.parse(text).resolve();
         } catch (IllegalArgumentException | UnknownHostException e) {
             return null;
         }

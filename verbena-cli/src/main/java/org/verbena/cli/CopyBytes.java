@@ -36,10 +36,10 @@ final class CopyBytes {
         return HexFormat.of().formatHex(bytes);
     }
 
-    /** For people; see {@link CopyText#printable(byte[])}. */
+    /** For people; see {@link HumanText#printable(byte[])}. */
     @Override
     public String toString() {
-        return CopyText.printable(bytes);
+        return HumanText.printable(bytes);
     }
 
     @Override

@@ -65,7 +65,7 @@ final class CopyCommand implements Callable<Integer> {
             description = "With --listen: end after the first sender, with its exit code.") private boolean once;
 
     @Option(names = "--port", paramLabel = "N",
-            description = "The listener's port (" + CopyAddress.DEFAULT_PORT
+            description = "The listener's port (" + HostPort.DEFAULT_PORT
                     + "; a sender finds it); 0: any.") private @Nullable Integer port;
 
     @Option(names = "--device", paramLabel = "NAME",
@@ -116,7 +116,7 @@ final class CopyCommand implements Callable<Integer> {
                     spec.commandLine().getOut(), progress);
             try (CopyStop _ = new CopyStop(l::stop)) {
                 Integer p = port;
-                return l.run(CopyAddress.loopback(p == null ? CopyAddress.DEFAULT_PORT : p), once);
+                return l.run(HostPort.loopback(p == null ? HostPort.DEFAULT_PORT : p), once);
             }
         }
     }
@@ -125,7 +125,7 @@ final class CopyCommand implements Callable<Integer> {
         if (once) {
             throw usage("--once belongs to --listen.");
         }
-        CopyAddress to = takeAddress();
+        HostPort to = takeAddress();
         CopyPlan plan;
         try {
             plan = CopyPlan.of(paths());
@@ -157,8 +157,8 @@ final class CopyCommand implements Callable<Integer> {
     }
 
     /** The address at the end of the arguments, if there is one, which is taken off. */
-    private @Nullable CopyAddress takeAddress() {
-        CopyAddress to = arguments.isEmpty() ? null : address(arguments.getLast());
+    private @Nullable HostPort takeAddress() {
+        HostPort to = arguments.isEmpty() ? null : address(arguments.getLast());
         if (to != null) {
             if (port != null) {
                 throw usage("--port and an address exclude each other: drop --port.");
@@ -172,15 +172,15 @@ final class CopyCommand implements Callable<Integer> {
     }
 
     /** What an argument means as an address; null if it is a file. */
-    private @Nullable CopyAddress address(String argument) {
-        if (!CopyAddress.resembles(argument)) {
+    private @Nullable HostPort address(String argument) {
+        if (!HostPort.resembles(argument)) {
             return null;
         }
         boolean isFile = Files.exists(path(argument), LinkOption.NOFOLLOW_LINKS);
-        String shown = CopyText.printable(argument);
-        CopyAddress address;
+        String shown = HumanText.printable(argument);
+        HostPort address;
         try {
-            address = CopyAddress.parse(argument);
+            address = HostPort.parse(argument);
         } catch (IllegalArgumentException e) {
             if (isFile) {
                 return null;
@@ -194,23 +194,24 @@ final class CopyCommand implements Callable<Integer> {
     }
 
     /** Where to send: to the address that was named, else to the listener of this user on this host. */
-    private InetSocketAddress target(@Nullable CopyAddress named) throws CopyFailure {
+    private InetSocketAddress target(@Nullable HostPort named) throws CopyFailure {
         Integer p = port;
         if (named != null || p != null) {
-            InetSocketAddress to = named != null ? resolve(named) : CopyAddress.loopback(Objects.requireNonNull(p));
+            InetSocketAddress to = named != null ? resolve(named) : HostPort.loopback(Objects.requireNonNull(p));
             if (!OwnAddresses.isNobodys(device, to)) {
                 return to;
             }
             return theOnly(CopyBeacon.listeners(device).stream().filter(a -> a.getPort() == to.getPort()).toList(), to);
         }
-        return theOnly(CopyBeacon.listeners(device), CopyAddress.loopback(CopyAddress.DEFAULT_PORT));
+        return theOnly(CopyBeacon.listeners(device), HostPort.loopback(HostPort.DEFAULT_PORT));
     }
 
-    private static InetSocketAddress resolve(CopyAddress address) throws CopyFailure {
+    private static InetSocketAddress resolve(HostPort address) throws CopyFailure {
         try {
             return address.resolve();
         } catch (UnknownHostException e) {
-            throw new CopyFailure(CopyStatus.NO_LISTENER, "unknown host \"" + CopyText.printable(address.host()) + "\"",
+            throw new CopyFailure(CopyStatus.NO_LISTENER, "unknown host \"" + HumanText.printable(address.host())
+                    + "\"",
                     e);
         }
     }
@@ -220,7 +221,7 @@ final class CopyCommand implements Callable<Integer> {
             throws CopyFailure {
         if (listeners.size() > 1) {
             throw new CopyFailure(CopyStatus.FAILED, "several listeners of this user are on " + device + ", at "
-                    + listeners.stream().map(CopyAddress::text).collect(Collectors.joining(" and "))
+                    + listeners.stream().map(HostPort::text).collect(Collectors.joining(" and "))
                     + ": name one of them behind the files");
         }
         if (listeners.isEmpty() && OwnAddresses.isNobodys(device, otherwise)) {
@@ -240,11 +241,11 @@ final class CopyCommand implements Callable<Integer> {
         try {
             return Path.of(argument);
         } catch (InvalidPathException e) {
-            throw usage("Not a path: " + CopyText.printable(argument) + " (" + e.getReason() + ")");
+            throw usage("Not a path: " + HumanText.printable(argument) + " (" + e.getReason() + ")");
         }
     }
 
-    private void transfer(CopyPlan plan, @Nullable CopyAddress to, CopyProgress progress, CopyReport report) {
+    private void transfer(CopyPlan plan, @Nullable HostPort to, CopyProgress progress, CopyReport report) {
         boolean begun = false;
         try (Context context = Verbs.open(device);
                 CopyChannel channel = new CopyChannel(connect(context, target(to)), Duration.ofSeconds(timeout));
@@ -269,13 +270,13 @@ final class CopyCommand implements Callable<Integer> {
     }
 
     private CopyEndpoint connect(Context context, InetSocketAddress to) throws VerbsException, CopyFailure {
-        String where = CopyAddress.text(to) + " of " + device;
+        String where = HostPort.text(to) + " of " + device;
         try {
             return CopyEndpoint.connect(context, to);
         } catch (ConnectionRejectedException e) {
             if (e.reason() == ConnectionRejectedException.CONSUMER_DEFINED) {
                 throw new CopyFailure(CopyStatus.FAILED, "the listener on " + where + " refuses: "
-                        + CopyText.printable(new String(e.privateData(), StandardCharsets.UTF_8)), e);
+                        + HumanText.printable(new String(e.privateData(), StandardCharsets.UTF_8)), e);
             }
             throw nobody(where, e);
         } catch (VerbsException e) {

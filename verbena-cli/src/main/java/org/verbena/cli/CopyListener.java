@@ -59,8 +59,8 @@ final class CopyListener {
         try (ConnectionListener l = listen(at)) {
             listener = l;
             lightBeacon(l.localAddress());
-            progress.line("listening on " + context.device().name() + " " + CopyAddress.text(l.localAddress())
-                    + ", writing to " + CopyText.printable(tree.root().toString()));
+            progress.line("listening on " + context.device().name() + " " + HostPort.text(l.localAddress())
+                    + ", writing to " + HumanText.printable(tree.root().toString()));
             while (!stopped) {
                 ConnectionRequest request = awaitRequest(l);
                 if (request == null || !isWelcome(request)) {
@@ -90,7 +90,7 @@ final class CopyListener {
             return context.connectionManager().listen(at);
         } catch (VerbsException e) {
             if (e.errno() == Errno.EADDRINUSE) {
-                throw new CopyFailure(CopyStatus.FAILED, "another program listens on " + CopyAddress.text(at) + " of "
+                throw new CopyFailure(CopyStatus.FAILED, "another program listens on " + HostPort.text(at) + " of "
                         + context.device().name() + " already: stop it, or choose another port with --port", e);
             }
             throw e;
@@ -125,7 +125,7 @@ final class CopyListener {
         } else {
             return true;
         }
-        progress.failed("refused " + CopyText.printable(request.peer()) + ": " + why);
+        progress.failed("refused " + HumanText.printable(request.peer()) + ": " + why);
         try {
             request.reject(why.getBytes(StandardCharsets.UTF_8));
         } catch (VerbsException e) {
@@ -136,7 +136,7 @@ final class CopyListener {
 
     /** Serves one sender; answers the exit code of a listener that serves no other. */
     private int serve(ConnectionRequest request) {
-        String peer = CopyText.printable(request.peer());
+        String peer = HumanText.printable(request.peer());
         CopyReport report = new CopyReport();
         try (CopyChannel channel = new CopyChannel(CopyEndpoint.accept(context, request), patience)) {
             channels.add(channel);

@@ -29,14 +29,14 @@ final class CopyPlan {
      */
     record Entry(Path source, CopyBytes target, boolean directory, long size) {
         String name() {
-            return CopyText.printable(source.toString());
+            return HumanText.printable(source.toString());
         }
     }
 
     /** Something that is not copied, and why. */
     record Omission(Path source, CopyStatus status, String reason) {
         String name() {
-            return CopyText.printable(source.toString());
+            return HumanText.printable(source.toString());
         }
     }
 
@@ -59,8 +59,8 @@ final class CopyPlan {
             CopyBytes name = name(source);
             Path other = taken.put(name, source);
             if (other != null) {
-                throw new CopyFailure(CopyStatus.FAILED, "both " + CopyText.printable(other.toString()) + " and "
-                        + CopyText.printable(source.toString()) + " would become " + name);
+                throw new CopyFailure(CopyStatus.FAILED, "both " + HumanText.printable(other.toString()) + " and "
+                        + HumanText.printable(source.toString()) + " would become " + name);
             }
             plan.add(source, name);
         }

@@ -54,9 +54,9 @@ final class CopyProgress {
         int full = (int) (part * BAR);
         String end = name.length() > 30 ? "…" + name.substring(name.length() - 29) : name;
         err.print("\r\033[K" + String.format(Locale.ROOT, "%3.0f %% [%s%s] %s of %s  %s/s  ETA %s  %s", part * 100,
-                "#".repeat(full), " ".repeat(BAR - full), CopyText.size(done), CopyText.size(total), CopyText.size(
+                "#".repeat(full), " ".repeat(BAR - full), HumanText.size(done), HumanText.size(total), HumanText.size(
                         rate),
-                CopyText.time((total - done) / rate), end));
+                HumanText.time((total - done) / rate), end));
         err.flush();
         isDrawn = true;
     }

@@ -247,6 +247,6 @@ final class CopyProtocol {
         if (length > MAX_TEXT) {
             throw CopyFailure.protocol("a text of " + length + " bytes");
         }
-        return CopyText.printable(take(from, length).bytes());
+        return HumanText.printable(take(from, length).bytes());
     }
 }

@@ -88,9 +88,9 @@ final class CopyReport {
         if (o.status() != CopyStatus.OK) {
             return o.file() + ": " + o.text();
         }
-        return o.file() + "  " + CopyText.size(o.bytes())
-                + (o.resumedFrom() > 0 ? ", resumed at " + CopyText.size(o.resumedFrom()) : "")
-                + (o.bytes() > 0 ? "  " + CopyText.size(o.bytesPerSecond()) + "/s" : "");
+        return o.file() + "  " + HumanText.size(o.bytes())
+                + (o.resumedFrom() > 0 ? ", resumed at " + HumanText.size(o.resumedFrom()) : "")
+                + (o.bytes() > 0 ? "  " + HumanText.size(o.bytesPerSecond()) + "/s" : "");
     }
 
     /** One sentence about the whole. */
@@ -102,10 +102,10 @@ final class CopyReport {
         long bad = outcomes.size() - outcomes.stream().filter(o -> o.status() == CopyStatus.OK).count();
         String what = good.isEmpty() && failure != null
                 ? "nothing was copied"
-                : "copied " + CopyText.count(good.size(), "file") + ", " + CopyText.size(bytes) + " in "
+                : "copied " + HumanText.count(good.size(), "file") + ", " + HumanText.size(bytes) + " in "
                         + String.format(Locale.ROOT, "%.1f s (%s/s), SHA-256 verified", seconds,
-                                CopyText.size((bytes - resumed) / Math.max(seconds, 1e-3)));
-        return what + (resumed > 0 ? "; " + CopyText.size(resumed) + " were there already" : "")
+                                HumanText.size((bytes - resumed) / Math.max(seconds, 1e-3)));
+        return what + (resumed > 0 ? "; " + HumanText.size(resumed) + " were there already" : "")
                 + (skipped.isEmpty() ? "" : "; " + skipped.size() + " skipped")
                 + (notKept.isEmpty() ? "" : "; " + notKept.size() + " without setuid, setgid or sticky")
                 + (bad == 0 ? "" : "; " + bad + " FAILED");

@@ -56,7 +56,7 @@ final class CopySource implements AutoCloseable {
                 throw new CopyFailure(CopyStatus.FAILED, "not a regular file");
             }
             if (a.size() > CopyProtocol.MAX_SIZE) {
-                throw new CopyFailure(CopyStatus.FAILED, "larger than " + CopyText.size(CopyProtocol.MAX_SIZE));
+                throw new CopyFailure(CopyStatus.FAILED, "larger than " + HumanText.size(CopyProtocol.MAX_SIZE));
             }
             if (a.size() == 0 && c.read(ByteBuffer.allocate(1), 0) > 0) {
                 throw new CopyFailure(CopyStatus.FAILED,

@@ -34,8 +34,8 @@ final class CopySpace {
      * @param wanted bytes that were to be written; 0 if it was a name alone
      */
     static String sentence(Path directory, long wanted, IOException e) {
-        String where = "the file system of " + CopyText.printable(directory.toString());
-        String space = "no space" + (wanted > 0 ? " for " + CopyText.size(wanted) : "") + " at the listener: ";
+        String where = "the file system of " + HumanText.printable(directory.toString());
+        String space = "no space" + (wanted > 0 ? " for " + HumanText.size(wanted) : "") + " at the listener: ";
         if (isQuota(e)) {
             return space + "the quota of this user on " + where + " is used up";
         }
@@ -45,7 +45,7 @@ final class CopySpace {
         } catch (LinuxException unknown) {
             return space + where + " is full";
         }
-        String bytes = CopyText.size(left.availableBytes()) + " left";
+        String bytes = HumanText.size(left.availableBytes()) + " left";
         return left.isOutOfInodes()
                 ? "no inodes at the listener: " + where + " has room for no more files and directories, with " + bytes
                         + " in its " + left.inodes() + " inodes; remove some"

@@ -115,7 +115,7 @@ final class CopyTarget implements AutoCloseable {
         if (a == null || a.isSymbolicLink()) {
             return;
         }
-        String target = CopyText.printable(place.target().toString());
+        String target = HumanText.printable(place.target().toString());
         if (a.isDirectory()) {
             throw new CopyFailure(CopyStatus.FAILED, target + " is a directory, \"" + source.path() + "\" is a file");
         }

@@ -59,7 +59,7 @@ final class CopyTree {
     CopyTree(Path directory) throws IOException {
         root = directory.toRealPath();
         if (!Files.isDirectory(root)) {
-            throw new CopyFailure(CopyStatus.FAILED, CopyText.printable(directory.toString()) + ": not a directory");
+            throw new CopyFailure(CopyStatus.FAILED, HumanText.printable(directory.toString()) + ": not a directory");
         }
     }
 
@@ -144,7 +144,7 @@ final class CopyTree {
             } else if (a.isDirectory()) {
                 return child;
             } else {
-                throw new CopyFailure(CopyStatus.FAILED, "\"" + path + "\": " + CopyText.printable(child.toString())
+                throw new CopyFailure(CopyStatus.FAILED, "\"" + path + "\": " + HumanText.printable(child.toString())
                         + " is not a directory");
             }
         }
@@ -156,11 +156,11 @@ final class CopyTree {
             real = link.toRealPath();
         } catch (NoSuchFileException e) {
             throw new CopyFailure(CopyStatus.REFUSED, "the listener refuses the path \"" + path + "\": "
-                    + CopyText.printable(link.toString()) + " is a symbolic link to nothing", e);
+                    + HumanText.printable(link.toString()) + " is a symbolic link to nothing", e);
         }
         if (!real.startsWith(root) || !Files.isDirectory(real, NOFOLLOW)) {
             throw new CopyFailure(CopyStatus.REFUSED, "the listener refuses the path \"" + path + "\": "
-                    + CopyText.printable(link.toString()) + " is a symbolic link that leads out of its directory");
+                    + HumanText.printable(link.toString()) + " is a symbolic link that leads out of its directory");
         }
         return real;
     }
@@ -189,7 +189,7 @@ final class CopyTree {
         } catch (FileAlreadyExistsException e) {
             if (!Files.isDirectory(area, NOFOLLOW)) {
                 throw new CopyFailure(CopyStatus.REFUSED,
-                        CopyText.printable(area.toString()) + " is in the way: it is not a directory", e);
+                        HumanText.printable(area.toString()) + " is in the way: it is not a directory", e);
             }
         }
     }

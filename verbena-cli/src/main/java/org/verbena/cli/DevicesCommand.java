@@ -58,7 +58,7 @@ final class DevicesCommand implements Callable<Integer> {
     @Override
     public Integer call() throws JsonProcessingException {
         PrintWriter err = spec.commandLine().getErr();
-        List<Device> devices = PerfDevices.inOrder(Verbs.devices());
+        List<Device> devices = OpenDevices.inOrder(Verbs.devices());
         boolean well = true;
         for (String problem : Verbs.problems()) {
             if (verbose || devices.isEmpty() || !isAbsence(problem)) {
@@ -103,7 +103,7 @@ final class DevicesCommand implements Callable<Integer> {
         if (json) {
             out.println(new ObjectMapper().writeValueAsString(devices.stream().map(Device::name).toList()));
         } else if (!devices.isEmpty()) {
-            out.println(CopyText.count(devices.size(), "HCA") + " found:");
+            out.println(HumanText.count(devices.size(), "HCA") + " found:");
             devices.forEach(d -> out.println("\t" + d.name()));
             out.println();
         }

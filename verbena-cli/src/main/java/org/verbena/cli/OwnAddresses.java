@@ -19,7 +19,7 @@ final class OwnAddresses {
     /** Refuses such an address of a server. */
     static void check(String device, InetSocketAddress server) throws PeerException {
         if (isNobodys(device, server)) {
-            throw new PeerException("nobody is at " + CopyAddress.text(server) + " of " + device
+            throw new PeerException("nobody is at " + HostPort.text(server) + " of " + device
                     + ", where each program has"
                     + " an address of its own: give the one that the server prints behind 'listening on'");
         }

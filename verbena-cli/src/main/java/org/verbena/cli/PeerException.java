@@ -26,7 +26,7 @@ final class PeerException extends IOException {
         boolean refused = e.errno() == Errno.ECONNREFUSED && !(e instanceof ConnectionRejectedException r
                 && r.reason() != ConnectionRejectedException.INVALID_SERVICE_ID);
         return refused
-                ? new PeerException("nobody listens at " + CopyAddress.text(to) + ": start 'verbena " + tool + "' or "
+                ? new PeerException("nobody listens at " + HostPort.text(to) + ": start 'verbena " + tool + "' or "
                         + tool + " there first", e)
                 : e;
     }

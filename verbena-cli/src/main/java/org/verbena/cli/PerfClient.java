@@ -42,7 +42,7 @@ final class PerfClient implements AutoCloseable {
     private static final int DIGITS = 3;
 
     private final PerfOptions options;
-    private final PerfDevices devices;
+    private final OpenDevices devices;
     private final PerfControl server;
     private final int[] cpus;
     private final boolean sameHost;
@@ -51,14 +51,14 @@ final class PerfClient implements AutoCloseable {
     private long allowance = Long.MAX_VALUE;
     private long jobBegan;
 
-    PerfClient(PerfOptions options, PerfDevices devices, InetSocketAddress address) throws IOException {
+    PerfClient(PerfOptions options, OpenDevices devices, InetSocketAddress address) throws IOException {
         this.options = options;
         this.devices = devices;
         this.server = connect(address);
         server.send("HELLO " + PerfServer.hello());
         PerfFields hello = server.expect("HELLO ", PerfServer.ANSWER_SECONDS);
         if (!hello.text("version").equals(PerfServer.VERSION)) {
-            throw new PerfException("the listener at " + show(address) + " is another version of verbena perf");
+            throw new CommandException("the listener at " + show(address) + " is another version of verbena perf");
         }
         sameHost = hello.text("host").equals(PerfServer.host());
         cpus = options.pin() ? PerfCpus.pair(PerfCpus.allowed()) : new int[] {PerfCpus.ANY, PerfCpus.ANY};
@@ -66,7 +66,7 @@ final class PerfClient implements AutoCloseable {
 
     private static PerfControl connect(InetSocketAddress address) throws IOException {
         if (address.isUnresolved()) {
-            throw new PerfException("the host '" + address.getHostString() + "' is not known");
+            throw new CommandException("the host '" + address.getHostString() + "' is not known");
         }
         Socket socket = new Socket();
         try {
@@ -74,11 +74,11 @@ final class PerfClient implements AutoCloseable {
             return new PerfControl(socket);
         } catch (ConnectException e) {
             socket.close();
-            throw new PerfException("nobody listens at " + show(address) + ": start 'verbena perf --listen="
+            throw new CommandException("nobody listens at " + show(address) + ": start 'verbena perf --listen="
                     + address.getPort() + "' there first", e);
         } catch (IOException e) {
             socket.close();
-            throw new PerfException("cannot connect to " + show(address) + ": " + e.getMessage(), e);
+            throw new CommandException("cannot connect to " + show(address) + ": " + e.getMessage(), e);
         }
     }
 
@@ -100,9 +100,9 @@ final class PerfClient implements AutoCloseable {
                 results.add(r);
                 watcher.ended(r);
             } catch (IOException e) {
-                PerfException better = server.explain(e);
+                CommandException better = server.explain(e);
                 server.fail(String.valueOf(e.getMessage()));
-                throw new PerfException(job + ": " + better.getMessage(), e);
+                throw new CommandException(job + ": " + better.getMessage(), e);
             }
         }
         return results;
@@ -110,7 +110,7 @@ final class PerfClient implements AutoCloseable {
 
     private PerfResult run(PerfJob job) throws IOException {
         if (job.test().needsSameHost() && !sameHost) {
-            throw new PerfException("this limit is one of shared memory, and the listener runs on another host");
+            throw new CommandException("this limit is one of shared memory, and the listener runs on another host");
         }
         try (PerfLoop loop = open(job)) {
             server.expect("STARTED", PerfServer.ANSWER_SECONDS);
@@ -179,7 +179,7 @@ final class PerfClient implements AutoCloseable {
     }
 
     /** Where the peer's device listens. That of one host says the control connection's, a RoCE device its own. */
-    private InetSocketAddress deviceAddress(PerfFields ready) throws PerfException {
+    private InetSocketAddress deviceAddress(PerfFields ready) throws CommandException {
         String host = ready.text("host");
         InetSocketAddress control = address(ready);
         try {
@@ -189,11 +189,11 @@ final class PerfClient implements AutoCloseable {
                     ? control
                     : new InetSocketAddress(at, control.getPort());
         } catch (IllegalArgumentException e) {
-            throw new PerfException("the peer said host=" + host + ", which is not an address", e);
+            throw new CommandException("the peer said host=" + host + ", which is not an address", e);
         }
     }
 
-    private InetSocketAddress address(PerfFields ready) throws PerfException {
+    private InetSocketAddress address(PerfFields ready) throws CommandException {
         return new InetSocketAddress(server.remoteAddress(), (int) ready.number("port", 1, 65535));
     }
 
@@ -252,12 +252,12 @@ final class PerfClient implements AutoCloseable {
     }
 
     /** On a machine of two processors the two loops leave the compilers none while they spin. */
-    private static void letCompilersRun() throws PerfException {
+    private static void letCompilersRun() throws CommandException {
         try {
             Thread.sleep(COMPILE_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new PerfException("interrupted", e);
+            throw new CommandException("interrupted", e);
         }
     }
 

@@ -55,19 +55,19 @@ final class PerfCommand implements Callable<Integer> {
     @Option(names = {"-d", "--device"}, paramLabel = "NAME",
             description = "Verbs device (default: the first; with --listen: the one that the client names).") private String device = "";
 
-    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", split = ",", converter = PerfUnits.Size.class,
+    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", split = ",", converter = Units.Size.class,
             description = "Message sizes, for instance 8,4k,1m (default: 8,32,64,4k,64k,1m).") private @Nullable List<Long> sizes;
 
     @Option(names = {"-n", "--iterations"}, paramLabel = "N",
             description = "Operations of each test (default: by time).") private @Nullable Long iterations;
 
-    @Option(names = {"-D", "--duration"}, paramLabel = "TIME", converter = PerfUnits.Time.class,
+    @Option(names = {"-D", "--duration"}, paramLabel = "TIME", converter = Units.Time.class,
             description = "Time of each test and size, for instance 2s or 100ms (default: 200ms).") private @Nullable Long duration;
 
-    @Option(names = "--warm-up", paramLabel = "TIME", converter = PerfUnits.Time.class,
+    @Option(names = "--warm-up", paramLabel = "TIME", converter = Units.Time.class,
             description = "Time to warm up before each (default: 120ms).") private @Nullable Long warmUp;
 
-    @Option(names = {"-I", "--inline"}, paramLabel = "BYTES", converter = PerfUnits.Bytes.class, defaultValue = "0",
+    @Option(names = {"-I", "--inline"}, paramLabel = "BYTES", converter = Units.Bytes.class, defaultValue = "0",
             description = "Post messages up to this size inline (default: none).") private long inline;
 
     @Option(names = {"-q", "--qps"}, paramLabel = "N", defaultValue = "1",
@@ -109,7 +109,7 @@ final class PerfCommand implements Callable<Integer> {
 
     @Option(names = "--worker", hidden = true) private boolean worker;
 
-    @Option(names = "--budget", hidden = true, converter = PerfUnits.Time.class) private @Nullable Long budget;
+    @Option(names = "--budget", hidden = true, converter = Units.Time.class) private @Nullable Long budget;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
     @SuppressWarnings("UnusedVariable") // picocli looks at it
@@ -177,7 +177,7 @@ final class PerfCommand implements Callable<Integer> {
 
     private List<PerfResult> connect(PerfOptions options, InetSocketAddress listener, PerfProgress progress)
             throws IOException {
-        try (PerfDevices devices = new PerfDevices();
+        try (OpenDevices devices = new OpenDevices();
                 PerfClient client = new PerfClient(options, devices, listener)) {
             return client.run(progress);
         }
@@ -193,11 +193,11 @@ final class PerfCommand implements Callable<Integer> {
                             .getFirst());
         }
         InetSocketAddress address = address(where, "--listen");
-        try (ServerSocket socket = new ServerSocket(); PerfDevices devices = new PerfDevices(device)) {
+        try (ServerSocket socket = new ServerSocket(); OpenDevices devices = new OpenDevices(device)) {
             try {
                 socket.bind(address);
             } catch (BindException e) {
-                throw new PerfException("cannot listen at " + PerfClient.show(address) + ": " + e.getMessage(), e);
+                throw new CommandException("cannot listen at " + PerfClient.show(address) + ": " + e.getMessage(), e);
             }
             if (worker) {
                 PerfPair.Reporter.listening(out, socket.getLocalPort());
@@ -228,7 +228,7 @@ final class PerfCommand implements Callable<Integer> {
         throw usage(option + " " + text + ": not a PORT or HOST:PORT");
     }
 
-    private static List<PerfTest> tests(List<String> names) throws PerfException {
+    private static List<PerfTest> tests(List<String> names) throws CommandException {
         List<PerfTest> tests = new ArrayList<>();
         for (String n : names) {
             tests.add(PerfTest.of(n));
@@ -240,7 +240,7 @@ final class PerfCommand implements Callable<Integer> {
     PerfOptions options() {
         try {
             tests = tests(names);
-        } catch (PerfException e) {
+        } catch (CommandException e) {
             throw usage(String.valueOf(e.getMessage()));
         }
         if (once) {
@@ -301,7 +301,7 @@ final class PerfCommand implements Callable<Integer> {
         for (PerfTest t : tests) {
             if (t.fixedSize != 0 && !given.contains(t.fixedSize) && tests.stream().noneMatch(o -> o.fixedSize == 0)) {
                 throw usage("--size is not for " + t.title() + ", which is measured with "
-                        + CopyText.count(t.fixedSize, "byte"));
+                        + HumanText.count(t.fixedSize, "byte"));
             }
         }
     }
@@ -335,12 +335,12 @@ final class PerfCommand implements Callable<Integer> {
         return !listener.isUnresolved() && NetworkInterface.getByInetAddress(listener.getAddress()) != null;
     }
 
-    private static void requireCpus(PerfOptions options) throws PerfException {
+    private static void requireCpus(PerfOptions options) throws CommandException {
         var cpus = PerfCpus.allowed();
         if (cpus.cardinality() < 2) {
             for (PerfTest t : options.tests()) {
                 if (t.spins(options.events())) {
-                    throw new PerfException(t.title()
+                    throw new CommandException(t.title()
                             + " needs two CPUs, one for each process, but this process may use CPU "
                             + cpus + " only: see taskset and the container's CPU set");
                 }

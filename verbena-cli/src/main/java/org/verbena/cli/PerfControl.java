@@ -73,41 +73,41 @@ final class PerfControl implements AutoCloseable {
         }
     }
 
-    void send(String line) throws PerfException {
+    void send(String line) throws CommandException {
         try {
             socket.getOutputStream().write((line + "\n").getBytes(StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
-            throw new PerfException("the peer ended", e);
+            throw new CommandException("the peer ended", e);
         }
     }
 
     /** The next line, or null if the peer has ended. */
     @Nullable
-    String next(long timeoutSeconds) throws PerfException {
+    String next(long timeoutSeconds) throws CommandException {
         try {
             String line = lines.poll(timeoutSeconds, TimeUnit.SECONDS);
             if (line == null) {
-                throw new PerfException("the peer did not answer for " + timeoutSeconds + " seconds");
+                throw new CommandException("the peer did not answer for " + timeoutSeconds + " seconds");
             }
             return line.equals(GONE) ? null : line;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new PerfException("interrupted", e);
+            throw new CommandException("interrupted", e);
         }
     }
 
     /** The next line, which must begin with {@code word}. */
-    PerfFields expect(String word, long timeoutSeconds) throws PerfException {
+    PerfFields expect(String word, long timeoutSeconds) throws CommandException {
         String line = next(timeoutSeconds);
         if (line == null) {
-            throw new PerfException("the peer ended");
+            throw new CommandException("the peer ended");
         }
         if (line.startsWith(ERROR)) {
             told = true;
-            throw new PerfException("the peer says: " + line.substring(ERROR.length()));
+            throw new CommandException("the peer says: " + line.substring(ERROR.length()));
         }
         if (!line.startsWith(word)) {
-            throw new PerfException("the peer is not a verbena perf of this version: it said '" + line + "'");
+            throw new CommandException("the peer is not a verbena perf of this version: it said '" + line + "'");
         }
         return new PerfFields(line.substring(word.length()));
     }
@@ -116,29 +116,29 @@ final class PerfControl implements AutoCloseable {
     void fail(String reason) {
         try {
             send(ERROR + reason.replace('\n', ' '));
-        } catch (PerfException e) {
+        } catch (CommandException e) {
             stop = true;
         }
     }
 
     /** A better reason for a failure, if the peer has sent or left one within a moment. */
-    PerfException explain(IOException failure) {
+    CommandException explain(IOException failure) {
         try {
             String line = told ? null : lines.poll(1, TimeUnit.SECONDS);
             if (line != null && line.startsWith(ERROR)) {
-                return new PerfException("the peer says: " + line.substring(ERROR.length()), failure);
+                return new CommandException("the peer says: " + line.substring(ERROR.length()), failure);
             }
             if (GONE.equals(line)) {
-                return new PerfException("the peer ended in the middle of the test", failure);
+                return new CommandException("the peer ended in the middle of the test", failure);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        return new PerfException(failure.getMessage() == null ? failure.toString() : failure.getMessage(), failure);
+        return new CommandException(failure.getMessage() == null ? failure.toString() : failure.getMessage(), failure);
     }
 
     /** One turn of a waiting loop, to be called with what it answered before, at first with 0. */
-    long spin(long turns) throws PerfException {
+    long spin(long turns) throws CommandException {
         Thread.onSpinWait();
         long t = turns + 1;
         if ((t & (LOOK - 1)) == 0) {
@@ -148,16 +148,16 @@ final class PerfControl implements AutoCloseable {
     }
 
     /** Throws if the peer is gone, or has not moved since {@code first} was last true. */
-    void look(boolean first) throws PerfException {
+    void look(boolean first) throws CommandException {
         long now = System.nanoTime();
         if (first) {
             stalledSince = now;
         }
         if (stop) {
-            throw new PerfException("the peer ended");
+            throw new CommandException("the peer ended");
         }
         if (now - stalledSince > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
-            throw new PerfException("the peer has not moved for " + PATIENCE_SECONDS + " seconds");
+            throw new CommandException("the peer has not moved for " + PATIENCE_SECONDS + " seconds");
         }
     }
 

@@ -60,19 +60,19 @@ final class PerfCpus {
         }
     }
 
-    static BitSet allowed() throws PerfException {
+    static BitSet allowed() throws CommandException {
         try {
             return CpuAffinity.get();
         } catch (LinuxException e) {
-            throw new PerfException("cannot see which CPUs may be used: " + e.getMessage(), e);
+            throw new CommandException("cannot see which CPUs may be used: " + e.getMessage(), e);
         }
     }
 
-    private static void set(BitSet cpus) throws PerfException {
+    private static void set(BitSet cpus) throws CommandException {
         try {
             CpuAffinity.set(cpus);
         } catch (LinuxException e) {
-            throw new PerfException("cannot bind the measuring thread: " + e.getMessage()
+            throw new CommandException("cannot bind the measuring thread: " + e.getMessage()
                     + " (--no-pin measures without)", e);
         }
     }

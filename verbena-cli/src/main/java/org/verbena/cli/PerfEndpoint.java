@@ -129,11 +129,12 @@ final class PerfEndpoint implements AutoCloseable {
     private void checkSize(DeviceAttributes limits) throws IOException {
         long max = context.queryPort(1).maxMessageSize();
         if (job.size() > max) {
-            throw new PerfException("a message of " + job.size() + " bytes is too long: " + job.device() + " carries "
+            throw new CommandException("a message of " + job.size() + " bytes is too long: " + job.device()
+                    + " carries "
                     + max + " at most");
         }
         if (job.inline() > limits.maxInlineData()) {
-            throw new PerfException("--inline " + job.inline() + " is too much: " + job.device() + " takes "
+            throw new CommandException("--inline " + job.inline() + " is too much: " + job.device() + " takes "
                     + limits.maxInlineData() + " bytes at most");
         }
     }
@@ -159,7 +160,7 @@ final class PerfEndpoint implements AutoCloseable {
                 + (region.address() + in);
     }
 
-    void learn(PerfFields f) throws PerfException {
+    void learn(PerfFields f) throws CommandException {
         remoteKey = (int) f.number("rkey", Integer.MIN_VALUE, Integer.MAX_VALUE);
         remoteWords = f.number("words", Long.MIN_VALUE, Long.MAX_VALUE);
         remoteOut = f.number("out", Long.MIN_VALUE, Long.MAX_VALUE);
@@ -180,7 +181,7 @@ final class PerfEndpoint implements AutoCloseable {
             while (request == null) {
                 peer.look(false);
                 if (System.nanoTime() > deadline) {
-                    throw new PerfException("the peer did not connect its queue pairs within " + CONNECT_SECONDS
+                    throw new CommandException("the peer did not connect its queue pairs within " + CONNECT_SECONDS
                             + " seconds");
                 }
                 request = listener.awaitRequest(WAIT);
@@ -316,14 +317,14 @@ final class PerfEndpoint implements AutoCloseable {
         reapSome();
     }
 
-    private PerfException refused(int error) {
+    private CommandException refused(int error) {
         String reason = qps.stream().map(QueuePair::errorReason).filter(r -> !r.isEmpty()).findFirst().orElse("");
-        return new PerfException("a work request was refused with " + Errno.name(error)
+        return new CommandException("a work request was refused with " + Errno.name(error)
                 + (reason.isEmpty() ? "" : ": " + reason));
     }
 
     /** Takes the completions of the send side that are there. */
-    int reap() throws PerfException {
+    int reap() throws CommandException {
         CompletionQueue cq = sendCq;
         if (cq.startPoll() != 0) {
             return 0;
@@ -371,21 +372,21 @@ final class PerfEndpoint implements AutoCloseable {
     }
 
     /** Throws if the completion under the cursor is a failure. */
-    void check(CompletionQueue cq) throws PerfException {
+    void check(CompletionQueue cq) throws CommandException {
         int status = cq.status();
         if (status != WcStatus.SUCCESS) {
             throw failed(cq, status);
         }
     }
 
-    private PerfException failed(CompletionQueue cq, int status) {
+    private CommandException failed(CompletionQueue cq, int status) {
         String reason = "";
         for (QueuePair qp : qps) {
             if (qp.number() == cq.queuePairNumber()) {
                 reason = qp.errorReason();
             }
         }
-        return new PerfException("a work request failed with " + WcStatus.toString(status)
+        return new CommandException("a work request failed with " + WcStatus.toString(status)
                 + (reason.isEmpty() ? "" : ": " + reason));
     }
 

@@ -31,13 +31,13 @@ enum PerfEnds {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    static PerfEnds of(String title) throws PerfException {
+    static PerfEnds of(String title) throws CommandException {
         for (PerfEnds e : values()) {
             if (e.title().equals(title)) {
                 return e;
             }
         }
-        throw new PerfException("the peer asks for channels '" + title
+        throw new CommandException("the peer asks for channels '" + title
                 + "': it is not a verbena perf of this version");
     }
 

@@ -48,7 +48,7 @@ final class PerfErm implements AutoCloseable {
     private final int remoteId;
 
     /** The side that is measured against. */
-    static PerfLoop serve(PerfJob job, PerfControl client, PerfDevices devices) throws IOException {
+    static PerfLoop serve(PerfJob job, PerfControl client, OpenDevices devices) throws IOException {
         String device = devices.own().isEmpty() ? job.device() : devices.own();
         if (needsRule(device)) {
             devices.leaveToStreams(device);
@@ -81,11 +81,11 @@ final class PerfErm implements AutoCloseable {
         return !device.isEmpty() && !device.equals(System.getProperty("verbena.stream.device", "shm0"));
     }
 
-    private static void rule(String line) throws PerfException {
+    private static void rule(String line) throws CommandException {
         try {
             Verbena.addRule(line);
         } catch (IllegalArgumentException e) {
-            throw new PerfException(String.valueOf(e.getMessage()), e);
+            throw new CommandException(String.valueOf(e.getMessage()), e);
         }
     }
 
@@ -96,7 +96,7 @@ final class PerfErm implements AutoCloseable {
             PerfNio.awaitCarrier(job, channel, peer);
             RemoteMemory memory = memory(channel, peer);
             if (!memory.device().equals(device)) {
-                throw new PerfException(memory.device() + " carries the connection, not " + device
+                throw new CommandException(memory.device() + " carries the connection, not " + device
                         + ": between processes of one host that is so, say --device=" + memory.device());
             }
             if (job.test().isErmRegistration()) {
@@ -114,7 +114,7 @@ final class PerfErm implements AutoCloseable {
         } catch (InterruptedException e) {
             channel.close();
             Thread.currentThread().interrupt();
-            throw new PerfException("interrupted", e);
+            throw new CommandException("interrupted", e);
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw e;
@@ -122,7 +122,7 @@ final class PerfErm implements AutoCloseable {
     }
 
     private static RemoteMemory memory(SocketChannel channel, PerfControl peer)
-            throws PerfException, InterruptedException {
+            throws CommandException, InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SET_UP_SECONDS);
         for (boolean first = true; System.nanoTime() < end; first = false) {
             RemoteMemory memory = RemoteMemory.of(channel, TURN).orElse(null);
@@ -131,7 +131,7 @@ final class PerfErm implements AutoCloseable {
             }
             peer.look(first);
         }
-        throw new PerfException("the connection " + channel + " has no remote memory: " + RemoteMemory.whyNot(
+        throw new CommandException("the connection " + channel + " has no remote memory: " + RemoteMemory.whyNot(
                 channel));
     }
 
@@ -155,13 +155,13 @@ final class PerfErm implements AutoCloseable {
     }
 
     /** The peer registers one region that this end may copy to. */
-    private int awaitRegion(long bytes) throws PerfException, InterruptedException {
+    private int awaitRegion(long bytes) throws CommandException, InterruptedException {
         for (boolean first = true; !events.poll(); first = false) {
             peer.look(first);
             memory.await(RemoteMemory.EVENTS, TURN);
         }
         if (events.type() != EventType.REGION_ADDED || events.length() != bytes) {
-            throw new PerfException("the peer's memory was expected, and " + event() + " came");
+            throw new CommandException("the peer's memory was expected, and " + event() + " came");
         }
         return events.region();
     }
@@ -182,10 +182,10 @@ final class PerfErm implements AutoCloseable {
     }
 
     /** Takes what has been done, after a refusal; throws if that was for good. */
-    long makeRoom(int error, long turns) throws PerfException {
+    long makeRoom(int error, long turns) throws CommandException {
         if (error != Errno.EAGAIN && error != Errno.ENOBUFS) {
             String reason = memory.endReason();
-            throw new PerfException("a copy was refused with " + Errno.name(error) + (reason.isEmpty()
+            throw new CommandException("a copy was refused with " + Errno.name(error) + (reason.isEmpty()
                     ? ""
                     : ": " + reason));
         }
@@ -194,17 +194,17 @@ final class PerfErm implements AutoCloseable {
     }
 
     /** Takes the completions that are there. */
-    void reap() throws PerfException {
+    void reap() throws CommandException {
         while (copies.poll()) {
             if (copies.status() != WcStatus.SUCCESS) {
-                throw new PerfException("a copy failed with " + WcStatus.toString(copies.status()) + ": " + memory
+                throw new CommandException("a copy failed with " + WcStatus.toString(copies.status()) + ": " + memory
                         .endReason());
             }
         }
     }
 
     /** Waits until all copies are done. */
-    void finish() throws PerfException {
+    void finish() throws CommandException {
         long turns = 0;
         while (copies.outstanding() > 0) {
             reap();
@@ -213,7 +213,7 @@ final class PerfErm implements AutoCloseable {
     }
 
     /** Spins until the peer tells of a copy. */
-    void awaitCopy() throws PerfException {
+    void awaitCopy() throws CommandException {
         long turns = 0;
         while (!events.poll()) {
             turns = peer.spin(turns);
@@ -222,17 +222,17 @@ final class PerfErm implements AutoCloseable {
     }
 
     /** Throws unless the event that was polled is a copy of the peer's. */
-    void requireCopy() throws PerfException {
+    void requireCopy() throws CommandException {
         if (events.type() != EventType.COPIED) {
-            throw new PerfException("a copy was expected, and " + event() + " came");
+            throw new CommandException("a copy was expected, and " + event() + " came");
         }
     }
 
     /** Throws unless the copy that was polled is message {@code number}, in its place. */
-    void check(long offset, long number) throws PerfException {
+    void check(long offset, long number) throws CommandException {
         if (events.region() != inId || events.offset() != offset || events.length() != job.size()
                 || events.userData() != 0) {
-            throw new PerfException("message " + number + " arrived as " + event());
+            throw new CommandException("message " + number + " arrived as " + event());
         }
         PerfPattern.check(in, offset, job.size(), number);
     }

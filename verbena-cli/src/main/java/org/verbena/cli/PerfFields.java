@@ -16,15 +16,15 @@ final class PerfFields {
         }
     }
 
-    String text(String key) throws PerfException {
+    String text(String key) throws CommandException {
         String value = values.get(key);
         if (value == null) {
-            throw new PerfException("the peer did not say '" + key + "': it is not a verbena perf of this version");
+            throw new CommandException("the peer did not say '" + key + "': it is not a verbena perf of this version");
         }
         return value;
     }
 
-    long number(String key, long min, long max) throws PerfException {
+    long number(String key, long min, long max) throws CommandException {
         String value = text(key);
         try {
             long n = Long.parseLong(value);
@@ -34,10 +34,10 @@ final class PerfFields {
         } catch (NumberFormatException e) {
             // falls through
         }
-        throw new PerfException("the peer said " + key + "=" + value + ", which must be " + min + " to " + max);
+        throw new CommandException("the peer said " + key + "=" + value + ", which must be " + min + " to " + max);
     }
 
-    boolean flag(String key) throws PerfException {
+    boolean flag(String key) throws CommandException {
         return number(key, 0, 1) == 1;
     }
 }

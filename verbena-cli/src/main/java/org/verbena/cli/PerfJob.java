@@ -29,8 +29,8 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
                 + connections + " ends=" + ends.title();
     }
 
-    static PerfJob of(PerfFields f) throws PerfException {
-        return new PerfJob(PerfTest.of(f.text("test")), f.number("size", 1, PerfUnits.MAX_SIZE), f.text("device"),
+    static PerfJob of(PerfFields f) throws CommandException {
+        return new PerfJob(PerfTest.of(f.text("test")), f.number("size", 1, Units.MAX_SIZE), f.text("device"),
                 (int) f.number("inline", 0, MAX_INLINE), (int) f.number("qps", 1, MAX_QPS), f.flag("events"),
                 f.flag("consume"), f.flag("verify"), (int) f.number("connections", 1, MAX_CONNECTIONS),
                 PerfEnds.of(f.text("ends")));

@@ -66,17 +66,17 @@ final class PerfLimitLatency extends PerfLoop {
         try {
             // Whatever the peer said, only a file of this name is ever written to.
             if (!Files.readSymbolicLink(path).toString().startsWith("/memfd:" + NAME + " ")) {
-                throw new PerfException(path + " is not the peer's memory");
+                throw new CommandException(path + " is not the peer's memory");
             }
             try (FileChannel c = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
                 if (c.size() != BYTES) {
-                    throw new PerfException(path + " is not the peer's memory");
+                    throw new CommandException(path + " is not the peer's memory");
                 }
                 return new PerfLimitLatency(job, peer, c.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, Arena.ofAuto()),
                         null);
             }
         } catch (java.nio.file.FileSystemException e) {
-            throw new PerfException(job.test().title() + " needs the peer's memory, but " + path
+            throw new CommandException(job.test().title() + " needs the peer's memory, but " + path
                     + " cannot be opened: both must run as the same user in the same container", e);
         }
     }

@@ -24,14 +24,14 @@ final class PerfNio {
 
     private PerfNio() {}
 
-    static SelectorProvider provider(PerfJob job, boolean initiator) throws PerfException {
+    static SelectorProvider provider(PerfJob job, boolean initiator) throws CommandException {
         if (!job.ends().isVerbena(initiator)) {
             return SelectorProvider.provider();
         }
         try {
             return VerbenaSockets.selectorProvider();
         } catch (UnsupportedOperationException e) {
-            throw new PerfException(String.valueOf(e.getMessage()), e);
+            throw new CommandException(String.valueOf(e.getMessage()), e);
         }
     }
 
@@ -135,10 +135,10 @@ final class PerfNio {
                 return;
             }
             if (!reason.isEmpty()) {
-                throw new PerfException("the connection " + channel + " stays with TCP: " + reason);
+                throw new CommandException("the connection " + channel + " stays with TCP: " + reason);
             }
             if (System.nanoTime() > end) {
-                throw new PerfException("the ends of " + channel + " do not agree on rings within " + DECIDE_SECONDS
+                throw new CommandException("the ends of " + channel + " do not agree on rings within " + DECIDE_SECONDS
                         + " s: give slow ones longer with -Dverbena.stream.patience=MILLISECONDS");
             }
             peer.look(first);

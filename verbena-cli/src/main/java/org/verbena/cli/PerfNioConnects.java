@@ -23,7 +23,7 @@ abstract class PerfNioConnects extends PerfSelecting {
 
     protected final void writeOne(SocketChannel channel) throws IOException {
         if (channel.write(one.clear()) != 1) {
-            throw new PerfException("a connection takes no byte");
+            throw new CommandException("a connection takes no byte");
         }
     }
 

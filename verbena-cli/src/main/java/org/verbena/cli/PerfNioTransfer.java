@@ -90,7 +90,7 @@ abstract class PerfNioTransfer extends PerfTcp {
                     ? ours.sendFile(file, at, bytes) // which transferTo calls under the agent
                     : file.transferTo(at, bytes, channel);
             if (sent == 0) {
-                throw new PerfException("a channel that blocks was sent nothing of the file");
+                throw new CommandException("a channel that blocks was sent nothing of the file");
             }
             return sent;
         }

@@ -22,12 +22,12 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
     private static final long NIO_BANDWIDTH_SIZE = 65536;
 
     /** The jobs in the order in which they run. An option that a test does not know is left out there. */
-    List<PerfJob> jobs() throws PerfException {
+    List<PerfJob> jobs() throws CommandException {
         List<PerfJob> jobs = new ArrayList<>();
         String name = PerfJob.NO_DEVICE;
         for (PerfTest t : tests) {
             if (t.takesDevice() && name.equals(PerfJob.NO_DEVICE)) {
-                name = device.isEmpty() ? PerfDevices.first() : device;
+                name = device.isEmpty() ? OpenDevices.first() : device;
             }
             for (long size : t.fixedSize != 0 ? List.of(t.fixedSize) : sizes) {
                 if (t.isUdp() && size > PerfUdp.MAX_SIZE && tests.size() > 1) {

@@ -32,7 +32,7 @@ final class PerfPair {
         try (PerfJvm server = new PerfJvm("listening", jvmOptions, List.of("--listen=0", "--once", "--worker"))) {
             String hello = server.line();
             if (hello == null || !hello.startsWith(LISTENING)) {
-                throw new PerfException(orElse(server.verdict(), "the listening process does not start: it said "
+                throw new CommandException(orElse(server.verdict(), "the listening process does not start: it said "
                         + hello));
             }
             List<String> arguments = new ArrayList<>(options.arguments());
@@ -57,12 +57,12 @@ final class PerfPair {
             } else if (line.startsWith(FAILED)) {
                 String reason = line.substring(FAILED.length());
                 // If the other process has died, that is the reason; if it has only reported, this is.
-                throw new PerfException(orElse(server.killed(), reason));
+                throw new CommandException(orElse(server.killed(), reason));
             }
         }
         String verdict = client.verdict();
         if (verdict != null) {
-            throw new PerfException(verdict);
+            throw new CommandException(verdict);
         }
         return results;
     }

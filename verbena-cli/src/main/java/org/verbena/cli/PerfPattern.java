@@ -45,7 +45,7 @@ final class PerfPattern {
     }
 
     /** Compares with the contents of message {@code number}. */
-    static void check(MemorySegment m, long at, long length, long number) throws PerfException {
+    static void check(MemorySegment m, long at, long length, long number) throws CommandException {
         long i = 0;
         while (i + 8 <= length && m.get(ANY_LONG, at + i) == word(number, i)) {
             i += 8;
@@ -56,7 +56,7 @@ final class PerfPattern {
             }
         }
         if (i < length) {
-            throw new PerfException("message " + number + " arrived with wrong contents at byte " + i);
+            throw new CommandException("message " + number + " arrived with wrong contents at byte " + i);
         }
     }
 

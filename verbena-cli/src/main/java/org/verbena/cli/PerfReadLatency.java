@@ -37,11 +37,11 @@ final class PerfReadLatency extends PerfLoop {
         }
     }
 
-    private void check() throws PerfException {
+    private void check() throws CommandException {
         if (!atomic) {
             PerfPattern.check(end.memory, end.in, size, 0);
         } else if ((long) PerfPattern.LONG.getAcquire(end.memory, PerfEndpoint.WORD) != number) {
-            throw new PerfException("fetch-and-add number " + number + " answered "
+            throw new CommandException("fetch-and-add number " + number + " answered "
                     + (long) PerfPattern.LONG.getAcquire(end.memory, PerfEndpoint.WORD));
         }
     }

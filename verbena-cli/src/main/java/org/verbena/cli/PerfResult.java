@@ -77,7 +77,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
         return o;
     }
 
-    static PerfResult fromJson(JsonNode o) throws PerfException {
+    static PerfResult fromJson(JsonNode o) throws CommandException {
         JsonNode r = o.path("rtt_ns");
         List<Double> rtt = !r.isObject()
                 ? List.of()

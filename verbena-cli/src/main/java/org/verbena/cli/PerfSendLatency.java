@@ -71,10 +71,10 @@ final class PerfSendLatency extends PerfLoop {
         if (verify) {
             long length = end.receiveCq.byteLength();
             if (length != size) {
-                throw new PerfException("message " + k + " arrived with " + length + " bytes instead of " + size);
+                throw new CommandException("message " + k + " arrived with " + length + " bytes instead of " + size);
             }
             if (writes && end.receiveCq.immediate() != (int) k) {
-                throw new PerfException("message " + k + " arrived with immediate " + end.receiveCq.immediate());
+                throw new CommandException("message " + k + " arrived with immediate " + end.receiveCq.immediate());
             }
             PerfPattern.check(end.memory, writes ? end.in : end.in + used * end.job.stride(), size, k);
         }

@@ -39,10 +39,10 @@ final class PerfServer {
     static final int ANSWER_SECONDS = 60;
     private static final long LONGEST_SECONDS = 24L * 3600;
 
-    private final PerfDevices devices;
+    private final OpenDevices devices;
     private final PrintWriter err;
 
-    PerfServer(PerfDevices devices, PrintWriter err) {
+    PerfServer(OpenDevices devices, PrintWriter err) {
         this.devices = devices;
         this.err = err;
     }
@@ -78,12 +78,12 @@ final class PerfServer {
     private boolean session(PerfControl client) {
         try {
             if (!client.expect("HELLO ", ANSWER_SECONDS).text("version").equals(VERSION)) {
-                throw new PerfException("the client is another version of verbena perf");
+                throw new CommandException("the client is another version of verbena perf");
             }
             client.send("HELLO " + hello());
             for (String line = client.next(LONGEST_SECONDS); line != null; line = client.next(LONGEST_SECONDS)) {
                 if (!line.startsWith("TEST ")) {
-                    throw new PerfException("unexpected line '" + line + "'");
+                    throw new CommandException("unexpected line '" + line + "'");
                 }
                 test(client, new PerfFields(line.substring(5)));
             }
@@ -108,10 +108,10 @@ final class PerfServer {
                 line = client.next(LONGEST_SECONDS);
             }
             if (line == null) {
-                throw new PerfException("the client ended in the middle of " + job);
+                throw new CommandException("the client ended in the middle of " + job);
             }
             if (!line.equals("END")) {
-                throw new PerfException("unexpected line '" + line + "'");
+                throw new CommandException("unexpected line '" + line + "'");
             }
         }
         client.send("ENDED");
@@ -153,7 +153,7 @@ final class PerfServer {
             if (e.errno() != Errno.ENODEV) {
                 throw e;
             }
-            throw new PerfException(
+            throw new CommandException(
                     "the listener has no such device; say which one it is to take, verbena perf --listen"
                             + " --device NAME: " + e.getMessage(), e);
         }

@@ -34,8 +34,8 @@ abstract class PerfTcp extends PerfLoop {
         return latency(job, peer, List.of(channel), initiator);
     }
 
-    static PerfException closed() {
-        return new PerfException("the peer closed the TCP connection");
+    static CommandException closed() {
+        return new CommandException("the peer closed the TCP connection");
     }
 
     /** Writes the whole buffer from its start; a channel that takes nothing is tried again. */
@@ -73,7 +73,7 @@ abstract class PerfTcp extends PerfLoop {
             }
             peer.look(false);
             if (System.nanoTime() > deadline) {
-                throw new PerfException("the peer did not connect its TCP socket within 10 seconds");
+                throw new CommandException("the peer did not connect its TCP socket within 10 seconds");
             }
             LockSupport.parkNanos(100_000);
         }

@@ -25,7 +25,7 @@ enum PerfTest {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    static PerfTest of(String title) throws PerfException {
+    static PerfTest of(String title) throws CommandException {
         for (PerfTest t : values()) {
             if (t.title().equals(title)) {
                 return t;
@@ -33,7 +33,7 @@ enum PerfTest {
         }
         List<String> titles = Arrays.stream(values()).map(PerfTest::title).toList();
         String question = Nearest.question(title, titles);
-        throw new PerfException("unknown test '" + title + "': " + (question.isEmpty()
+        throw new CommandException("unknown test '" + title + "': " + (question.isEmpty()
                 ? "the tests are " + String.join(", ", titles)
                 : question));
     }

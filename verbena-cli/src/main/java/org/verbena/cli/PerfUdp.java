@@ -40,7 +40,7 @@ final class PerfUdp extends PerfLoop {
     static PerfUdp of(PerfJob job, PerfControl peer, DatagramChannel channel, InetSocketAddress remote,
             boolean initiator) throws IOException {
         if (job.size() > MAX_SIZE) {
-            throw new PerfException("a datagram has " + MAX_SIZE + " bytes at most");
+            throw new CommandException("a datagram has " + MAX_SIZE + " bytes at most");
         }
         channel.connect(remote);
         channel.configureBlocking(false);

@@ -24,7 +24,7 @@ final class PerfWorker {
 
     static int measure(PerfOptions options, InetSocketAddress address, PrintWriter out) {
         PerfPair.Reporter reporter = new PerfPair.Reporter(out);
-        try (PerfDevices devices = new PerfDevices(); PerfClient client = new PerfClient(options, devices, address)) {
+        try (OpenDevices devices = new OpenDevices(); PerfClient client = new PerfClient(options, devices, address)) {
             client.run(reporter);
             return 0;
         } catch (IOException e) {

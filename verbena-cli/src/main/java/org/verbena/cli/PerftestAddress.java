@@ -44,7 +44,7 @@ record PerftestAddress(int lid, int reads, int qpn, int psn, int rkey, long addr
         Matcher m = FORM.matcher(text);
         if (!m.matches()) {
             throw new PeerException("the peer is none of perftest that goes by GID: it said '"
-                    + CopyText.printable(text.strip()) + "'; give it the index of a GID (-x)");
+                    + HumanText.printable(text.strip()) + "'; give it the index of a GID (-x)");
         }
         byte[] gid = HexFormat.of().parseHex(group(m, 7).replace(":", ""));
         String hex = HexFormat.of().formatHex(gid);

@@ -49,7 +49,7 @@ final class PerftestCommand implements Callable<Integer> {
     @Option(names = {"-p", "--port"}, paramLabel = "N", description = "TCP port to agree by (${DEFAULT-VALUE}; a"
             + " server's may be 0: any).") private int port = PingPongCommand.DEFAULT_PORT;
 
-    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", converter = PerfUnits.Size.class,
+    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", converter = Units.Size.class,
             description = "Size of a message (65536; of latency 2; of atomics always 8).") private @Nullable Long size;
 
     @Option(names = {"-n", "--iterations", "--iters"}, paramLabel = "N",
@@ -114,7 +114,7 @@ final class PerftestCommand implements Callable<Integer> {
             return PerftestMessages.connect(context, address, options);
         }
         ConnectionListener listener = context.connectionManager().listen(new InetSocketAddress(port));
-        say(" listening on " + CopyAddress.text(listener.localAddress()));
+        say(" listening on " + HostPort.text(listener.localAddress()));
         return PerftestMessages.accept(context, listener, options);
     }
 
@@ -139,7 +139,7 @@ final class PerftestCommand implements Callable<Integer> {
         out.flush();
     }
 
-    private PerftestOptions options() throws PerfException {
+    private PerftestOptions options() throws CommandException {
         if (type.atomic() && size != null && size != PerftestType.ATOMIC_BYTES) {
             throw usage("--size is not for " + type + ": an atomic has 8 bytes");
         }
@@ -168,7 +168,7 @@ final class PerftestCommand implements Callable<Integer> {
         int bytes = allSizes
                 ? PerftestOptions.LARGEST
                 : size == null ? type.defaultSize() : Math.toIntExact(size);
-        return new PerftestOptions(type, device.isEmpty() ? PerfDevices.first() : device, ibPort, bytes, allSizes,
+        return new PerftestOptions(type, device.isEmpty() ? OpenDevices.first() : device, ibPort, bytes, allSizes,
                 mtu == null ? 0 : mtu, n, queuePairs, bothWays, manager, txDepth, retryTimeout, events,
                 gidIndex == null ? PingPongOptions.ANY_GID : gidIndex, Duration.ofSeconds(timeout));
     }

@@ -31,7 +31,7 @@ final class PerftestExchange implements AutoCloseable {
                         + " is needed");
             }
         } catch (NumberFormatException e) {
-            throw new PeerException("the peer is none of perftest: its version is '" + CopyText.printable(remote)
+            throw new PeerException("the peer is none of perftest: its version is '" + HumanText.printable(remote)
                     + "'", e);
         }
     }
@@ -52,7 +52,7 @@ final class PerftestExchange implements AutoCloseable {
         String remote = text(link.exchange(Arrays.copyOf(Integer.toString(code).getBytes(StandardCharsets.US_ASCII),
                 MTU_BYTES)));
         if (!remote.matches("[1-5]")) {
-            throw new PeerException("the peer is none of perftest: its MTU is '" + CopyText.printable(remote) + "'");
+            throw new PeerException("the peer is none of perftest: its MTU is '" + HumanText.printable(remote) + "'");
         }
         return Math.min(own, 128 << Integer.parseInt(remote));
     }

@@ -43,7 +43,7 @@ record PingPongAddress(int lid, int qpn, int psn, Gid gid) {
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         Matcher m = FORM.matcher(text);
         if (!m.matches()) {
-            throw new PeerException("the peer is no ping-pong: it said '" + CopyText.printable(text.strip()) + "'");
+            throw new PeerException("the peer is no ping-pong: it said '" + HumanText.printable(text.strip()) + "'");
         }
         String gid = group(m, 4);
         return new PingPongAddress(HexFormat.fromHexDigits(group(m, 1)), HexFormat.fromHexDigits(group(m, 2)),

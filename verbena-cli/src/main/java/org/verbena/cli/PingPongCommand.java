@@ -50,7 +50,7 @@ final class PingPongCommand implements Callable<Integer> {
     @Option(names = {"-p", "--port"}, paramLabel = "N", description = "TCP port to tell each other the addresses by"
             + " (${DEFAULT-VALUE}; a server's may be 0: any).") private int port = DEFAULT_PORT;
 
-    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", converter = PerfUnits.Size.class,
+    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", converter = Units.Size.class,
             description = "Size of a message, for instance 64 or 4k (4096; ud 1024).") private @Nullable Long size;
 
     @Option(names = {"-m", "--mtu"}, paramLabel = "BYTES",
@@ -131,7 +131,7 @@ final class PingPongCommand implements Callable<Integer> {
         }
     }
 
-    private PingPongOptions options() throws PerfException {
+    private PingPongOptions options() throws CommandException {
         boolean shared = type == PingPongType.SRQ;
         if (queuePairs != null && !shared) {
             throw usage("--num-qp is for --type srq: the others have one queue pair");
@@ -155,7 +155,7 @@ final class PingPongCommand implements Callable<Integer> {
             throw usage("--mtu " + mtu + ": must be 256, 512, 1024, 2048 or 4096");
         }
         long bytes = size == null ? type.defaultSize : size;
-        return new PingPongOptions(type, device.isEmpty() ? PerfDevices.first() : device, ibPort, (int) bytes,
+        return new PingPongOptions(type, device.isEmpty() ? OpenDevices.first() : device, ibPort, (int) bytes,
                 mtu == null ? DEFAULT_MTU : mtu, rxDepth == null ? 0 : rxDepth, iterations, serviceLevel, events,
                 gidIndex == null ? PingPongOptions.ANY_GID : gidIndex, qps, check, Duration.ofSeconds(timeout));
     }

@@ -173,7 +173,7 @@ final class PingPongEndpoint implements AutoCloseable {
     void connect(List<PingPongAddress> all) throws IOException {
         remote = all.stream().filter(a -> !a.equals(PingPongAddress.NONE)).toList();
         if (remote.size() != qps.size()) {
-            throw new PeerException("the peer has " + CopyText.count(remote.size(), "queue pair") + " and this end "
+            throw new PeerException("the peer has " + HumanText.count(remote.size(), "queue pair") + " and this end "
                     + qps.size() + ": give both the same --num-qp (-q)");
         }
         for (int i = 0; i < qps.size(); i++) {

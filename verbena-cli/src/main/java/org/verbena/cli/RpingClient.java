@@ -29,9 +29,9 @@ final class RpingClient {
         MemorySegment text = end.source.segment();
         text.copyFrom(MemorySegment.ofArray(text(number, size)));
         end.offer(end.source);
-        RemoteMemory _ = end.receive();
+        RpingBuffer _ = end.receive();
         end.offer(end.sink);
-        RemoteMemory _ = end.receive();
+        RpingBuffer _ = end.receive();
         MemorySegment back = end.data(size);
         long at = text.mismatch(back);
         if (at >= 0) {

@@ -59,7 +59,7 @@ final class RpingCommand implements Callable<Integer> {
     @Option(names = "--device", paramLabel = "NAME",
             description = "The RDMA device (default: the first).") private String device = "";
 
-    @Option(names = {"-S", "--size"}, paramLabel = "BYTES", converter = PerfUnits.Bytes.class, defaultValue = "64",
+    @Option(names = {"-S", "--size"}, paramLabel = "BYTES", converter = Units.Bytes.class, defaultValue = "64",
             description = "Size of the text (${DEFAULT-VALUE}; a server takes any).") private long size;
 
     @Option(names = {"-C", "--count"}, paramLabel = "N",
@@ -98,7 +98,7 @@ final class RpingCommand implements Callable<Integer> {
         range("--size", size, MIN_SIZE, MAX_SIZE);
         range("--count", count, 0, Integer.MAX_VALUE);
         range("--timeout", timeout, 1, 86_400);
-        String name = device.isEmpty() ? PerfDevices.first() : device;
+        String name = device.isEmpty() ? OpenDevices.first() : device;
         if (role.client) {
             OwnAddresses.check(name, socketAddress());
         }
@@ -140,7 +140,7 @@ final class RpingCommand implements Callable<Integer> {
     private void serve(Context context) throws IOException {
         try (ConnectionListener listener = context.connectionManager().listen(socketAddress())) {
             if (!json) {
-                say("listening on " + CopyAddress.text(listener.localAddress()));
+                say("listening on " + HostPort.text(listener.localAddress()));
             }
             do {
                 ConnectionRequest request = listener.awaitRequest(SLICE);

@@ -137,7 +137,7 @@ final class RpingEndpoint implements AutoCloseable {
     }
 
     private void postReceive() throws PeerException {
-        posted(qp.receiveQueue().post(RECEIVE, messages, 0, RemoteMemory.BYTES), "a receive");
+        posted(qp.receiveQueue().post(RECEIVE, messages, 0, RpingBuffer.BYTES), "a receive");
     }
 
     private void posted(int error, String what) throws PeerException {
@@ -149,54 +149,54 @@ final class RpingEndpoint implements AutoCloseable {
     }
 
     /** Sends a message. */
-    void send(RemoteMemory message) throws IOException {
+    void send(RpingBuffer message) throws IOException {
         if (sending) {
             must(completes(SEND));
         }
-        message.put(messages.segment().asSlice(SEND_AT, RemoteMemory.BYTES));
-        posted(qp.sendQueue().postSend(SEND, SendFlags.SIGNALED, messages, SEND_AT, RemoteMemory.BYTES), "a send");
+        message.put(messages.segment().asSlice(SEND_AT, RpingBuffer.BYTES));
+        posted(qp.sendQueue().postSend(SEND, SendFlags.SIGNALED, messages, SEND_AT, RpingBuffer.BYTES), "a send");
         sending = true;
     }
 
     /** Sends that the peer may go ahead. */
     void goAhead() throws IOException {
-        send(new RemoteMemory(0, 0, 0));
+        send(new RpingBuffer(0, 0, 0));
     }
 
     /** The next message of the peer, in the middle of a ping. */
-    RemoteMemory receive() throws IOException {
-        RemoteMemory offer = receiveOrEnd();
+    RpingBuffer receive() throws IOException {
+        RpingBuffer offer = receiveOrEnd();
         must(offer != null);
-        return offer == null ? new RemoteMemory(0, 0, 0) : offer;
+        return offer == null ? new RpingBuffer(0, 0, 0) : offer;
     }
 
     /** The next message of the peer, or null if it has disconnected. */
     @Nullable
-    RemoteMemory receiveOrEnd() throws IOException {
+    RpingBuffer receiveOrEnd() throws IOException {
         if (!completes(RECEIVE)) {
             return null;
         }
-        RemoteMemory offer = RemoteMemory.get(messages.segment());
+        RpingBuffer offer = RpingBuffer.get(messages.segment());
         postReceive();
         return offer;
     }
 
     /** Fetches what the peer offers. */
-    void read(RemoteMemory from) throws IOException {
+    void read(RpingBuffer from) throws IOException {
         posted(qp.sendQueue().postRead(RDMA, SendFlags.SIGNALED, sink, 0, from.size(), from.rkey(), from.address()),
                 "a read");
         must(completes(RDMA));
     }
 
     /** Writes so many of the bytes that were read to where the peer offers. */
-    void write(RemoteMemory to, long length) throws IOException {
+    void write(RpingBuffer to, long length) throws IOException {
         posted(qp.sendQueue().postWrite(RDMA, SendFlags.SIGNALED, sink, 0, length, to.rkey(), to.address()), "a write");
         must(completes(RDMA));
     }
 
     /** Offers memory. */
     void offer(MemoryRegion memory) throws IOException {
-        send(new RemoteMemory(memory.address(), memory.rkey(), memory.length()));
+        send(new RpingBuffer(memory.address(), memory.rkey(), memory.length()));
     }
 
     private static void must(boolean well) throws PeerException {
@@ -220,9 +220,9 @@ final class RpingEndpoint implements AutoCloseable {
                     default -> "the transfer of the data";
                 }, c.status(), qp);
             }
-            if (done == RECEIVE && c.byteLength() != RemoteMemory.BYTES) {
+            if (done == RECEIVE && c.byteLength() != RpingBuffer.BYTES) {
                 throw new PeerException("the peer is no rping: it sent a message of " + c.byteLength()
-                        + " bytes instead of " + RemoteMemory.BYTES);
+                        + " bytes instead of " + RpingBuffer.BYTES);
             }
             completed[done] = true;
             sending &= done != SEND;

@@ -22,14 +22,14 @@ final class RpingServer {
     /** Answers pings until the client disconnects, and says how many. */
     long serve() throws IOException {
         long pings = 0;
-        for (RemoteMemory o = end.receiveOrEnd(); o != null; o = end.receiveOrEnd()) {
+        for (RpingBuffer o = end.receiveOrEnd(); o != null; o = end.receiveOrEnd()) {
             answer(o);
             pings++;
         }
         return pings;
     }
 
-    private void answer(RemoteMemory source) throws IOException {
+    private void answer(RpingBuffer source) throws IOException {
         if (source.size() < 1 || source.size() > RpingCommand.MAX_SIZE) {
             throw new PeerException("the client offers " + source.size() + " bytes: must be 1 to "
                     + RpingCommand.MAX_SIZE);
@@ -40,11 +40,11 @@ final class RpingServer {
         PrintWriter out = show;
         if (out != null) {
             out.println("server ping data: "
-                    + CopyText.printable(data.getString(0, StandardCharsets.ISO_8859_1)));
+                    + HumanText.printable(data.getString(0, StandardCharsets.ISO_8859_1)));
             out.flush();
         }
         end.goAhead();
-        RemoteMemory sink = end.receive();
+        RpingBuffer sink = end.receive();
         if (sink.size() < length) {
             throw new PeerException("the client offers room for " + sink.size() + " bytes, and its text has " + length);
         }

@@ -23,7 +23,7 @@ import java.nio.ByteOrder;
  * @param table where to write of memory that is free again; its size counts entries
  * @param memory where the peer's first bytes go
  */
-record RsocketHello(ByteOrder order, int credits, RemoteMemory table, RemoteMemory memory) {
+record RsocketHello(ByteOrder order, int credits, RpingBuffer table, RpingBuffer memory) {
     /** Its length. */
     static final int BYTES = 40;
 
@@ -32,7 +32,7 @@ record RsocketHello(ByteOrder order, int credits, RemoteMemory table, RemoteMemo
     private static final int HAS_MAPPED = 2;
     private static final int CREDITS_AT = 2;
     private static final int TABLE_AT = 8;
-    private static final int MEMORY_AT = TABLE_AT + RemoteMemory.BYTES;
+    private static final int MEMORY_AT = TABLE_AT + RpingBuffer.BYTES;
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
 
@@ -44,8 +44,8 @@ record RsocketHello(ByteOrder order, int credits, RemoteMemory table, RemoteMemo
         MemorySegment from = MemorySegment.ofArray(privateData);
         RsocketHello hello = new RsocketHello(
                 (privateData[1] & BIG_ENDIAN) == 0 ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN,
-                Short.toUnsignedInt(from.get(SHORT, CREDITS_AT)), RemoteMemory.get(from.asSlice(TABLE_AT)),
-                RemoteMemory.get(from.asSlice(MEMORY_AT)));
+                Short.toUnsignedInt(from.get(SHORT, CREDITS_AT)), RpingBuffer.get(from.asSlice(TABLE_AT)),
+                RpingBuffer.get(from.asSlice(MEMORY_AT)));
         if (hello.table.size() < 2) {
             throw new PeerException("the peer's table of memory has " + hello.table.size()
                     + " entries; it has to have 2");

@@ -103,9 +103,9 @@ final class RsocketStream {
     private RsocketStream(Context context, RstreamOptions options, Connect connect) throws IOException {
         size = options.buffer();
         ProtectionDomain pd = context.allocateProtectionDomain();
-        table = pd.allocate(ENTRIES * RemoteMemory.BYTES, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+        table = pd.allocate(ENTRIES * RpingBuffer.BYTES, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
         in = pd.allocate(size, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
-        out = pd.allocate(size + CONTROLS * RemoteMemory.BYTES, AccessFlags.LOCAL_WRITE);
+        out = pd.allocate(size + CONTROLS * RpingBuffer.BYTES, AccessFlags.LOCAL_WRITE);
         outFree = size;
         inFreed = size / 2;
         inOffered = size / 2;
@@ -120,8 +120,8 @@ final class RsocketStream {
             postReceive();
         }
         RsocketHello hello = new RsocketHello(ByteOrder.nativeOrder(), QUEUE,
-                new RemoteMemory(table.address(), table.rkey(), ENTRIES),
-                new RemoteMemory(in.address(), in.rkey(), size / 2));
+                new RpingBuffer(table.address(), table.rkey(), ENTRIES),
+                new RpingBuffer(in.address(), in.rkey(), size / 2));
         connection = connect.with(qp, ConnectionParameters.builder().privateData(hello.bytes()).responderResources(0)
                 .initiatorDepth(0).retryCount(RETRIES).rnrRetry(RETRIES).timeout(options.timeout()).build());
         peer = RsocketHello.of(connection.privateData());
@@ -155,7 +155,7 @@ final class RsocketStream {
                 progress();
                 continue;
             }
-            RemoteMemory to = RemoteMemory.get(entry(entry), ByteOrder.nativeOrder());
+            RpingBuffer to = RpingBuffer.get(entry(entry), ByteOrder.nativeOrder());
             int n = (int) Math.min(Math.min(data.byteSize() - at, Math.min(to.size(), MAX_WRITE)),
                     Math.min(outFree, size - outAt));
             // Before the peer gets the bytes, upon which it may write the entry anew.
@@ -218,7 +218,7 @@ final class RsocketStream {
             take(wait.next());
         }
         controls++;
-        post(CONTROL, END, new RemoteMemory(0, 0, 0), 0, 0);
+        post(CONTROL, END, new RpingBuffer(0, 0, 0), 0, 0);
         while (!disconnected && !(peerEnded && controls == 0)) {
             take(wait.next());
         }
@@ -228,12 +228,12 @@ final class RsocketStream {
 
     /** An entry of the own table. */
     private MemorySegment entry(int number) {
-        return table.segment().asSlice((long) number * RemoteMemory.BYTES, RemoteMemory.BYTES);
+        return table.segment().asSlice((long) number * RpingBuffer.BYTES, RpingBuffer.BYTES);
     }
 
     /** Whether the entry has memory. The peer may be writing it: its size, which comes last, is looked at first. */
     private boolean isOffered() {
-        return (int) SIZE.getAcquire(entry(entry), RemoteMemory.SIZE_AT) != 0;
+        return (int) SIZE.getAcquire(entry(entry), RpingBuffer.SIZE_AT) != 0;
     }
 
     private void progress() throws IOException {
@@ -254,21 +254,21 @@ final class RsocketStream {
         creditsDue = (short) (received + QUEUE / 2);
         int credits = (received + QUEUE) & 0xffff;
         if (!half) {
-            post(CREDITS, credits, new RemoteMemory(0, 0, 0), 0, 0);
+            post(CREDITS, credits, new RpingBuffer(0, 0, 0), 0, 0);
             return;
         }
-        int slot = size + controlSlot * RemoteMemory.BYTES;
+        int slot = size + controlSlot * RpingBuffer.BYTES;
         controlSlot = (controlSlot + 1) % CONTROLS;
-        new RemoteMemory(in.address() + inOffered, in.rkey(), size / 2).put(
-                out.segment().asSlice(slot, RemoteMemory.BYTES), peer.order());
-        post(CREDITS, credits, peer.table().behind((long) peerEntry * RemoteMemory.BYTES), slot, RemoteMemory.BYTES);
+        new RpingBuffer(in.address() + inOffered, in.rkey(), size / 2).put(
+                out.segment().asSlice(slot, RpingBuffer.BYTES), peer.order());
+        post(CREDITS, credits, peer.table().behind((long) peerEntry * RpingBuffer.BYTES), slot, RpingBuffer.BYTES);
         peerEntry = (int) ((peerEntry + 1) % peer.table().size());
         inFreed -= size / 2;
         inOffered = (inOffered + size / 2) % size;
     }
 
     /** Writes so many bytes of {@link #out}, with a message. */
-    private void post(int kind, int value, RemoteMemory to, int at, int length) throws PeerException {
+    private void post(int kind, int value, RpingBuffer to, int at, int length) throws PeerException {
         int message = kind << KIND_SHIFT | value;
         SendQueue queue = qp.sendQueue().start().writeImmediate(Integer.toUnsignedLong(message), SendFlags.SIGNALED,
                 to.rkey(), to.address(), message);

@@ -18,10 +18,10 @@ final class RstreamOptions extends CmToolPlace {
     @Option(names = {"-C", "--count"}, paramLabel = "N",
             description = "Messages each way, of an iteration (${DEFAULT-VALUE}).") private int count = 1000;
 
-    @Option(names = {"-S", "--size"}, paramLabel = "BYTES", converter = PerfUnits.Bytes.class, defaultValue = "1000",
+    @Option(names = {"-S", "--size"}, paramLabel = "BYTES", converter = Units.Bytes.class, defaultValue = "1000",
             description = "Size of a message (${DEFAULT-VALUE}).") private long size;
 
-    @Option(names = {"-B", "--buffer"}, paramLabel = "BYTES", converter = PerfUnits.Bytes.class, defaultValue = "512k",
+    @Option(names = {"-B", "--buffer"}, paramLabel = "BYTES", converter = Units.Bytes.class, defaultValue = "512k",
             description = "Memory each way, an even number (${DEFAULT-VALUE}).") private long buffer;
 
     @Option(names = "-T", paramLabel = "v",

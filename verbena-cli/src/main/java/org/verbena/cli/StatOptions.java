@@ -13,7 +13,7 @@ import picocli.CommandLine.TypeConversionException;
 final class StatOptions {
     private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    @Option(names = {"-i", "--interval"}, paramLabel = "TIME", converter = PerfUnits.Time.class, defaultValue = "1",
+    @Option(names = {"-i", "--interval"}, paramLabel = "TIME", converter = Units.Time.class, defaultValue = "1",
             description = "Look each so many seconds; 0.5, 200ms. Default 1.") private long intervalNanos;
 
     @Option(names = {"-n", "--count"}, paramLabel = "N", description = "End after so many looks.") private int count;

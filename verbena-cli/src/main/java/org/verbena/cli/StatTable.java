@@ -115,7 +115,7 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
                     ? " to 0x" + Long.toHexString(peer)
                             + (a.get("peerProcess") instanceof Long pid ? " of process " + pid : "")
                     : "");
-            case ObjectType.MR -> (a.get("length") instanceof Long n ? CopyText.size(StatText.unsigned(n)) : "") + " "
+            case ObjectType.MR -> (a.get("length") instanceof Long n ? HumanText.size(StatText.unsigned(n)) : "") + " "
                     + a.getOrDefault("access", "");
             case ObjectType.CQ -> a.containsKey("cqe") ? a.get("cqe") + " entries" : "";
             case ObjectType.SRQ -> a.getOrDefault("type", "") + (a.containsKey("maxWr")
@@ -135,7 +135,7 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
     /** How many regions an end has, and how large they are together. */
     private static String regions(Map<String, Object> a, String end) {
         return a.get(end + "Regions") instanceof Long n && a.get(end + "Bytes") instanceof Long bytes
-                ? CopyText.count(n, "region") + (n == 0 ? "" : " of " + CopyText.size(StatText.unsigned(bytes)))
+                ? HumanText.count(n, "region") + (n == 0 ? "" : " of " + HumanText.size(StatText.unsigned(bytes)))
                 : "";
     }
 

@@ -62,7 +62,7 @@ final class StatText {
         String program = name(words.removeFirst());
         if (!program.equals("java")) {
             words.addFirst(program);
-            return CopyText.printable(String.join(" ", words));
+            return HumanText.printable(String.join(" ", words));
         }
         int i = 0;
         while (i < words.size() && words.get(i).startsWith("-")) {
@@ -80,7 +80,7 @@ final class StatText {
         shown.set(0, shown.getFirst().endsWith(".jar")
                 ? name(shown.getFirst())
                 : shown.getFirst().replaceFirst(".*/", ""));
-        return CopyText.printable(String.join(" ", shown));
+        return HumanText.printable(String.join(" ", shown));
     }
 
     private static String name(String path) {

@@ -319,7 +319,7 @@ final class StatView {
         if (screen != Screen.OBJECT || o == null) {
             return process + (now == null
                     ? ""
-                    : ", " + CopyText.count(now.processes().getFirst().objects().size(),
+                    : ", " + HumanText.count(now.processes().getFirst().objects().size(),
                             "object"));
         }
         String name = now == null

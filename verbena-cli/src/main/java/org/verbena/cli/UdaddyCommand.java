@@ -74,7 +74,7 @@ final class UdaddyCommand implements Callable<Integer> {
             return context.connectionManager().resolve(to, options.timeout());
         } catch (VerbsException e) {
             throw e.errno() == Errno.ECONNREFUSED
-                    ? new PeerException("nobody provides datagrams at " + CopyAddress.text(to)
+                    ? new PeerException("nobody provides datagrams at " + HostPort.text(to)
                             + ": start 'verbena udaddy' or udaddy there first", e)
                     : e;
         }

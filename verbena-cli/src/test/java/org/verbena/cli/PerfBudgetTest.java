@@ -25,7 +25,7 @@ class PerfBudgetTest {
         return command.options();
     }
 
-    private static List<PerfJob> mainJob() throws PerfException {
+    private static List<PerfJob> mainJob() throws CommandException {
         return options("").jobs();
     }
 

@@ -78,13 +78,13 @@ class PerfCommandUsageTest {
     @ParameterizedTest
     @CsvSource({"1,1", "64,64", "4k,4096", "1M,1048576", "1g,1073741824"})
     void sizes(String text, long bytes) {
-        assertThat(new PerfUnits.Size().convert(text)).isEqualTo(bytes);
+        assertThat(new Units.Size().convert(text)).isEqualTo(bytes);
     }
 
     @ParameterizedTest
     @CsvSource({"1ns,1", "2us,2000", "300ms,300000000", "0.5s,500000000", "2,2000000000"})
     void times(String text, long nanos) {
-        assertThat(new PerfUnits.Time().convert(text)).isEqualTo(nanos);
+        assertThat(new Units.Time().convert(text)).isEqualTo(nanos);
     }
 
     private static PerfResult latency(PerfTest test, long size, double p50) {

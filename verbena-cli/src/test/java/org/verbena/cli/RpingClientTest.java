@@ -22,9 +22,9 @@ class RpingClientTest {
     @Test
     void offersAreInNetworkOrder() {
         byte[] bytes = HexFormat.of().parseHex("00007f0102030405fedcba98fffffffe");
-        RemoteMemory offer = new RemoteMemory(0x7f01_0203_0405L, 0xfedcba98, 0xfffffffeL);
-        assertThat(RemoteMemory.get(MemorySegment.ofArray(bytes))).isEqualTo(offer);
-        byte[] put = new byte[RemoteMemory.BYTES];
+        RpingBuffer offer = new RpingBuffer(0x7f01_0203_0405L, 0xfedcba98, 0xfffffffeL);
+        assertThat(RpingBuffer.get(MemorySegment.ofArray(bytes))).isEqualTo(offer);
+        byte[] put = new byte[RpingBuffer.BYTES];
         offer.put(MemorySegment.ofArray(put));
         assertThat(put).isEqualTo(bytes);
     }

@@ -22,8 +22,8 @@ class RsocketHelloTest {
     @Test
     void bothWays() throws IOException {
         RsocketHello hello = new RsocketHello(ByteOrder.LITTLE_ENDIAN, 384,
-                new RemoteMemory(0x7f01_0203_0405L, 0x0a0b0c0d, 2),
-                new RemoteMemory(0x7f11_1213_1415L, 0x1a1b1c1d, 262_144));
+                new RpingBuffer(0x7f01_0203_0405L, 0x0a0b0c0d, 2),
+                new RpingBuffer(0x7f11_1213_1415L, 0x1a1b1c1d, 262_144));
         assertThat(hello.bytes()).isEqualTo(bytes(BYTES));
         assertThat(RsocketHello.of(bytes(BYTES + "0000"))).isEqualTo(hello);
     }

@@ -11,7 +11,7 @@ import java.net.UnknownHostException;
  * @param host a name or an address, an IPv6 address in brackets; empty for this machine
  * @param port 1 to 65535
  */
-record CopyAddress(String host, int port) {
+record HostPort(String host, int port) {
     /** The port of a listener that was told none. */
     static final int DEFAULT_PORT = 18516;
 
@@ -27,7 +27,7 @@ record CopyAddress(String host, int port) {
      *
      * @throws IllegalArgumentException if it is none; the message is half a sentence that says why
      */
-    static CopyAddress parse(String argument) {
+    static HostPort parse(String argument) {
         int colon = argument.lastIndexOf(':');
         if (colon < 0 || colon < argument.lastIndexOf(']')) {
             throw new IllegalArgumentException("it has no port");
@@ -39,16 +39,16 @@ record CopyAddress(String host, int port) {
         } else if (host.indexOf(':') >= 0) {
             throw new IllegalArgumentException("an IPv6 address stands in brackets, [::1]:" + DEFAULT_PORT);
         } else if (host.matches(".*[\\[\\]/].*")) {
-            throw new IllegalArgumentException("\"" + CopyText.printable(host) + "\" is no host");
+            throw new IllegalArgumentException("\"" + HumanText.printable(host) + "\" is no host");
         }
-        return new CopyAddress(host, port(argument.substring(colon + 1)));
+        return new HostPort(host, port(argument.substring(colon + 1)));
     }
 
     private static void checkIpv6(String host) {
         try {
             InetAddress _ = Inet6Address.ofLiteral(host.substring(1, host.length() - 1));
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(CopyText.printable(host) + " is no IPv6 address", e);
+            throw new IllegalArgumentException(HumanText.printable(host) + " is no IPv6 address", e);
         }
     }
 
@@ -58,7 +58,7 @@ record CopyAddress(String host, int port) {
         }
         int port = text.matches("0*[0-9]{1,5}") ? Integer.parseInt(text) : 0;
         if (port < 1 || port > MAX_PORT) {
-            throw new IllegalArgumentException("the port is \"" + CopyText.printable(text)
+            throw new IllegalArgumentException("the port is \"" + HumanText.printable(text)
                     + "\", it must be a number from 1 to " + MAX_PORT);
         }
         return port;

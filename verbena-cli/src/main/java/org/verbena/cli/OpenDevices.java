@@ -14,20 +14,20 @@ import org.verbena.verbs.Feature;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** The devices that a process measures with; each is opened once. */
-final class PerfDevices implements AutoCloseable {
+/** The devices that a command has open, each once. */
+final class OpenDevices implements AutoCloseable {
     private final Map<String, Context> open = new HashMap<>();
     private final Set<String> ofStreams = new HashSet<>();
     /** The one to take whatever is asked for; empty for none. */
     private final String own;
 
     /** Those that are asked for. */
-    PerfDevices() {
+    OpenDevices() {
         this("");
     }
 
     /** One device, for a listener whose peer knows its own device's name only. */
-    PerfDevices(String own) {
+    OpenDevices(String own) {
         this.own = own;
     }
 
@@ -48,7 +48,7 @@ final class PerfDevices implements AutoCloseable {
     Context get(String asked) throws IOException {
         String name = own.isEmpty() ? asked : own;
         if (ofStreams.contains(name)) {
-            throw new PerfException("the streams of this process have " + name
+            throw new CommandException("the streams of this process have " + name
                     + " since remote memory was measured: start verbena perf --listen anew for verbs");
         }
         Context c = open.get(name);
@@ -60,11 +60,11 @@ final class PerfDevices implements AutoCloseable {
     }
 
     /** The device to take when none was named: that for the processes of one host, if there is one. */
-    static String first() throws PerfException {
+    static String first() throws CommandException {
         List<Device> devices = inOrder(Verbs.devices());
         if (devices.isEmpty()) {
             List<String> problems = Verbs.problems();
-            throw new PerfException("there is no RDMA device to measure"
+            throw new CommandException("there is no RDMA device to measure"
                     + (problems.isEmpty() ? ": no provider is installed" : ": " + String.join("; ", problems)));
         }
         return devices.getFirst().name();
@@ -87,14 +87,14 @@ final class PerfDevices implements AutoCloseable {
             }
         }
         if (found == null) {
-            throw new PerfException("no device here can do that (" + feature + "): see 'verbena devices'");
+            throw new CommandException("no device here can do that (" + feature + "): see 'verbena devices'");
         }
         return found;
     }
 
     /** That for the processes of one host first, then RoCE in Java, then the others. */
     static List<Device> inOrder(List<Device> devices) {
-        return devices.stream().sorted(Comparator.comparingInt(PerfDevices::rank)).toList();
+        return devices.stream().sorted(Comparator.comparingInt(OpenDevices::rank)).toList();
     }
 
     private static int rank(Device d) {

@@ -17,7 +17,7 @@ import java.nio.ByteOrder;
  * @param rkey key of the memory
  * @param size bytes, an unsigned number
  */
-record RemoteMemory(long address, int rkey, long size) {
+record RpingBuffer(long address, int rkey, long size) {
     /** Bytes of a message; those of a server of rping, which say "go ahead", are as long and may carry anything. */
     static final int BYTES = 16;
 
@@ -27,12 +27,12 @@ record RemoteMemory(long address, int rkey, long size) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
-    static RemoteMemory get(MemorySegment from) {
+    static RpingBuffer get(MemorySegment from) {
         return get(from, ByteOrder.BIG_ENDIAN);
     }
 
-    static RemoteMemory get(MemorySegment from, ByteOrder order) {
-        return new RemoteMemory(from.get(LONG.withOrder(order), 0), from.get(INT.withOrder(order), 8),
+    static RpingBuffer get(MemorySegment from, ByteOrder order) {
+        return new RpingBuffer(from.get(LONG.withOrder(order), 0), from.get(INT.withOrder(order), 8),
                 Integer.toUnsignedLong(from.get(INT.withOrder(order), SIZE_AT)));
     }
 
@@ -47,7 +47,7 @@ record RemoteMemory(long address, int rkey, long size) {
     }
 
     /** What is left of it behind so many bytes. */
-    RemoteMemory behind(long bytes) {
-        return new RemoteMemory(address + bytes, rkey, size - bytes);
+    RpingBuffer behind(long bytes) {
+        return new RpingBuffer(address + bytes, rkey, size - bytes);
     }
 }

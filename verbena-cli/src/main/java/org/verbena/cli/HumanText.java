@@ -4,10 +4,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /** Names, sizes and times for people. */
-final class CopyText {
+final class HumanText {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 
-    private CopyText() {}
+    private HumanText() {}
 
     /** A name that is safe to print: what a terminal might take for a command, or for nothing, becomes an escape. */
     static String printable(String name) {

@@ -12,12 +12,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class CopyAddressTest {
+class HostPortTest {
     @ParameterizedTest
     @ValueSource(strings = {"localhost:1", ":18516", "127.0.0.1:65535", "[::1]:5", "[0:0:0:0:0:0:0:1]:018516"})
     void addresses(String text) throws Exception {
-        assertThat(CopyAddress.resembles(text)).isTrue();
-        CopyAddress a = CopyAddress.parse(text);
+        assertThat(HostPort.resembles(text)).isTrue();
+        HostPort a = HostPort.parse(text);
         assertThat(a.port()).isEqualTo(Integer.parseInt(text.substring(text.lastIndexOf(':') + 1)));
         assertThat(a.resolve().getAddress().isLoopbackAddress()).isTrue();
     }
@@ -25,7 +25,7 @@ class CopyAddressTest {
     @ParameterizedTest
     @ValueSource(strings = {"file", "dir/x:1", "./x:1", "/a:b"})
     void files(String text) {
-        assertThat(CopyAddress.resembles(text)).isFalse();
+        assertThat(HostPort.resembles(text)).isFalse();
     }
 
     @ParameterizedTest
@@ -50,8 +50,8 @@ class CopyAddressTest {
         "a[b:5                  | \"a[b\" is no host",
     })
     void neitherFilesNorAddresses(String text, String why) {
-        assertThat(CopyAddress.resembles(text)).isTrue();
-        assertThatIllegalArgumentException().isThrownBy(() -> CopyAddress.parse(text)).withMessageContaining(why);
+        assertThat(HostPort.resembles(text)).isTrue();
+        assertThatIllegalArgumentException().isThrownBy(() -> HostPort.parse(text)).withMessageContaining(why);
         StringWriter err = new StringWriter();
         StringWriter out = new StringWriter();
         int code = Main.commandLine().setErr(new PrintWriter(err)).setOut(new PrintWriter(out))
@@ -72,14 +72,14 @@ class CopyAddressTest {
 
     @Test
     void aHostThatNobodyKnows() {
-        assertThatExceptionOfType(CopyFailure.class).isThrownBy(CopyAddress.parse("nowhere.invalid:5")::resolve)
+        assertThatExceptionOfType(CopyFailure.class).isThrownBy(HostPort.parse("nowhere.invalid:5")::resolve)
                 .withMessageContaining("unknown host \"nowhere.invalid\"")
                 .matches(e -> e.status() == CopyStatus.NO_LISTENER);
     }
 
     @Test
     void asText() throws Exception {
-        assertThat(CopyAddress.text(CopyAddress.parse("[::1]:5").resolve())).isEqualTo("[0:0:0:0:0:0:0:1]:5");
-        assertThat(CopyAddress.text(CopyAddress.loopback(5))).isEqualTo("127.0.0.1:5");
+        assertThat(HostPort.text(HostPort.parse("[::1]:5").resolve())).isEqualTo("[0:0:0:0:0:0:0:1]:5");
+        assertThat(HostPort.text(HostPort.loopback(5))).isEqualTo("127.0.0.1:5");
     }
 }

@@ -7,7 +7,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Sizes and times as people write them. */
-final class PerfUnits {
+final class Units {
     /** Of a message, in bytes. */
     static final long MAX_SIZE = 1L << 30;
 
@@ -15,7 +15,7 @@ final class PerfUnits {
     private static final List<String> TIME_UNITS = List.of("ns", "us", "ms", "s");
     private static final double LONGEST_SECONDS = 86_400;
 
-    private PerfUnits() {}
+    private Units() {}
 
     static long bytes(String text) {
         String t = text.strip().toLowerCase(Locale.ROOT);
