@@ -16,4 +16,11 @@ module org.verbena.cli {
     requires org.verbena.verbs;
 
     opens org.verbena.cli to info.picocli;
+    opens org.verbena.cli.copy to info.picocli;
+    opens org.verbena.cli.doctor to info.picocli;
+    opens org.verbena.cli.interop to info.picocli;
+    opens org.verbena.cli.perf to info.picocli;
+    opens org.verbena.cli.rules to info.picocli;
+    opens org.verbena.cli.stat to info.picocli;
+    opens org.verbena.cli.support to info.picocli;
 }

@@ -25,6 +25,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
+import org.verbena.cli.support.ExitCode;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UserIds;
 

@@ -19,6 +19,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
+import org.verbena.cli.support.ExitCode;
+import org.verbena.cli.support.HumanText;
+import org.verbena.cli.support.OpenDevices;
+import org.verbena.cli.support.Terminal;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.Device;
 import org.verbena.verbs.Verbs;

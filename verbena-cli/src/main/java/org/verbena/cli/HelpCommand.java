@@ -9,6 +9,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
+import org.verbena.cli.support.Nearest;
+import org.verbena.cli.support.Terminal;
+
 /** {@code verbena help}: as {@code --help}, for fingers that are used to it. */
 @Command(name = "help", helpCommand = true, description = "Shows the commands, or the help of one.")
 final class HelpCommand implements Runnable {

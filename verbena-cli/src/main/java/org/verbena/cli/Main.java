@@ -15,6 +15,23 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
 import picocli.CommandLine.Spec;
 
+import org.verbena.cli.copy.CopyCommand;
+import org.verbena.cli.doctor.DoctorCommand;
+import org.verbena.cli.interop.CmatoseCommand;
+import org.verbena.cli.interop.PerftestCommand;
+import org.verbena.cli.interop.PingPongCommand;
+import org.verbena.cli.interop.RpingCommand;
+import org.verbena.cli.interop.RstreamCommand;
+import org.verbena.cli.interop.UdaddyCommand;
+import org.verbena.cli.perf.PerfCommand;
+import org.verbena.cli.rules.RulesCommand;
+import org.verbena.cli.stat.MonitorCommand;
+import org.verbena.cli.stat.StatCommand;
+import org.verbena.cli.support.ExitCode;
+import org.verbena.cli.support.Terminal;
+import org.verbena.cli.support.Typography;
+import org.verbena.cli.support.WrongUsage;
+
 /** Entry point of the {@code verbena} command. */
 @Command(name = "verbena", description = "RDMA verbs for the JVM.", mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class, synopsisSubcommandLabel = "COMMAND")
@@ -53,7 +70,7 @@ public final class Main implements Runnable {
      * The command with its subcommands, as tests call it too; if the first argument names one, with that only (but for {@code help}): to
      * read the options of all of them is a tenth of what {@code verbena devices} takes.
      */
-    static CommandLine commandLine(String... words) {
+    public static CommandLine commandLine(String... words) {
         CommandLine main = new CommandLine(new Main());
         List<Class<?>> named = COMMANDS.stream().filter(c -> words.length > 0 && name(c).equals(words[0])
                 && c != HelpCommand.class).toList();

@@ -1,0 +1,37 @@
+package org.verbena.cli.copy;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Ends a run cleanly when a person presses Ctrl-C or the process is told to terminate: asks it to stop and gives it a
+ * moment, in which it disconnects and notes how far it came.
+ */
+final class CopyStop implements AutoCloseable {
+    private final CountDownLatch done = new CountDownLatch(1);
+    private final Thread hook;
+
+    /** Calls {@code stop} on a thread of its own when the JVM has to end before {@link #close()}. */
+    CopyStop(Runnable stop) {
+        hook = new Thread(() -> {
+            stop.run();
+            try {
+                boolean _ = done.await(5, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }, "verbena-copy-stop");
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    /** The run has ended. */
+    @Override
+    public void close() {
+        done.countDown();
+        try {
+            boolean _ = Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // the JVM is ending: the hook runs
+        }
+    }
+}

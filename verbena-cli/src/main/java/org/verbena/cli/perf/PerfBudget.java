@@ -1,0 +1,53 @@
+package org.verbena.cli.perf;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Shares a time among the jobs of a run, so that the whole table is there within a minute even on a slow machine: what
+ * one job takes too much, the later ones lack, and what it leaves, they have. Used by one thread.
+ */
+final class PerfBudget {
+    /** For the main job: a minute less what two JVMs need to start and to end. */
+    static final long MINUTE_NANOS = 48_000_000_000L;
+    /** No limit. */
+    static final long NONE = 0;
+    /** What a job gets in any case, so that its row has a figure. */
+    static final long LEAST_NANOS = 20_000_000;
+    /** A test's first size warms up so much longer than the others: its code is compiled then. */
+    static final int FIRST_SIZE = 3;
+
+    private final long total;
+    private final int[] weights;
+    private int begun;
+
+    /**
+     * Makes one for these jobs.
+     *
+     * @param totalNanos for all of them, or {@link #NONE}
+     */
+    PerfBudget(long totalNanos, List<PerfJob> jobs) {
+        total = totalNanos;
+        Set<PerfTest> seen = EnumSet.noneOf(PerfTest.class);
+        weights = jobs.stream().mapToInt(j -> seen.add(j.test()) ? FIRST_SIZE : 1).toArray();
+    }
+
+    /**
+     * The next job begins.
+     *
+     * @param spentNanos what all before it took
+     * @return nanoseconds that it may take; {@link Long#MAX_VALUE} without limit
+     */
+    long next(long spentNanos) {
+        int weight = weights[begun];
+        long left = 0;
+        for (int i = begun; i < weights.length; i++) {
+            left += weights[i];
+        }
+        begun++;
+        return total == NONE
+                ? Long.MAX_VALUE
+                : Math.max(LEAST_NANOS, (long) ((double) (total - spentNanos) * weight / left));
+    }
+}

@@ -1,0 +1,306 @@
+package org.verbena.cli.perf;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.channels.DatagramChannel;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+import org.HdrHistogram.Histogram;
+
+import org.verbena.cli.support.CommandException;
+import org.verbena.cli.support.OpenDevices;
+
+/** The side that measures. See {@link PerfServer} for the conversation. */
+final class PerfClient implements AutoCloseable {
+    /** Who watches. */
+    interface Watcher {
+        /** A test begins. */
+        void begins(int index, int count, String title);
+
+        /** A test has ended. */
+        void ended(PerfResult result);
+    }
+
+    private static final int CONNECT_MILLIS = 5000;
+    /** Round trips that are kept before they go into the histogram. */
+    private static final int BATCH = 1 << 20;
+    /** Round trips at the start of each batch that do not count: the peer has just woken up. */
+    private static final int SKIP = 16;
+    /** Warm-up goes on until so many operations are done and nothing was compiled for a while, but not for ever. */
+    private static final long WARM_OPERATIONS = 20_000;
+    private static final int QUIET_PART = 3;
+    private static final int WARM_AT_MOST = 4;
+    private static final int COMPILE_MILLIS = 15;
+    /** The first batch is small: nobody knows yet how slow this machine is. */
+    private static final int FIRST = 16;
+    private static final long FIRST_BYTES = 64L << 20;
+    /** Where time is short, the part of it after which warm-up ends. */
+    private static final double WARM_PART = 0.6;
+    private static final int DIGITS = 3;
+
+    private final PerfOptions options;
+    private final OpenDevices devices;
+    private final PerfControl server;
+    private final int[] cpus;
+    private final boolean sameHost;
+    private final int[] times = new int[BATCH];
+    private final Set<PerfTest> warm = EnumSet.noneOf(PerfTest.class);
+    private long allowance = Long.MAX_VALUE;
+    private long jobBegan;
+
+    PerfClient(PerfOptions options, OpenDevices devices, InetSocketAddress address) throws IOException {
+        this.options = options;
+        this.devices = devices;
+        this.server = connect(address);
+        server.send("HELLO " + PerfServer.hello());
+        PerfFields hello = server.expect("HELLO ", PerfServer.ANSWER_SECONDS);
+        if (!hello.text("version").equals(PerfServer.VERSION)) {
+            throw new CommandException("the listener at " + show(address) + " is another version of verbena perf");
+        }
+        sameHost = hello.text("host").equals(PerfServer.host());
+        cpus = options.pin() ? PerfCpus.pair(PerfCpus.allowed()) : new int[] {PerfCpus.ANY, PerfCpus.ANY};
+    }
+
+    private static PerfControl connect(InetSocketAddress address) throws IOException {
+        if (address.isUnresolved()) {
+            throw new CommandException("the host '" + address.getHostString() + "' is not known");
+        }
+        Socket socket = new Socket();
+        try {
+            socket.connect(address, CONNECT_MILLIS);
+            return new PerfControl(socket);
+        } catch (ConnectException e) {
+            socket.close();
+            throw new CommandException("nobody listens at " + show(address) + ": start 'verbena perf --listen="
+                    + address.getPort() + "' there first", e);
+        } catch (IOException e) {
+            socket.close();
+            throw new CommandException("cannot connect to " + show(address) + ": " + e.getMessage(), e);
+        }
+    }
+
+    static String show(InetSocketAddress address) {
+        return address.getHostString() + ":" + address.getPort();
+    }
+
+    List<PerfResult> run(Watcher watcher) throws IOException {
+        List<PerfJob> jobs = options.jobs();
+        List<PerfResult> results = new ArrayList<>();
+        PerfBudget budget = new PerfBudget(options.budgetNanos(), jobs);
+        long began = System.nanoTime();
+        for (PerfJob job : jobs) {
+            jobBegan = System.nanoTime();
+            allowance = budget.next(jobBegan - began);
+            watcher.begins(results.size(), jobs.size(), job.toString());
+            try {
+                PerfResult r = run(job);
+                results.add(r);
+                watcher.ended(r);
+            } catch (IOException e) {
+                CommandException better = server.explain(e);
+                server.fail(String.valueOf(e.getMessage()));
+                throw new CommandException(job + ": " + better.getMessage(), e);
+            }
+        }
+        return results;
+    }
+
+    private PerfResult run(PerfJob job) throws IOException {
+        if (job.test().needsSameHost() && !sameHost) {
+            throw new CommandException("this limit is one of shared memory, and the listener runs on another host");
+        }
+        try (PerfLoop loop = open(job)) {
+            server.expect("STARTED", PerfServer.ANSWER_SECONDS);
+            jobBegan = System.nanoTime(); // to find out that a peer is plain takes seconds, which are not the job's own
+            loop.recordInto(times);
+            PerfResult result = measure(job, loop);
+            server.send("END");
+            server.expect("ENDED", PerfServer.ANSWER_SECONDS);
+            return result;
+        }
+    }
+
+    private PerfLoop open(PerfJob job) throws IOException {
+        String test = "TEST " + job.line() + " cpu=" + (sameHost ? cpus[1] : cpus[0]);
+        if (job.test().isVerbs()) {
+            return openVerbs(job, test);
+        }
+        if (job.test().isUdp()) {
+            return openUdp(job, test);
+        }
+        server.send(test);
+        PerfFields ready = server.expect("READY", PerfServer.ANSWER_SECONDS);
+        if (job.test().isTcp()) {
+            return PerfTcp.of(job, server, PerfTcp.connect(address(ready)), true);
+        }
+        if (job.test().isNio()) {
+            return PerfNio.connect(job, server, address(ready));
+        }
+        if (job.test().isErm()) {
+            return PerfErm.connect(job, server, address(ready));
+        }
+        return job.test() == PerfTest.LIMIT_MEMCPY
+                ? new PerfLimitMemcpy(job, server)
+                : PerfLimitLatency.initiator(job, server, ready);
+    }
+
+    private PerfLoop openUdp(PerfJob job, String test) throws IOException {
+        DatagramChannel channel = PerfUdp.bind(server.localAddress());
+        try {
+            server.send(test + " udp=" + PerfUdp.port(channel));
+            return PerfUdp.of(job, server, channel, address(server.expect("READY", PerfServer.ANSWER_SECONDS)), true);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    private PerfLoop openVerbs(PerfJob job, String test) throws IOException {
+        PerfEndpoint end = PerfEndpoint.open(job, job.test().takesReceives(true), devices.get(job.device()), server);
+        try {
+            server.send(test + " " + end.describe());
+            PerfFields ready = server.expect("READY", PerfServer.ANSWER_SECONDS);
+            end.learn(ready);
+            end.connect(deviceAddress(ready));
+            return switch (job.test()) {
+                case WRITE_LAT -> new PerfWriteLatency(end, true);
+                case WRITE_IMM_LAT, SEND_LAT -> new PerfSendLatency(end, true);
+                case READ_LAT, ATOMIC_LAT -> new PerfReadLatency(end);
+                case READ_BW -> new PerfReadBandwidth(end);
+                default -> new PerfWriteBandwidth(end);
+            };
+        } catch (IOException | RuntimeException e) {
+            end.closeQuietly();
+            throw e;
+        }
+    }
+
+    /** Where the peer's device listens. That of one host says the control connection's, a RoCE device its own. */
+    private InetSocketAddress deviceAddress(PerfFields ready) throws CommandException {
+        String host = ready.text("host");
+        InetSocketAddress control = address(ready);
+        try {
+            InetAddress at = InetAddress.ofLiteral(host);
+            // The peer's scope means nothing here.
+            return at.isAnyLocalAddress() || at.isLinkLocalAddress()
+                    ? control
+                    : new InetSocketAddress(at, control.getPort());
+        } catch (IllegalArgumentException e) {
+            throw new CommandException("the peer said host=" + host + ", which is not an address", e);
+        }
+    }
+
+    private InetSocketAddress address(PerfFields ready) throws CommandException {
+        return new InetSocketAddress(server.remoteAddress(), (int) ready.number("port", 1, 65535));
+    }
+
+    /** Of one batch: its time, bytes allocated on both sides, and the time that both JVMs have ever compiled. */
+    private record Batch(long nanos, long allocated, long compiled) {}
+
+    private Batch batch(PerfLoop loop, long n) throws IOException {
+        server.send("GO n=" + n);
+        PerfCpus.run(loop, n, cpus[0]);
+        PerfFields done = server.expect("DONE", Math.max(PerfServer.ANSWER_SECONDS, loop.elapsed() / 1_000_000_000));
+        // Bytes are there when the receiver has seen the last one.
+        long nanos = Math.max(loop.elapsed(), done.number("elapsed", 0, Long.MAX_VALUE));
+        return new Batch(nanos, loop.allocated() + done.number("allocated", 0, Long.MAX_VALUE),
+                PerfLoop.compileMillis() + done.number("compiled", 0, Long.MAX_VALUE));
+    }
+
+    private PerfResult measure(PerfJob job, PerfLoop loop) throws IOException {
+        double nanosEach = warmUp(job, loop);
+        return job.test().isBandwidth() ? bandwidth(job, loop, nanosEach) : latency(job, loop, nanosEach);
+    }
+
+    /** Runs the loop until neither JVM compiles any more; answers nanoseconds per operation. */
+    private double warmUp(PerfJob job, PerfLoop loop) throws IOException {
+        // The first size of a test compiles what the other sizes run.
+        long warmUp = warm.add(job.test()) ? PerfBudget.FIRST_SIZE * options.warmUpNanos() : options.warmUpNanos();
+        long quietNanos = options.warmUpNanos() / QUIET_PART;
+        long n = Math.clamp(FIRST_BYTES / job.size(), 1, FIRST);
+        long spent = 0;
+        long quiet = 0;
+        long operations = 0;
+        long compiled = -1;
+        double each;
+        do {
+            letCompilersRun();
+            Batch b = batch(loop, n);
+            long nanos = Math.max(1, b.nanos());
+            spent += nanos;
+            quiet = b.compiled() == compiled ? quiet + nanos : 0;
+            compiled = b.compiled();
+            operations += n;
+            each = (double) nanos / n;
+            n = Math.clamp((long) (quietNanos / each), 1, Math.min(4 * n, BATCH));
+        } while (left() > (1 - WARM_PART) * allowance && (spent < warmUp
+                || ((operations < WARM_OPERATIONS || quiet < quietNanos) && spent < WARM_AT_MOST * warmUp)));
+        return each;
+    }
+
+    /** Nanoseconds that the job still may take; negative if it took too much. */
+    private long left() {
+        return allowance - (System.nanoTime() - jobBegan);
+    }
+
+    /** How long the job is measured. */
+    private long measureNanos() {
+        return Math.clamp(left(), Math.min(PerfBudget.LEAST_NANOS, options.nanos()), options.nanos());
+    }
+
+    /** On a machine of two processors the two loops leave the compilers none while they spin. */
+    private static void letCompilersRun() throws CommandException {
+        try {
+            Thread.sleep(COMPILE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandException("interrupted", e);
+        }
+    }
+
+    private PerfResult bandwidth(PerfJob job, PerfLoop loop, double nanosEach) throws IOException {
+        long n = options.iterations() > 0 ? options.iterations() : Math.max(1, (long) (measureNanos() / nanosEach));
+        Batch b = batch(loop, n);
+        double perSecond = n * 1e9 / Math.max(1, b.nanos());
+        return PerfResult.bandwidth(job, n, perSecond, (double) b.allocated() / n);
+    }
+
+    private PerfResult latency(PerfJob job, PerfLoop loop, double nanosEach) throws IOException {
+        Histogram histogram = new Histogram(DIGITS);
+        long spent = 0;
+        long allocated = 0;
+        long done = 0;
+        double each = nanosEach;
+        long nanos = measureNanos();
+        do {
+            long wanted = options.iterations() > 0
+                    ? options.iterations() - done
+                    : (long) ((nanos - spent) / each) + 1;
+            int n = Math.clamp(wanted, 1, BATCH - SKIP);
+            Batch b = batch(loop, n + SKIP);
+            for (int i = SKIP; i < n + SKIP; i++) {
+                histogram.recordValue(times[i]);
+            }
+            done += n;
+            spent += b.nanos();
+            allocated += b.allocated();
+            each = Math.max(1, (double) b.nanos() / (n + SKIP));
+        } while (options.iterations() > 0 ? done < options.iterations() : spent < nanos * 0.95);
+        List<Double> rtt = new ArrayList<>();
+        for (double rank : PerfResult.RANKS) {
+            rtt.add((double) histogram.getValueAtPercentile(rank));
+        }
+        return PerfResult.latency(job, done, rtt, (double) allocated / done);
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+    }
+}

@@ -1,0 +1,360 @@
+package org.verbena.cli.perf;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import org.verbena.cli.support.CommandException;
+import org.verbena.cli.support.ExitCode;
+import org.verbena.cli.support.HumanText;
+import org.verbena.cli.support.OpenDevices;
+import org.verbena.cli.support.Units;
+
+/** {@code verbena perf}: measures the machine's limits, verbs, remote memory and TCP side by side. */
+@Command(name = "perf", sortOptions = false,
+        description = "Measures the machine's limits, verbs, remote memory and TCP over loopback side by side, between "
+                + "two processes that it starts itself.",
+        footer = {"",
+            "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, write-imm-lat, send-lat, read-lat, "
+                    + "atomic-lat, erm-lat, erm-reg, erm-dereg, write-bw, send-bw, read-bw, erm-bw, "
+                    + "udp-lat-spin, tcp-lat-spin, "
+                    + "tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-selectnow, "
+                    + "nio-lat-select, nio-lat-block, nio-lat-sleep, nio-bw, nio-transfer, nio-transfer-from, nio-connect. All of them if none is named, udp-lat-spin with a device roce_… only.",
+            "",
+            "In two terminals: 'verbena perf --listen' in one, 'verbena perf --connect HOST:PORT TEST…' in the other."})
+public final class PerfCommand implements Callable<Integer> {
+    /** perftest's port. */
+    private static final String DEFAULT_PORT = "18515";
+    private static final long DURATION = 200_000_000;
+    private static final long WARM_UP = 120_000_000;
+    private static final int MAX_RUNS = 1000;
+    private static final long MAX_ITERATIONS = 1_000_000_000_000L;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "TEST", arity = "0..*",
+            description = "What to measure.") private List<String> names = new ArrayList<>();
+
+    private List<PerfTest> tests = List.of();
+
+    @Option(names = {"-d", "--device"}, paramLabel = "NAME",
+            description = "Verbs device (default: the first; with --listen: the one that the client names).") private String device = "";
+
+    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", split = ",", converter = Units.Size.class,
+            description = "Message sizes, for instance 8,4k,1m (default: 8,32,64,4k,64k,1m).") private @Nullable List<Long> sizes;
+
+    @Option(names = {"-n", "--iterations"}, paramLabel = "N",
+            description = "Operations of each test (default: by time).") private @Nullable Long iterations;
+
+    @Option(names = {"-D", "--duration"}, paramLabel = "TIME", converter = Units.Time.class,
+            description = "Time of each test and size, for instance 2s or 100ms (default: 200ms).") private @Nullable Long duration;
+
+    @Option(names = "--warm-up", paramLabel = "TIME", converter = Units.Time.class,
+            description = "Time to warm up before each (default: 120ms).") private @Nullable Long warmUp;
+
+    @Option(names = {"-I", "--inline"}, paramLabel = "BYTES", converter = Units.Bytes.class, defaultValue = "0",
+            description = "Post messages up to this size inline (default: none).") private long inline;
+
+    @Option(names = {"-q", "--qps"}, paramLabel = "N", defaultValue = "1",
+            description = "Queue pairs of bandwidth tests (default: ${DEFAULT-VALUE}).") private int qps;
+
+    @Option(names = {"-C", "--connections"}, paramLabel = "N", split = ",", defaultValue = "1",
+            description = "Connections of the tests of channels, for instance 1,100,1000 (default: ${DEFAULT-VALUE}).") private List<Integer> connections = List
+                    .of(1);
+
+    @Option(names = {"-e", "--events"},
+            description = "Sleep in the completion channel instead of spinning.") private boolean events;
+
+    @Option(names = "--consume",
+            description = "In bandwidth tests the consumer reads every byte.") private boolean consume;
+
+    @Option(names = "--verify",
+            description = "Compare the contents of every message; the figures then mean little.") private boolean verify;
+
+    @Option(names = "--counters",
+            description = "Show what counting costs: each test of verbs, remote memory, or channels by rings, with"
+                    + " it and without, in turn.") private boolean counters;
+
+    @Option(names = "--runs", paramLabel = "N", defaultValue = "1",
+            description = "Fresh pairs of processes; medians are reported (default: ${DEFAULT-VALUE}).") private int runs;
+
+    @Option(names = "--no-pin",
+            description = "Do not bind the two measuring threads to two CPUs.") private boolean noPin;
+
+    @Option(names = {"-l", "--listen"}, paramLabel = "PORT", arity = "0..1", fallbackValue = DEFAULT_PORT,
+            description = "Only be measured against: wait for --connect (default port: " + DEFAULT_PORT
+                    + "; HOST:PORT to listen elsewhere than on 127.0.0.1).") private @Nullable String listen;
+
+    @Option(names = "--once", description = "With --listen: end after one session.") private boolean once;
+
+    @Option(names = {"-c", "--connect"}, paramLabel = "HOST:PORT",
+            description = "Measure against a process that listens.") private @Nullable String connect;
+
+    @Option(names = "--json", description = "Print JSON.") private boolean json;
+
+    @Option(names = "--worker", hidden = true) private boolean worker;
+
+    @Option(names = "--budget", hidden = true, converter = Units.Time.class) private @Nullable Long budget;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
+    @SuppressWarnings("UnusedVariable") // picocli looks at it
+    private boolean help;
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        if (worker) {
+            PerfWorker.endWithParent();
+        }
+        if (listen != null) {
+            return listen(out, listen);
+        }
+        PerfOptions options = options();
+        InetSocketAddress listener = connect == null ? null : address(connect, "--connect");
+        if (listener == null || isHere(listener)) {
+            requireCpus(options);
+        }
+        if (counters) {
+            return compareCounting(options, out);
+        }
+        if (worker && listener != null) {
+            return PerfWorker.measure(options, listener, out);
+        }
+        PerfProgress progress = new PerfProgress(spec.commandLine().getErr());
+        List<PerfResult> results;
+        try {
+            results = listener == null ? runs(options, progress) : connect(options, listener, progress);
+        } finally {
+            progress.done();
+        }
+        if (json) {
+            out.println(results.stream().map(r -> "  " + r.toJson()).collect(Collectors.joining(",\n", "[\n", "\n]")));
+        } else {
+            new PerfTable(results, out, spec.commandLine().getColorScheme().ansi()).print(runs);
+        }
+        out.flush();
+        return 0;
+    }
+
+    private int compareCounting(PerfOptions options, PrintWriter out) throws IOException {
+        PerfProgress progress = new PerfProgress(spec.commandLine().getErr());
+        List<PerfCounting.Row> rows;
+        try {
+            rows = PerfCounting.measure(options, runs, progress);
+        } finally {
+            progress.done();
+        }
+        PerfCounting.print(rows, runs, json, out);
+        out.flush();
+        return 0;
+    }
+
+    private List<PerfResult> runs(PerfOptions options, PerfProgress progress) throws IOException {
+        Map<String, List<PerfResult>> byJob = new LinkedHashMap<>();
+        for (int i = 1; i <= runs; i++) {
+            progress.run(i, runs);
+            for (PerfResult r : PerfPair.run(options, progress)) {
+                byJob.computeIfAbsent(r.key(), k -> new ArrayList<>()).add(r);
+            }
+        }
+        return byJob.values().stream().map(PerfResult::median).toList();
+    }
+
+    private List<PerfResult> connect(PerfOptions options, InetSocketAddress listener, PerfProgress progress)
+            throws IOException {
+        try (OpenDevices devices = new OpenDevices();
+                PerfClient client = new PerfClient(options, devices, listener)) {
+            return client.run(progress);
+        }
+    }
+
+    private int listen(PrintWriter out, String where) throws IOException {
+        List<String> tooMuch = spec.commandLine().getParseResult().matchedArgs().stream()
+                .map(a -> a.isOption() ? ((picocli.CommandLine.Model.OptionSpec) a).longestName() : "TEST")
+                .filter(n -> !List.of("--listen", "--once", "--device", "--worker").contains(n)).toList();
+        if (!tooMuch.isEmpty()) {
+            throw usage("--listen goes with --once and --device only, the tests and options come from the client: drop "
+                    + tooMuch
+                            .getFirst());
+        }
+        InetSocketAddress address = address(where, "--listen");
+        try (ServerSocket socket = new ServerSocket(); OpenDevices devices = new OpenDevices(device)) {
+            try {
+                socket.bind(address);
+            } catch (BindException e) {
+                throw new CommandException("cannot listen at " + PerfClient.show(address) + ": " + e.getMessage(), e);
+            }
+            if (worker) {
+                PerfPair.Reporter.listening(out, socket.getLocalPort());
+            } else {
+                out.println("listening at " + address.getHostString() + ":" + socket.getLocalPort());
+                out.flush();
+            }
+            return new PerfServer(devices, spec.commandLine().getErr()).serve(socket, once) ? 0 : ExitCode.FAILURE;
+        }
+    }
+
+    /** {@code PORT}, {@code HOST} or {@code HOST:PORT}. */
+    private InetSocketAddress address(String text, String option) {
+        String digits = "[0-9]+";
+        int colon = text.lastIndexOf(':');
+        String host = colon >= 0 ? text.substring(0, colon) : text.matches(digits) ? "" : text;
+        String port = colon >= 0 ? text.substring(colon + 1) : text.matches(digits) ? text : DEFAULT_PORT;
+        try {
+            InetSocketAddress a = host.isEmpty()
+                    ? new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), Integer.parseInt(port))
+                    : new InetSocketAddress(host, Integer.parseInt(port));
+            if (!a.isUnresolved() || option.equals("--connect")) {
+                return a;
+            }
+        } catch (IllegalArgumentException e) {
+            // falls through
+        }
+        throw usage(option + " " + text + ": not a PORT or HOST:PORT");
+    }
+
+    private static List<PerfTest> tests(List<String> names) throws CommandException {
+        List<PerfTest> tests = new ArrayList<>();
+        for (String n : names) {
+            tests.add(PerfTest.of(n));
+        }
+        return tests;
+    }
+
+    /** What the command line asks for. */
+    PerfOptions options() {
+        try {
+            tests = tests(names);
+        } catch (CommandException e) {
+            throw usage(String.valueOf(e.getMessage()));
+        }
+        if (once) {
+            throw usage("--once goes with --listen only");
+        }
+        if (iterations != null && duration != null) {
+            throw usage("--iterations and --duration exclude each other");
+        }
+        if (runs != 1 && connect != null) {
+            throw usage("--runs starts processes itself and does not go with --connect");
+        }
+        if (counters && connect != null) {
+            throw usage("--counters starts processes itself and does not go with --connect");
+        }
+        if (counters && !tests.stream().allMatch(PerfTest::isCounted)) {
+            throw usage(
+                    "--counters is for tests of verbs, remote memory and channels: nothing is counted in the others");
+        }
+        range("--runs", runs, 1, MAX_RUNS);
+        range("--qps", qps, 1, PerfJob.MAX_QPS);
+        range("--inline", inline, 0, PerfJob.MAX_INLINE);
+        range("--iterations", iterations == null ? 1 : iterations, 1, MAX_ITERATIONS);
+        if (verify && qps > 1) {
+            throw usage("--verify works with one queue pair only");
+        }
+        must(events, "--events", PerfTest::takesEvents);
+        must(consume, "--consume", PerfTest::takesConsume);
+        must(verify, "--verify", PerfTest::takesVerify);
+        must(qps > 1, "--qps", PerfTest::takesQps);
+        must(inline > 0, "--inline", PerfTest::takesInline);
+        List<Long> given = sizes;
+        if (given != null && !worker) {
+            checkSizes(given);
+        }
+        connections.forEach(n -> range("--connections", n, 1, PerfJob.MAX_CONNECTIONS));
+        must(!connections.equals(List.of(1)), "--connections", PerfTest::takesConnections);
+        if (PerfErm.needsRule(device) && tests.stream().anyMatch(PerfTest::isErm)
+                && tests.stream().anyMatch(PerfTest::isVerbs)) {
+            throw usage("a process has " + device + " once, for verbs or for streams: measure remote memory by it, and"
+                    + " verbs, one after the other");
+        }
+        if (device.chars().anyMatch(c -> c <= ' ' || c > '~')) {
+            throw usage("--device '" + device + "' is not the name of a device");
+        }
+        return new PerfOptions(tests.isEmpty()
+                ? counters ? PerfCounting.tests() : PerfTest.everything(device.startsWith("roce_"))
+                : tests.stream().distinct().sorted().toList(),
+                sizes == null
+                        ? PerfOptions.DEFAULT_SIZES
+                        : sizes.stream().distinct().sorted().toList(),
+                device, iterations == null ? 0 : iterations, duration == null ? DURATION : duration,
+                warmUp == null ? WARM_UP : warmUp, budget(), (int) inline, qps, events, consume, verify, !noPin,
+                connections.stream().distinct().sorted().toList());
+    }
+
+    /** A size that no named test takes is refused; beside others a test of one size is what they are compared with. */
+    private void checkSizes(List<Long> given) {
+        for (PerfTest t : tests) {
+            if (t.fixedSize != 0 && !given.contains(t.fixedSize) && tests.stream().noneMatch(o -> o.fixedSize == 0)) {
+                throw usage("--size is not for " + t.title() + ", which is measured with "
+                        + HumanText.count(t.fixedSize, "byte"));
+            }
+        }
+    }
+
+    /** Who asks for everything gets it within a minute; who says what or how long gets what was said. */
+    private long budget() {
+        if (budget != null) {
+            return budget;
+        }
+        boolean said = !tests.isEmpty() || sizes != null || iterations != null || duration != null || warmUp != null;
+        return said || worker ? PerfBudget.NONE : PerfBudget.MINUTE_NANOS;
+    }
+
+    /** An option that a named test does not know is refused; if no test is named, it goes to those that know it. */
+    private void must(boolean given, String option, Predicate<PerfTest> knows) {
+        for (PerfTest t : tests) {
+            if (given && !knows.test(t) && !worker) {
+                throw usage(t.title() + " does not take " + option);
+            }
+        }
+    }
+
+    private void range(String option, long value, long min, long max) {
+        if (value < min || value > max) {
+            throw usage(option + " " + value + ": must be " + min + " to " + max);
+        }
+    }
+
+    /** Whether the other process is one of this host. */
+    private static boolean isHere(InetSocketAddress listener) throws IOException {
+        return !listener.isUnresolved() && NetworkInterface.getByInetAddress(listener.getAddress()) != null;
+    }
+
+    private static void requireCpus(PerfOptions options) throws CommandException {
+        var cpus = PerfCpus.allowed();
+        if (cpus.cardinality() < 2) {
+            for (PerfTest t : options.tests()) {
+                if (t.spins(options.events())) {
+                    throw new CommandException(t.title()
+                            + " needs two CPUs, one for each process, but this process may use CPU "
+                            + cpus + " only: see taskset and the container's CPU set");
+                }
+            }
+        }
+    }
+
+    private ParameterException usage(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+}

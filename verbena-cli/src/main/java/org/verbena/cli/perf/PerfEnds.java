@@ -1,0 +1,72 @@
+package org.verbena.cli.perf;
+
+import java.util.Locale;
+import java.util.Objects;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.cli.support.CommandException;
+
+/** Whose channels a test of channels has at its two ends: at the side that measures, and at its peer's. */
+enum PerfEnds {
+    /** Verbena's at both: rings carry the bytes. */
+    VERBENA("stream", "verbena"),
+    /** Verbena's, and the JDK's at the peer's: TCP carries them. */
+    VERBENA_TO_PLAIN("stream", "plain"),
+    /** The JDK's own at both. */
+    PLAIN("kernel", "plain"),
+    /** It is no test of channels. */
+    NONE(null, null);
+
+    private final @Nullable String transport;
+    private final @Nullable String peer;
+
+    PerfEnds(@Nullable String transport, @Nullable String peer) {
+        this.transport = transport;
+        this.peer = peer;
+    }
+
+    /** The name on the control connection. */
+    String title() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    static PerfEnds of(String title) throws CommandException {
+        for (PerfEnds e : values()) {
+            if (e.title().equals(title)) {
+                return e;
+            }
+        }
+        throw new CommandException("the peer asks for channels '" + title
+                + "': it is not a verbena perf of this version");
+    }
+
+    /** Whether the channels of a side are Verbena's. */
+    boolean isVerbena(boolean initiator) {
+        return this == VERBENA || this == VERBENA_TO_PLAIN && initiator;
+    }
+
+    /** Two fields, null where there are no channels. */
+    void put(ObjectNode row) {
+        row.put("transport", transport).put("peer", peer);
+    }
+
+    /** What {@link #put} has put. */
+    static PerfEnds of(JsonNode row) {
+        for (PerfEnds e : values()) {
+            if (Objects.equals(e.transport, row.path("transport").textValue())
+                    && Objects.equals(e.peer, row.path("peer").textValue())) {
+                return e;
+            }
+        }
+        return NONE;
+    }
+
+    /** As a word in a sentence. */
+    @Override
+    public String toString() {
+        return this == VERBENA_TO_PLAIN ? "stream to a plain peer" : String.valueOf(transport);
+    }
+}

@@ -1,0 +1,45 @@
+package org.verbena.cli.perf;
+
+import java.util.HashMap;
+import java.util.Map;
+
+import org.verbena.cli.support.CommandException;
+
+/** A line of the control connection: {@code key=value} pairs between blanks. Each value is checked when it is read. */
+final class PerfFields {
+    private final Map<String, String> values = new HashMap<>();
+
+    PerfFields(String line) {
+        for (String pair : line.split(" ", -1)) {
+            int at = pair.indexOf('=');
+            if (at > 0) {
+                values.put(pair.substring(0, at), pair.substring(at + 1));
+            }
+        }
+    }
+
+    String text(String key) throws CommandException {
+        String value = values.get(key);
+        if (value == null) {
+            throw new CommandException("the peer did not say '" + key + "': it is not a verbena perf of this version");
+        }
+        return value;
+    }
+
+    long number(String key, long min, long max) throws CommandException {
+        String value = text(key);
+        try {
+            long n = Long.parseLong(value);
+            if (n >= min && n <= max) {
+                return n;
+            }
+        } catch (NumberFormatException e) {
+            // falls through
+        }
+        throw new CommandException("the peer said " + key + "=" + value + ", which must be " + min + " to " + max);
+    }
+
+    boolean flag(String key) throws CommandException {
+        return number(key, 0, 1) == 1;
+    }
+}

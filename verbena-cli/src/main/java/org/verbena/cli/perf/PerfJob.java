@@ -1,0 +1,67 @@
+package org.verbena.cli.perf;
+
+import org.verbena.cli.support.CommandException;
+import org.verbena.cli.support.Units;
+
+/**
+ * One test at one size.
+ *
+ * @param device name of the verbs device, or {@code "-"} for tests without one
+ * @param inline messages up to this length are posted inline
+ * @param qps number of queue pairs
+ * @param events wait in the completion channel, do not spin
+ * @param consume the consumer reads every byte
+ * @param verify the consumer compares every byte
+ * @param connections TCP connections of a test of channels
+ * @param ends whose channels those connect
+ */
+record PerfJob(PerfTest test, long size, String device, int inline, int qps, boolean events, boolean consume,
+        boolean verify, int connections, PerfEnds ends) {
+    static final String NO_DEVICE = "-";
+    static final int MAX_CONNECTIONS = 10_000;
+    static final int MAX_INLINE = 4096;
+    static final int MAX_QPS = 256;
+    private static final long FOOTPRINT = 256 * 1024;
+    private static final int MAX_SLOTS = 256;
+    /** Where the target reads what was written, so many at least: one is written, one read, and neither side waits. */
+    private static final int FOLLOWED_SLOTS = 4;
+
+    String line() {
+        return "test=" + test.title() + " size=" + size + " device=" + device + " inline=" + inline + " qps=" + qps
+                + " events=" + bit(events) + " consume=" + bit(consume) + " verify=" + bit(verify) + " connections="
+                + connections + " ends=" + ends.title();
+    }
+
+    static PerfJob of(PerfFields f) throws CommandException {
+        return new PerfJob(PerfTest.of(f.text("test")), f.number("size", 1, Units.MAX_SIZE), f.text("device"),
+                (int) f.number("inline", 0, MAX_INLINE), (int) f.number("qps", 1, MAX_QPS), f.flag("events"),
+                f.flag("consume"), f.flag("verify"), (int) f.number("connections", 1, MAX_CONNECTIONS),
+                PerfEnds.of(f.text("ends")));
+    }
+
+    private static int bit(boolean b) {
+        return b ? 1 : 0;
+    }
+
+    /** Distance of buffers: the size, rounded up to cache lines. */
+    long stride() {
+        return (size + 63) & -64;
+    }
+
+    /** Bandwidth tests rotate over so many buffers: as many as stay in a core's cache, and two at least, or four. */
+    int slots() {
+        int most = Math.clamp(FOOTPRINT / stride(), followed() ? FOLLOWED_SLOTS : 2, MAX_SLOTS);
+        return Math.max(most, 2 * qps);
+    }
+
+    /** The target of writes follows them message by message. */
+    boolean followed() {
+        return consume || verify;
+    }
+
+    @Override
+    public String toString() {
+        return test.title() + " " + (test.isNio() ? ends + " " : "") + size
+                + (connections > 1 ? " over " + connections + " connections" : "");
+    }
+}

@@ -1,0 +1,112 @@
+package org.verbena.cli.perf;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+
+import com.sun.management.ThreadMXBean;
+
+/**
+ * One side of one test: the loop that is timed. A subclass does a small burst of operations per call, so that the JVM
+ * compiles the method itself and not a loop entered half-way. Nothing on the way allocates.
+ */
+abstract class PerfLoop implements AutoCloseable {
+    private static final int BURST = 64;
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    /** The other process. */
+    protected final PerfControl peer;
+    /** Operations of this run that are still to do, including the burst's own. */
+    protected long remaining;
+    /** When the run began, or 0 if a receiver has not yet seen its first message. */
+    protected long begun;
+
+    private int[] roundTrips = {};
+    private int recorded;
+    private long last;
+    private long elapsed;
+    private long allocated;
+
+    PerfLoop(PerfControl peer) {
+        this.peer = peer;
+    }
+
+    /** Does {@code n} operations. */
+    protected abstract void burst(int n) throws IOException;
+
+    /** Waits for what is outstanding. */
+    protected void finish() throws IOException {}
+
+    /** True if this side only receives: its time starts with the first message. */
+    protected boolean receives() {
+        return false;
+    }
+
+    /** Does {@code n} operations and measures them. */
+    void run(long n) throws IOException {
+        recorded = 0;
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        last = System.nanoTime();
+        begun = receives() ? 0 : last;
+        for (remaining = n; remaining > 0; remaining -= BURST) {
+            burst((int) Math.min(remaining, BURST));
+        }
+        finish();
+        elapsed = System.nanoTime() - begun;
+        allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+    }
+
+    /** From here on the times of round trips go into {@code times}, which has room for the longest run. */
+    final void recordInto(int[] times) {
+        roundTrips = times;
+    }
+
+    /** A round trip ends, and the next begins. */
+    protected final void roundTrip() {
+        long now = System.nanoTime();
+        roundTrips[recorded++] = (int) Math.min(now - last, Integer.MAX_VALUE);
+        last = now;
+    }
+
+    /** A round trip ends that began at {@code since}, among others that are under way. */
+    protected final void roundTrip(long since) {
+        roundTrips[recorded++] = (int) Math.min(System.nanoTime() - since, Integer.MAX_VALUE);
+    }
+
+    /** A message has arrived. */
+    protected final void arrived() {
+        if (begun == 0) {
+            begun = System.nanoTime();
+        }
+    }
+
+    /** Nanoseconds of the last run. */
+    final long elapsed() {
+        return elapsed;
+    }
+
+    /** Milliseconds that this JVM has spent compiling since it began. */
+    static long compileMillis() {
+        return ManagementFactory.getCompilationMXBean().getTotalCompilationTime();
+    }
+
+    /** Bytes which this thread allocated in the last run. */
+    final long allocated() {
+        return allocated;
+    }
+
+    @Override
+    public void close() throws IOException {}
+
+    /** The side that has nothing to do. */
+    static class Idle extends PerfLoop {
+        Idle(PerfControl peer) {
+            super(peer);
+        }
+
+        @Override
+        void run(long n) {}
+
+        @Override
+        protected void burst(int n) {}
+    }
+}

@@ -1,0 +1,174 @@
+package org.verbena.cli.perf;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.ArrayDeque;
+
+/**
+ * {@code nio-connect}: connect, a byte there and one back; later another byte there and one back, close. In between it rests
+ * while others are made, so that two ends of Verbena's agree and nobody has to wait for it.
+ */
+abstract class PerfNioConnect extends PerfLoop {
+    /** So many connections rest: by then most have agreed. */
+    static final int RESTING = 32;
+
+    private final PerfJob job;
+    private final ArrayDeque<Resting> resting = new ArrayDeque<>();
+    private final ByteBuffer one = ByteBuffer.allocateDirect(1);
+
+    /** @param nanos what has passed from its beginning to the first byte back */
+    private record Resting(SocketChannel channel, long nanos) {}
+
+    private PerfNioConnect(PerfJob job, PerfControl peer) {
+        super(peer);
+        this.job = job;
+    }
+
+    /** Makes a connection. */
+    protected abstract SocketChannel open() throws IOException;
+
+    /** A byte there and one back. */
+    protected abstract void exchange(SocketChannel channel) throws IOException;
+
+    /** Closes a connection that began at {@code since}, but for the time that it rested. */
+    protected abstract void close(SocketChannel channel, long since) throws IOException;
+
+    protected final void writeOne(SocketChannel channel) throws IOException {
+        channel.write(one.clear());
+    }
+
+    /** Reads the byte that has to come. */
+    protected final void readOne(SocketChannel channel) throws IOException {
+        if (channel.read(one.clear()) != 1) {
+            throw PerfTcp.closed();
+        }
+    }
+
+    @Override
+    protected final void burst(int n) throws IOException {
+        for (int i = 0; i < n; i++) {
+            begin();
+            if (resting.size() > RESTING) {
+                end();
+            }
+        }
+    }
+
+    @Override
+    protected final void finish() throws IOException {
+        while (!resting.isEmpty()) {
+            end();
+        }
+    }
+
+    private void begin() throws IOException {
+        long start = System.nanoTime();
+        SocketChannel channel = open();
+        try {
+            exchange(channel);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
+        resting.add(new Resting(channel, System.nanoTime() - start));
+    }
+
+    private void end() throws IOException {
+        Resting rested = resting.remove();
+        try (SocketChannel channel = rested.channel()) {
+            awaitRing(job, channel, peer);
+            long since = System.nanoTime() - rested.nanos();
+            exchange(channel);
+            close(channel, since);
+        }
+    }
+
+    /** Between two ends of Verbena's; towards a plain peer TCP carries it, whether that is decided or not. */
+    static void awaitRing(PerfJob job, SocketChannel channel, PerfControl peer) throws IOException {
+        if (job.ends() == PerfEnds.VERBENA) {
+            PerfNio.awaitCarrier(job, channel, peer);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (Resting r : resting) {
+            r.channel().close();
+        }
+    }
+
+    /** The side that measures. */
+    static final class Connector extends PerfNioConnect {
+        private final SelectorProvider provider;
+        private final InetSocketAddress address;
+
+        Connector(PerfJob job, PerfControl peer, SelectorProvider provider, InetSocketAddress address) {
+            super(job, peer);
+            this.provider = provider;
+            this.address = address;
+        }
+
+        @Override
+        protected SocketChannel open() throws IOException {
+            SocketChannel channel = provider.openSocketChannel();
+            try {
+                channel.connect(address);
+                return channel;
+            } catch (IOException | RuntimeException e) {
+                channel.close();
+                throw e;
+            }
+        }
+
+        @Override
+        protected void exchange(SocketChannel channel) throws IOException {
+            writeOne(channel);
+            readOne(channel);
+        }
+
+        @Override
+        protected void close(SocketChannel channel, long since) throws IOException {
+            // closed by a reset: ports in TIME_WAIT would run out
+            channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+            channel.close();
+            roundTrip(since);
+        }
+    }
+
+    /** The side that is connected to. */
+    static final class Acceptor extends PerfNioConnect {
+        private final ServerSocketChannel listener;
+
+        Acceptor(PerfJob job, PerfControl peer, ServerSocketChannel listener) {
+            super(job, peer);
+            this.listener = listener;
+        }
+
+        @Override
+        protected SocketChannel open() throws IOException {
+            return listener.accept();
+        }
+
+        @Override
+        protected void exchange(SocketChannel channel) throws IOException {
+            readOne(channel);
+            writeOne(channel);
+        }
+
+        @Override
+        protected void close(SocketChannel channel, long since) throws IOException {
+            channel.close();
+        }
+
+        @Override
+        public void close() throws IOException {
+            listener.close();
+            super.close();
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package org.verbena.cli.perf;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import org.verbena.cli.support.CommandException;
+import org.verbena.cli.support.OpenDevices;
+
+/**
+ * What to measure, and how.
+ *
+ * @param device name of the verbs device, or empty for the first one
+ * @param iterations operations of each test, or 0 to go by time
+ * @param nanos time of each test
+ * @param warmUpNanos time to warm up before each test
+ * @param budgetNanos time for all together, or {@link PerfBudget#NONE}
+ */
+record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long iterations, long nanos, long warmUpNanos,
+        long budgetNanos, int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin,
+        List<Integer> connections) {
+    static final List<Long> DEFAULT_SIZES = List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L);
+    /** What channels are measured at in a run of everything that names no sizes, round trips and bandwidth. */
+    private static final long NIO_LATENCY_SIZE = 64;
+    private static final long NIO_BANDWIDTH_SIZE = 65536;
+
+    /** The jobs in the order in which they run. An option that a test does not know is left out there. */
+    List<PerfJob> jobs() throws CommandException {
+        List<PerfJob> jobs = new ArrayList<>();
+        String name = PerfJob.NO_DEVICE;
+        for (PerfTest t : tests) {
+            if (t.takesDevice() && name.equals(PerfJob.NO_DEVICE)) {
+                name = device.isEmpty() ? OpenDevices.first() : device;
+            }
+            for (long size : t.fixedSize != 0 ? List.of(t.fixedSize) : sizes) {
+                if (t.isUdp() && size > PerfUdp.MAX_SIZE && tests.size() > 1) {
+                    continue; // others are measured at it
+                }
+                if (t.isNio() && isEverything() && t.fixedSize == 0
+                        && size != (t.isBandwidth() ? NIO_BANDWIDTH_SIZE : NIO_LATENCY_SIZE)) {
+                    continue;
+                }
+                for (PerfEnds ends : t.ends()) {
+                    for (int n : t.takesConnections() ? connections : List.of(1)) {
+                        jobs.add(new PerfJob(t, size, t.takesDevice() ? name : PerfJob.NO_DEVICE, t.takesInline()
+                                ? inline
+                                : 0, t.takesQps() ? qps : 1, events && t.takesEvents(), consume && t.takesConsume(),
+                                verify && t.takesVerify(), n, ends));
+                    }
+                }
+            }
+        }
+        return jobs;
+    }
+
+    private boolean isEverything() {
+        return tests.containsAll(PerfTest.everything(false)) && sizes.equals(DEFAULT_SIZES);
+    }
+
+    /** The same options for another process's command line. */
+    List<String> arguments() {
+        List<String> a = new ArrayList<>();
+        tests.forEach(t -> a.add(t.title()));
+        a.add("--size=" + sizes.stream().map(String::valueOf).collect(Collectors.joining(",")));
+        if (!device.isEmpty()) {
+            a.add("--device=" + device);
+        }
+        a.add(iterations > 0 ? "--iterations=" + iterations : "--duration=" + nanos + "ns");
+        a.add("--warm-up=" + warmUpNanos + "ns");
+        if (budgetNanos != PerfBudget.NONE) {
+            a.add("--budget=" + budgetNanos + "ns");
+        }
+        a.add("--inline=" + inline);
+        a.add("--qps=" + qps);
+        a.add("--connections=" + connections.stream().map(String::valueOf).collect(Collectors.joining(",")));
+        flag(a, events, "--events");
+        flag(a, consume, "--consume");
+        flag(a, verify, "--verify");
+        flag(a, !pin, "--no-pin");
+        return a;
+    }
+
+    private static void flag(List<String> arguments, boolean on, String name) {
+        if (on) {
+            arguments.add(name);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package org.verbena.cli.perf;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.cli.support.CommandException;
+
+/**
+ * Two fresh processes, one that listens and one that measures; this process only hands on what the latter reports, a
+ * line each: {@code BEGINS index count title}, {@code RESULT json}, {@code FAILED sentence}.
+ */
+final class PerfPair {
+    private static final String LISTENING = "LISTENING ";
+    private static final String BEGINS = "BEGINS ";
+    private static final String RESULT = "RESULT ";
+    private static final String FAILED = "FAILED ";
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private PerfPair() {}
+
+    /** Measures with two fresh processes. */
+    static List<PerfResult> run(PerfOptions options, PerfClient.Watcher watcher) throws IOException {
+        return run(options, List.of(), watcher);
+    }
+
+    /** Measures with two fresh processes that have more options for their JVMs. */
+    static List<PerfResult> run(PerfOptions options, List<String> jvmOptions, PerfClient.Watcher watcher)
+            throws IOException {
+        try (PerfJvm server = new PerfJvm("listening", jvmOptions, List.of("--listen=0", "--once", "--worker"))) {
+            String hello = server.line();
+            if (hello == null || !hello.startsWith(LISTENING)) {
+                throw new CommandException(orElse(server.verdict(), "the listening process does not start: it said "
+                        + hello));
+            }
+            List<String> arguments = new ArrayList<>(options.arguments());
+            arguments.addAll(List.of("--worker", "--connect=127.0.0.1:" + hello.substring(LISTENING.length())));
+            try (PerfJvm client = new PerfJvm("measuring", jvmOptions, arguments)) {
+                return collect(client, server, watcher);
+            }
+        }
+    }
+
+    private static List<PerfResult> collect(PerfJvm client, PerfJvm server, PerfClient.Watcher watcher)
+            throws IOException {
+        List<PerfResult> results = new ArrayList<>();
+        for (String line = client.line(); line != null; line = client.line()) {
+            if (line.startsWith(BEGINS)) {
+                String[] words = line.split(" ", 4);
+                watcher.begins(Integer.parseInt(words[1]), Integer.parseInt(words[2]), words[3]);
+            } else if (line.startsWith(RESULT)) {
+                PerfResult r = PerfResult.fromJson(JSON.readTree(line.substring(RESULT.length())));
+                results.add(r);
+                watcher.ended(r);
+            } else if (line.startsWith(FAILED)) {
+                String reason = line.substring(FAILED.length());
+                // If the other process has died, that is the reason; if it has only reported, this is.
+                throw new CommandException(orElse(server.killed(), reason));
+            }
+        }
+        String verdict = client.verdict();
+        if (verdict != null) {
+            throw new CommandException(verdict);
+        }
+        return results;
+    }
+
+    private static String orElse(@Nullable String a, String b) {
+        return a == null ? b : a;
+    }
+
+    /** What the measuring process does to report. */
+    static final class Reporter implements PerfClient.Watcher {
+        private final PrintWriter out;
+
+        Reporter(PrintWriter out) {
+            this.out = out;
+        }
+
+        static void listening(PrintWriter out, int port) {
+            out.println(LISTENING + port);
+            out.flush();
+        }
+
+        void failed(String sentence) {
+            say(FAILED + sentence.replace('\n', ' '));
+        }
+
+        @Override
+        public void begins(int index, int count, String title) {
+            say(BEGINS + index + " " + count + " " + title);
+        }
+
+        @Override
+        public void ended(PerfResult result) {
+            say(RESULT + result.toJson());
+        }
+
+        private void say(String line) {
+            out.println(line);
+            out.flush();
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package org.verbena.cli.perf;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+import org.verbena.cli.support.CommandException;
+
+/**
+ * What one test at one size gave.
+ *
+ * @param device the verbs device, {@code "tcp"}, {@code "udp"}, or empty for channels and the machine's limits
+ * @param ends of a channel's test
+ * @param connections of a channel's test, else 1
+ * @param rtt round trips in nanoseconds in the order of {@link #PERCENTILES}; empty for bandwidth tests
+ * @param bytesPerSecond 0 for latency tests
+ * @param messagesPerSecond 0 for latency tests
+ * @param allocatedPerOperation bytes which the measuring threads of both processes allocated, divided by iterations
+ */
+record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int connections, long iterations,
+        List<Double> rtt, double bytesPerSecond, double messagesPerSecond, double allocatedPerOperation) {
+    /** Their names in JSON. */
+    static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99_9", "p99_99", "max");
+    static final double[] RANKS = {50, 90, 99, 99.9, 99.99, 100};
+
+    /** Of a test of round trips. */
+    static PerfResult latency(PerfJob job, long iterations, List<Double> rtt, double allocatedPerOperation) {
+        return new PerfResult(job.test(), job.size(), device(job), job.ends(), job.connections(), iterations, rtt, 0, 0,
+                allocatedPerOperation);
+    }
+
+    /** Of a bandwidth test. */
+    static PerfResult bandwidth(PerfJob job, long iterations, double perSecond, double allocatedPerOperation) {
+        return new PerfResult(job.test(), job.size(), device(job), job.ends(), job.connections(), iterations, List.of(),
+                perSecond * job.size(), perSecond, allocatedPerOperation);
+    }
+
+    private static String device(PerfJob job) {
+        return job.test().isTcp() ? "tcp" : job.test().isUdp() ? "udp" : job.test().takesDevice() ? job.device() : "";
+    }
+
+    /** What it has in common with those of other runs. */
+    String key() {
+        return test + " " + device + " " + ends + " " + size + " " + connections;
+    }
+
+    ObjectNode toJson() {
+        ObjectNode o = JsonNodeFactory.instance.objectNode();
+        o.put("test", test.title());
+        // every row has every key, for readers that know the first one only
+        o.put("device", device.isEmpty() ? null : device);
+        ends.put(o);
+        o.put("size", size);
+        o.put("connections", test.isNio() ? connections : null);
+        o.put("iterations", iterations);
+        if (rtt.isEmpty()) {
+            o.putNull("rtt_ns");
+        } else {
+            ObjectNode r = o.putObject("rtt_ns");
+            for (int i = 0; i < PERCENTILES.size(); i++) {
+                r.put(PERCENTILES.get(i), Math.round(rtt.get(i)));
+            }
+        }
+        if (bytesPerSecond > 0) {
+            o.put("bytes_per_second", Math.round(bytesPerSecond));
+            o.put("messages_per_second", Math.round(messagesPerSecond));
+        } else {
+            o.putNull("bytes_per_second").putNull("messages_per_second");
+        }
+        if (allocatedPerOperation == 0) {
+            o.put("allocated_bytes_per_op", 0);
+        } else {
+            o.put("allocated_bytes_per_op", allocatedPerOperation);
+        }
+        return o;
+    }
+
+    static PerfResult fromJson(JsonNode o) throws CommandException {
+        JsonNode r = o.path("rtt_ns");
+        List<Double> rtt = !r.isObject()
+                ? List.of()
+                : PERCENTILES.stream().map(p -> r.path(p).asDouble()).toList();
+        return new PerfResult(PerfTest.of(o.path("test").asText()), o.path("size").asLong(), o.path("device").asText(
+                ""), PerfEnds.of(o), o.path("connections").asInt(1), o.path("iterations").asLong(), rtt, o.path(
+                        "bytes_per_second").asDouble(), o.path("messages_per_second").asDouble(), o.path(
+                                "allocated_bytes_per_op").asDouble());
+    }
+
+    /** The medians of the same test at the same size in several runs, each figure for itself. */
+    static PerfResult median(List<PerfResult> runs) {
+        PerfResult first = runs.getFirst();
+        List<Double> rtt = first.rtt;
+        if (!rtt.isEmpty()) {
+            Double[] m = new Double[PERCENTILES.size()];
+            Arrays.setAll(m, i -> median(runs, r -> r.rtt.get(i)));
+            rtt = List.of(m);
+        }
+        return new PerfResult(first.test, first.size, first.device, first.ends, first.connections, Math.round(median(
+                runs,
+                PerfResult::iterations)), rtt, median(runs, PerfResult::bytesPerSecond), median(runs,
+                        PerfResult::messagesPerSecond),
+                median(runs, PerfResult::allocatedPerOperation));
+    }
+
+    private static double median(List<PerfResult> runs, ToDoubleFunction<PerfResult> figure) {
+        double[] sorted = runs.stream().mapToDouble(figure).sorted().toArray();
+        int n = sorted.length;
+        return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    }
+}

@@ -1,0 +1,209 @@
+package org.verbena.cli.perf;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import org.verbena.cli.support.CommandException;
+import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.sockets.VerbenaSocketOptions;
+
+/** TCP's channels, the JDK's or Verbena's, as far as the tests share them. */
+abstract class PerfTcp extends PerfLoop {
+    private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
+    static final int RECEIVE_BUFFER = 1 << 20;
+
+    protected final SocketChannel channel;
+
+    PerfTcp(PerfControl peer, SocketChannel channel) {
+        super(peer);
+        this.channel = channel;
+    }
+
+    static PerfTcp of(PerfJob job, PerfControl peer, SocketChannel channel, boolean initiator) throws IOException {
+        if (job.test().isBandwidth()) {
+            return initiator ? new Sender(job, peer, channel) : new Receiver(job, peer, channel);
+        }
+        return latency(job, peer, List.of(channel), initiator);
+    }
+
+    static CommandException closed() {
+        return new CommandException("the peer closed the TCP connection");
+    }
+
+    /** Writes the whole buffer from its start; a channel that takes nothing is tried again. */
+    static void write(SocketChannel channel, ByteBuffer buffer, PerfControl peer) throws IOException {
+        buffer.clear();
+        long turns = 0;
+        while (buffer.hasRemaining()) {
+            if (channel.write(buffer) == 0) {
+                turns = peer.spin(turns);
+            }
+        }
+    }
+
+    /** Over connections that take turns. */
+    static PerfTcp latency(PerfJob job, PerfControl peer, List<SocketChannel> channels, boolean initiator)
+            throws IOException {
+        for (SocketChannel channel : channels) {
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            channel.configureBlocking(job.test().blocks());
+            if (job.test() == PerfTest.NIO_LAT_SLEEP && channel instanceof VerbenaSocketChannel) {
+                channel.setOption(VerbenaSocketOptions.SPIN, Duration.ZERO);
+            }
+        }
+        return new Latency(job, peer, channels, initiator);
+    }
+
+    static SocketChannel accept(ServerSocketChannel listener, PerfControl peer) throws IOException {
+        listener.configureBlocking(false);
+        long deadline = System.nanoTime() + CONNECT_NANOS;
+        peer.look(true);
+        for (;;) {
+            SocketChannel c = listener.accept();
+            if (c != null) {
+                return c;
+            }
+            peer.look(false);
+            if (System.nanoTime() > deadline) {
+                throw new CommandException("the peer did not connect its TCP socket within 10 seconds");
+            }
+            LockSupport.parkNanos(100_000);
+        }
+    }
+
+    static SocketChannel connect(InetSocketAddress address) throws IOException {
+        return SocketChannel.open(address);
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+
+    /** {@code tcp-lat-spin} and {@code tcp-lat-block}; {@code nio-} likewise, and {@code nio-lat-sleep}. */
+    private static final class Latency extends PerfTcp {
+        private final SocketChannel[] channels;
+        private final boolean initiator;
+        private final ByteBuffer buffer;
+        private int turn;
+
+        Latency(PerfJob job, PerfControl peer, List<SocketChannel> channels, boolean initiator) {
+            super(peer, channels.getFirst());
+            this.channels = channels.toArray(SocketChannel[]::new);
+            this.initiator = initiator;
+            this.buffer = ByteBuffer.allocateDirect(Math.toIntExact(job.size()));
+        }
+
+        @Override
+        protected void burst(int n) throws IOException {
+            for (int i = 0; i < n; i++) {
+                SocketChannel c = channels[turn];
+                turn = turn + 1 == channels.length ? 0 : turn + 1;
+                if (initiator) {
+                    write(c, buffer, peer);
+                    read(c);
+                    roundTrip();
+                } else {
+                    read(c);
+                    write(c, buffer, peer);
+                }
+            }
+        }
+
+        private void read(SocketChannel c) throws IOException {
+            buffer.clear();
+            long turns = 0;
+            while (buffer.hasRemaining()) {
+                int n = c.read(buffer);
+                if (n < 0) {
+                    throw closed();
+                }
+                if (n == 0) {
+                    turns = peer.spin(turns);
+                }
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            for (SocketChannel c : channels) {
+                c.close();
+            }
+        }
+    }
+
+    /** {@code tcp-bw}, {@code nio-bw}: writes of the message's size. */
+    private static final class Sender extends PerfTcp {
+        private final ByteBuffer buffer;
+
+        Sender(PerfJob job, PerfControl peer, SocketChannel channel) {
+            super(peer, channel);
+            this.buffer = ByteBuffer.allocateDirect(Math.toIntExact(job.size()));
+        }
+
+        @Override
+        protected void burst(int n) throws IOException {
+            for (int i = 0; i < n; i++) {
+                buffer.clear();
+                while (buffer.hasRemaining()) {
+                    channel.write(buffer);
+                }
+            }
+        }
+    }
+
+    /** {@code tcp-bw}, {@code nio-bw}: reads whatever is there, as much as fits. */
+    private static final class Receiver extends PerfTcp {
+        private final ByteBuffer buffer;
+        private final MemorySegment memory;
+        private final boolean consume;
+        private final long size;
+        private long sum;
+
+        Receiver(PerfJob job, PerfControl peer, SocketChannel channel) {
+            super(peer, channel);
+            this.size = job.size();
+            this.consume = job.consume();
+            this.buffer = ByteBuffer.allocateDirect(RECEIVE_BUFFER);
+            this.memory = MemorySegment.ofBuffer(buffer);
+        }
+
+        @Override
+        protected boolean receives() {
+            return true;
+        }
+
+        /** A stream has no messages: all that is left of the run is one burst. */
+        @Override
+        protected void burst(int n) throws IOException {
+            long left = remaining * size;
+            while (left > 0) {
+                buffer.clear().limit((int) Math.min(left, RECEIVE_BUFFER));
+                int got = channel.read(buffer);
+                if (got < 0) {
+                    throw closed();
+                }
+                arrived();
+                if (consume) {
+                    sum += PerfPattern.sum(memory, 0, got);
+                }
+                left -= got;
+            }
+            remaining = 0;
+        }
+
+        @Override
+        public String toString() {
+            return "sum " + sum;
+        }
+    }
+}

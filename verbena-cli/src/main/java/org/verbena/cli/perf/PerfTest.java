@@ -1,0 +1,175 @@
+package org.verbena.cli.perf;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+import org.verbena.cli.support.CommandException;
+import org.verbena.cli.support.Nearest;
+
+/** What {@code verbena perf} can measure, in the order of the table. */
+enum PerfTest {
+    LIMIT_CACHELINE(8), LIMIT_TWOLINE(64), LIMIT_MEMCPY(0),
+    WRITE_LAT(0), WRITE_IMM_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8), ERM_LAT(0), ERM_REG(0), ERM_DEREG(0),
+    WRITE_BW(0), SEND_BW(0), READ_BW(0), ERM_BW(0),
+    UDP_LAT_SPIN(0), TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0),
+    NIO_LAT_SPIN(0), NIO_LAT_SELECTNOW(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_LAT_SLEEP(0),
+    NIO_BW(0), NIO_TRANSFER(0), NIO_TRANSFER_FROM(0), NIO_CONNECT(1);
+
+    /** The only size in bytes, or 0 if any will do. */
+    final long fixedSize;
+
+    PerfTest(long fixedSize) {
+        this.fixedSize = fixedSize;
+    }
+
+    /** The name on the command line. */
+    String title() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    static PerfTest of(String title) throws CommandException {
+        for (PerfTest t : values()) {
+            if (t.title().equals(title)) {
+                return t;
+            }
+        }
+        List<String> titles = Arrays.stream(values()).map(PerfTest::title).toList();
+        String question = Nearest.question(title, titles);
+        throw new CommandException("unknown test '" + title + "': " + (question.isEmpty()
+                ? "the tests are " + String.join(", ", titles)
+                : question));
+    }
+
+    boolean isLimit() {
+        return this == LIMIT_CACHELINE || this == LIMIT_TWOLINE || this == LIMIT_MEMCPY;
+    }
+
+    /** What runs if nothing is named, within a minute: remote memory and what it is compared with have to be. */
+    static List<PerfTest> everything(boolean udp) {
+        return Arrays.stream(values()).filter(t -> !t.isErm() && t != WRITE_IMM_LAT && (udp || !t.isUdp())).toList();
+    }
+
+    /** What RoCE in Java stands on, and is compared with. */
+    boolean isUdp() {
+        return this == UDP_LAT_SPIN;
+    }
+
+    boolean isTcp() {
+        return this == TCP_LAT_SPIN || this == TCP_LAT_BLOCK || this == TCP_BW;
+    }
+
+    /** Remote memory of a connected channel. */
+    boolean isErm() {
+        return isErmCopy() || isErmRegistration();
+    }
+
+    /** Copies of remote memory, which are compared with writes and streams. */
+    boolean isErmCopy() {
+        return this == ERM_LAT || this == ERM_BW;
+    }
+
+    /** Memory that is registered and taken back. */
+    boolean isErmRegistration() {
+        return this == ERM_REG || this == ERM_DEREG;
+    }
+
+    /** Channels: each of these runs once for each of its {@link #ends}. */
+    boolean isNio() {
+        return this == NIO_LAT_SPIN || isSelect() || this == NIO_LAT_BLOCK || this == NIO_LAT_SLEEP || this == NIO_BW
+                || isTransfer() || this == NIO_CONNECT;
+    }
+
+    /** Round trips of channels whose reads and writes wait. */
+    boolean blocks() {
+        return this == TCP_LAT_BLOCK || this == NIO_LAT_BLOCK || this == NIO_LAT_SLEEP;
+    }
+
+    /** Ping-pong through a selector. */
+    boolean isSelect() {
+        return this == NIO_LAT_SELECTNOW || this == NIO_LAT_SELECT;
+    }
+
+    /** Whose channels there are at the two ends, in the order of the table. */
+    List<PerfEnds> ends() {
+        if (isErm()) {
+            return List.of(PerfEnds.VERBENA);
+        }
+        if (!isNio()) {
+            return List.of(PerfEnds.NONE);
+        }
+        return this == NIO_CONNECT || this == NIO_TRANSFER
+                ? List.of(PerfEnds.VERBENA, PerfEnds.VERBENA_TO_PLAIN, PerfEnds.PLAIN)
+                : List.of(PerfEnds.VERBENA, PerfEnds.PLAIN);
+    }
+
+    /** A channel and a file. */
+    boolean isTransfer() {
+        return this == NIO_TRANSFER || this == NIO_TRANSFER_FROM;
+    }
+
+    boolean isVerbs() {
+        return !isLimit() && !isUdp() && !isTcp() && !isErm() && !isNio();
+    }
+
+    /** Whether a device carries what is measured. */
+    boolean takesDevice() {
+        return isVerbs() || isErm();
+    }
+
+    /** Whether messages of verbs go into receives that are posted: at the target, and of ping-pong at both ends. */
+    boolean takesReceives(boolean initiator) {
+        return this == SEND_LAT || this == WRITE_IMM_LAT || this == SEND_BW && !initiator;
+    }
+
+    /** Whether something is counted in it: of channels by rings only. */
+    boolean isCounted() {
+        return isVerbs() || isErmCopy() || isNio();
+    }
+
+    boolean isBandwidth() {
+        return this == LIMIT_MEMCPY || this == WRITE_BW || this == SEND_BW || this == READ_BW || this == ERM_BW
+                || this == TCP_BW || this == NIO_BW || isTransfer();
+    }
+
+    /** Both sides spin at the same time, which needs two processors. */
+    boolean spins(boolean events) {
+        boolean yields = isNio() && this != NIO_LAT_SPIN && this != NIO_LAT_SELECTNOW;
+        return !(this == LIMIT_MEMCPY || isErmRegistration() || this == TCP_LAT_BLOCK || this == TCP_BW || yields
+                || (events && takesEvents()));
+    }
+
+    /** The whole test runs on the memory of one machine. */
+    boolean needsSameHost() {
+        return this == LIMIT_CACHELINE || this == LIMIT_TWOLINE;
+    }
+
+    boolean takesEvents() {
+        return isVerbs() && this != WRITE_LAT;
+    }
+
+    boolean takesConsume() {
+        return isBandwidth() && !isLimit() && this != NIO_TRANSFER_FROM;
+    }
+
+    boolean takesQps() {
+        return isBandwidth() && isVerbs();
+    }
+
+    boolean takesInline() {
+        return this == WRITE_LAT || this == WRITE_IMM_LAT || this == SEND_LAT || this == WRITE_BW || this == SEND_BW;
+    }
+
+    boolean takesConnections() {
+        return isNio() && !isTransfer();
+    }
+
+    boolean takesVerify() {
+        return isVerbs() || isErmCopy();
+    }
+
+    @Override
+    public String toString() {
+        return title();
+    }
+}

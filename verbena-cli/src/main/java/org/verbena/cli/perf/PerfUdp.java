@@ -1,0 +1,86 @@
+package org.verbena.cli.perf;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+
+import org.verbena.cli.support.CommandException;
+
+/** {@code udp-lat-spin}: the JDK's channels, connected and non-blocking; both ends spin. A lost datagram ends the test. */
+final class PerfUdp extends PerfLoop {
+    /** What an IPv4 packet carries. */
+    static final long MAX_SIZE = 65_535 - 20 - 8;
+
+    private final DatagramChannel channel;
+    private final boolean initiator;
+    private final ByteBuffer buffer;
+
+    private PerfUdp(PerfJob job, PerfControl peer, DatagramChannel channel, boolean initiator) {
+        super(peer);
+        this.channel = channel;
+        this.initiator = initiator;
+        buffer = ByteBuffer.allocateDirect((int) job.size());
+    }
+
+    /** A channel of its own at an address of the control connection. */
+    static DatagramChannel bind(InetAddress own) throws IOException {
+        DatagramChannel channel = DatagramChannel.open();
+        try {
+            return channel.bind(new InetSocketAddress(own, 0));
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    static int port(DatagramChannel channel) throws IOException {
+        return ((InetSocketAddress) channel.getLocalAddress()).getPort();
+    }
+
+    static PerfUdp of(PerfJob job, PerfControl peer, DatagramChannel channel, InetSocketAddress remote,
+            boolean initiator) throws IOException {
+        if (job.size() > MAX_SIZE) {
+            throw new CommandException("a datagram has " + MAX_SIZE + " bytes at most");
+        }
+        channel.connect(remote);
+        channel.configureBlocking(false);
+        return new PerfUdp(job, peer, channel, initiator);
+    }
+
+    @Override
+    protected void burst(int n) throws IOException {
+        for (int i = 0; i < n; i++) {
+            if (initiator) {
+                send();
+                receive();
+                roundTrip();
+            } else {
+                receive();
+                send();
+            }
+        }
+    }
+
+    private void send() throws IOException {
+        buffer.clear();
+        long turns = 0;
+        while (channel.write(buffer) == 0) {
+            turns = peer.spin(turns);
+        }
+    }
+
+    private void receive() throws IOException {
+        buffer.clear();
+        long turns = 0;
+        while (channel.read(buffer) == 0) {
+            turns = peer.spin(turns);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

@@ -1,0 +1,89 @@
+package org.verbena.cli.stat;
+
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What has changed between two looks at a process, as rates. An object that came meanwhile has counted from 0; one that
+ * went is not in the later picture. Immutable.
+ */
+final class StatDelta {
+    private static final double SECOND = 1e9;
+
+    private final StatProcess now;
+    private final @Nullable StatProcess before;
+    private final Map<StatObject.Key, StatObject> earlier = new HashMap<>();
+
+    private StatDelta(StatProcess now, @Nullable StatProcess before) {
+        this.now = now;
+        this.before = before;
+        if (before != null) {
+            before.objects().forEach(o -> earlier.put(o.key(), o));
+        }
+    }
+
+    /**
+     * Since an earlier picture; without rates if there is none, the process is not in it, or it does not answer: what it
+     * has not gathered is no rate of 0.
+     */
+    static StatDelta of(StatProcess now, @Nullable StatPicture before) {
+        StatProcess same = now.silent() ? null : StatPicture.earlier(before, now).orElse(null);
+        return new StatDelta(now, same != null && same.nanos() != now.nanos() ? same : null);
+    }
+
+    /** Of nothing. */
+    static StatDelta none() {
+        return new StatDelta(new StatProcess(0, "", Instant.EPOCH, 0, false, false, Map.of(), List.of()), null);
+    }
+
+    StatProcess process() {
+        return now;
+    }
+
+    /** Whether there are rates. */
+    boolean isKnown() {
+        return before != null;
+    }
+
+    /** The time between the two looks; not a number if there was one only. */
+    double seconds() {
+        return before == null ? Double.NaN : (now.nanos() - before.nanos()) / SECOND;
+    }
+
+    /** How often a second a point of an object has counted; not a number if that is not known. */
+    double rate(StatObject o, int point) {
+        return rate(o, x -> x.value(point));
+    }
+
+    /** The same for a figure. */
+    double rate(StatObject o, StatFigure figure) {
+        return rate(o, x -> x.figure(figure));
+    }
+
+    private double rate(StatObject o, ToLongFunction<StatObject> value) {
+        return change(o, value) / seconds();
+    }
+
+    private double change(StatObject o, ToLongFunction<StatObject> value) {
+        StatObject old = earlier.get(o.key());
+        return change(value.applyAsLong(o), old == null ? 0 : value.applyAsLong(old));
+    }
+
+    /** The same for the whole process: what its ports have added. One that was closed takes nothing away from it. */
+    double rate(StatFigure figure) {
+        return now.ports().mapToDouble(o -> change(o, x -> x.figure(figure))).sum() / seconds();
+    }
+
+    /**
+     * What was added to a counter, which passes from 2^64-1 to 0. No counter adds half of that between two looks: one that
+     * seems to have fell, as sums may for a moment while they are read.
+     */
+    static double change(long now, long before) {
+        return Math.max(0, now - before);
+    }
+}

@@ -1,0 +1,131 @@
+package org.verbena.cli.stat;
+
+import java.util.Locale;
+
+import org.verbena.verbs.ObjectType;
+import org.verbena.verbs.SamplePoint;
+
+/** The six figures that {@code verbena stat} shows of every object: each a sum of sample points, other ones by kind. */
+enum StatFigure {
+    /** Requests carried out; of a memory region, READs of peers. */
+    TX,
+    /** Bytes that left. */
+    TX_BYTES,
+    /** Receives completed and requests of the peer; of a completion queue, its completions. */
+    RX,
+    /** Bytes that came in. */
+    RX_BYTES,
+    /** What failed, was refused or was lost; not what was flushed, for that happens at the end of every connection. */
+    ERRORS,
+    /** Times a request had to wait for the peer; of a connection, writes that found the ring full; of remote memory, copies refused for events not taken. */
+    WAITS;
+
+    private static final int[] NONE = {};
+    private static final int[] QP_TX = {SamplePoint.QP_TX_SENDS, SamplePoint.QP_TX_WRITES, SamplePoint.QP_TX_READS,
+        SamplePoint.QP_TX_ATOMICS, SamplePoint.QP_TX_OTHERS};
+    private static final int[] QP_TX_BYTES = {SamplePoint.QP_TX_SEND_BYTES, SamplePoint.QP_TX_WRITE_BYTES,
+        SamplePoint.QP_RX_READ_BYTES};
+    private static final int[] QP_RX = {SamplePoint.QP_RX_RECEIVES, SamplePoint.QP_RX_WRITES, SamplePoint.QP_RX_READS,
+        SamplePoint.QP_RX_ATOMICS};
+    private static final int[] QP_RX_BYTES = {SamplePoint.QP_RX_RECEIVE_BYTES, SamplePoint.QP_RX_WRITE_BYTES,
+        SamplePoint.QP_TX_READ_BYTES};
+    private static final int[] QP_ERRORS = {SamplePoint.QP_TX_LOST, SamplePoint.QP_REQ_LOCAL_LENGTH_ERRORS,
+        SamplePoint.QP_REQ_LOCAL_PROTECTION_ERRORS, SamplePoint.QP_REQ_REMOTE_INVALID_REQUESTS,
+        SamplePoint.QP_REQ_REMOTE_ACCESS_ERRORS, SamplePoint.QP_REQ_REMOTE_OPERATION_ERRORS,
+        SamplePoint.QP_REQ_RETRIES_EXCEEDED, SamplePoint.QP_REQ_RNR_RETRIES_EXCEEDED,
+        SamplePoint.QP_REQ_OTHER_ERRORS, SamplePoint.QP_RX_LOST, SamplePoint.QP_RESP_LOCAL_LENGTH_ERRORS,
+        SamplePoint.QP_RESP_OTHER_ERRORS, SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS,
+        SamplePoint.QP_RESP_REMOTE_INVALID_REQUESTS};
+    private static final int[] QP_WAITS = {SamplePoint.QP_TX_RNR_WAITS, SamplePoint.QP_TX_PEER_WAITS};
+
+    /** As options, keys and JSON name it, for instance {@code "tx-bytes"}. */
+    String title() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** True if it counts bytes. */
+    boolean isBytes() {
+        return this == TX_BYTES || this == RX_BYTES;
+    }
+
+    /** The sample points that it is the sum of, as far as an object has them. */
+    int[] points(int objectType) {
+        return switch (objectType) {
+            case ObjectType.QP -> ofQueuePair();
+            case ObjectType.PORT -> {
+                int[] points = ofQueuePair().clone();
+                for (int i = 0; i < points.length; i++) {
+                    points[i] += SamplePoint.PORT;
+                }
+                yield points;
+            }
+            case ObjectType.CQ -> switch (this) {
+                case RX -> new int[] {SamplePoint.CQ_COMPLETIONS};
+                case ERRORS -> new int[] {SamplePoint.CQ_OVERRUNS};
+                default -> NONE;
+            };
+            case ObjectType.SRQ -> this == RX ? new int[] {SamplePoint.SRQ_RECEIVES} : NONE;
+            case ObjectType.MR -> ofMemory();
+            case ObjectType.CONNECTION -> ofSockets(0);
+            case ObjectType.SOCKETS -> ofSockets(SamplePoint.SOCKETS_TX_RING_BYTES
+                    - SamplePoint.CONNECTION_TX_RING_BYTES);
+            case ObjectType.REMOTE_MEMORY -> ofRemoteMemory();
+            case ObjectType.LISTENER -> this == RX ? new int[] {SamplePoint.LISTENER_ACCEPTED} : NONE;
+            case ObjectType.DEVICE -> this == ERRORS
+                    ? new int[] {SamplePoint.DEVICE_PEERS_LOST, SamplePoint.DEVICE_REJECTS,
+                        SamplePoint.DEVICE_QP_ERRORS}
+                    : NONE;
+            case ObjectType.FLOW -> switch (this) {
+                case RX -> new int[] {SamplePoint.PACKETS};
+                case RX_BYTES -> new int[] {SamplePoint.BYTES};
+                default -> NONE;
+            };
+            default -> NONE;
+        };
+    }
+
+    private int[] ofQueuePair() {
+        return switch (this) {
+            case TX -> QP_TX;
+            case TX_BYTES -> QP_TX_BYTES;
+            case RX -> QP_RX;
+            case RX_BYTES -> QP_RX_BYTES;
+            case ERRORS -> QP_ERRORS;
+            case WAITS -> QP_WAITS;
+        };
+    }
+
+    /** @param more what is to be added to the points of a connection */
+    private int[] ofSockets(int more) {
+        return switch (this) {
+            case TX_BYTES -> new int[] {SamplePoint.CONNECTION_TX_RING_BYTES + more,
+                SamplePoint.CONNECTION_TX_TCP_BYTES + more};
+            case RX_BYTES -> new int[] {SamplePoint.CONNECTION_RX_RING_BYTES + more,
+                SamplePoint.CONNECTION_RX_TCP_BYTES + more};
+            case WAITS -> new int[] {SamplePoint.CONNECTION_STALLS + more};
+            default -> NONE;
+        };
+    }
+
+    private int[] ofRemoteMemory() {
+        return switch (this) {
+            case TX -> new int[] {SamplePoint.REMOTE_MEMORY_COPIES};
+            case TX_BYTES -> new int[] {SamplePoint.REMOTE_MEMORY_WRITE_BYTES};
+            case RX -> new int[] {SamplePoint.REMOTE_MEMORY_EVENTS};
+            case RX_BYTES -> new int[] {SamplePoint.REMOTE_MEMORY_READ_BYTES};
+            case ERRORS -> new int[] {SamplePoint.REMOTE_MEMORY_FAILED};
+            case WAITS -> new int[] {SamplePoint.REMOTE_MEMORY_STALLS};
+        };
+    }
+
+    private int[] ofMemory() {
+        return switch (this) {
+            case TX -> new int[] {SamplePoint.MR_REMOTE_READS};
+            case TX_BYTES -> new int[] {SamplePoint.MR_REMOTE_READ_BYTES};
+            case RX -> new int[] {SamplePoint.MR_REMOTE_WRITES, SamplePoint.MR_REMOTE_ATOMICS};
+            case RX_BYTES -> new int[] {SamplePoint.MR_REMOTE_WRITE_BYTES};
+            case ERRORS -> new int[] {SamplePoint.MR_REMOTE_FAULTS};
+            case WAITS -> NONE;
+        };
+    }
+}

@@ -1,0 +1,119 @@
+package org.verbena.cli.stat;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.math.MathContext;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.ObjectType;
+import org.verbena.verbs.SamplePoint;
+
+/** Pictures as JSON, one object a line; every object has every key, and is null where nothing is known. */
+final class StatJson {
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+    private static final MathContext DIGITS = new MathContext(6);
+
+    private StatJson() {}
+
+    /** All processes. */
+    static String processes(StatPicture picture, List<StatDelta> processes) {
+        Map<String, @Nullable Object> m = new LinkedHashMap<>();
+        m.put("time", picture.time().toString());
+        List<Object> all = new ArrayList<>();
+        for (StatDelta d : processes) {
+            Map<String, @Nullable Object> p = process(d);
+            Map<String, Object> kinds = new LinkedHashMap<>();
+            d.process().kinds().forEach((type, n) -> kinds.put(key(ObjectType.toString(type)), n));
+            p.put("objects", kinds);
+            Map<String, Object> totals = new LinkedHashMap<>();
+            Map<String, @Nullable Object> rates = new LinkedHashMap<>();
+            for (StatFigure f : StatFigure.values()) {
+                totals.put(key(f.name()), unsigned(d.process().figure(f)));
+                rates.put(key(f.name()), rounded(d.rate(f)));
+            }
+            p.put("totals", totals);
+            p.put("rates", d.isKnown() ? rates : null);
+            all.add(p);
+        }
+        m.put("processes", all);
+        m.put("problems", picture.problems());
+        return write(m);
+    }
+
+    /** One process, and these of its objects. */
+    static String objects(StatPicture picture, StatDelta d, List<StatObject> objects) {
+        Map<String, @Nullable Object> m = new LinkedHashMap<>();
+        m.put("time", picture.time().toString());
+        m.putAll(process(d));
+        m.put("objects", objects.stream().map(o -> object(d, o)).toList());
+        return write(m);
+    }
+
+    private static Map<String, @Nullable Object> process(StatDelta d) {
+        StatProcess p = d.process();
+        Map<String, @Nullable Object> m = new LinkedHashMap<>();
+        m.put("pid", p.pid());
+        m.put("command", p.command());
+        m.put("created", p.created().toString());
+        m.put("cached", p.cached());
+        m.put("answers", p.cached() ? p.silent() ? Boolean.FALSE : null : Boolean.TRUE);
+        m.put("seconds", rounded(d.seconds()));
+        return m;
+    }
+
+    private static Map<String, @Nullable Object> object(StatDelta d, StatObject o) {
+        Map<String, @Nullable Object> m = new LinkedHashMap<>();
+        m.put("object", o.name());
+        m.put("type", ObjectType.toString(o.type()));
+        m.put("id", o.id());
+        m.put("number", Integer.toUnsignedLong(o.number()));
+        m.put("device", o.device());
+        m.put("context", o.context());
+        m.put("state", o.state().isEmpty() ? null : o.state());
+        m.put("created", o.created().toString());
+        Map<String, Object> attributes = new LinkedHashMap<>();
+        o.attributes().forEach((name, v) -> attributes.put(name, v instanceof Long n ? unsigned(n) : v));
+        m.put("attributes", attributes);
+        Map<String, Object> totals = new LinkedHashMap<>();
+        Map<String, @Nullable Object> rates = new LinkedHashMap<>();
+        for (int i = 0; i < o.points().length; i++) {
+            String name = SamplePoint.toString(o.points()[i]);
+            totals.put(name, unsigned(o.values()[i]));
+            rates.put(name, rounded(d.rate(o, o.points()[i])));
+        }
+        m.put("totals", totals);
+        m.put("rates", d.isKnown() ? rates : null);
+        return m;
+    }
+
+    /** A line of JSON. */
+    static String write(Map<String, @Nullable Object> m) {
+        try {
+            return MAPPER.writeValueAsString(m);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException(e); // maps, lists, texts and numbers
+        }
+    }
+
+    /** A counter's value. */
+    static Number unsigned(long n) {
+        return n >= 0 ? n : new BigInteger(Long.toUnsignedString(n));
+    }
+
+    /** A rate with so many digits as mean something; null if it is not known. */
+    static @Nullable Number rounded(double v) {
+        return Double.isNaN(v) || Double.isInfinite(v) ? null : new BigDecimal(v).round(DIGITS).doubleValue();
+    }
+
+    private static String key(String name) {
+        return name.toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,22 @@
+package org.verbena.cli.stat;
+
+/**
+ * A key that was pressed.
+ *
+ * @param name which
+ * @param text of {@link Name#TEXT} what it writes, else empty
+ */
+record StatKey(Name name, String text) {
+    /** Keys that {@code verbena stat} knows. */
+    enum Name {
+        UP, DOWN, LEFT, RIGHT, PAGE_UP, PAGE_DOWN, HOME, END, ENTER, ESCAPE, BACKSPACE, INTERRUPT, TEXT, OTHER
+    }
+
+    static StatKey of(Name name) {
+        return new StatKey(name, "");
+    }
+
+    static StatKey text(String text) {
+        return new StatKey(Name.TEXT, text);
+    }
+}

@@ -1,0 +1,13 @@
+package org.verbena.cli.stat;
+
+/** A line of the screen. Immutable. */
+record StatLine(String text, Style style) {
+    /** How it looks. */
+    enum Style {
+        PLAIN, TITLE, HEADER, SELECTED, FAINT, ALERT
+    }
+
+    static StatLine plain(String text) {
+        return new StatLine(text, Style.PLAIN);
+    }
+}

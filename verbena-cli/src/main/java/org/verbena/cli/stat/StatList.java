@@ -1,0 +1,119 @@
+package org.verbena.cli.stat;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A table on the screen: how it is sorted and filtered, which line is chosen and which is the first that is seen. What is
+ * chosen stays chosen wherever the next picture puts it. Not safe for use by several threads.
+ */
+final class StatList {
+    private String sort = "";
+    private boolean reverse;
+    private String filter = "";
+    private @Nullable Object chosen;
+    private int index;
+    private int top;
+    private StatTable shown = new StatTable(List.of(), List.of());
+    private int page = 1;
+
+    /** Has another table, of a later picture or of another mode. */
+    void show(StatTable table) {
+        shown = table.filtered(filter).sorted(table.column(sort), reverse);
+        List<StatRow> rows = shown.rows();
+        int found = -1;
+        for (int i = 0; i < rows.size() && chosen != null; i++) {
+            if (rows.get(i).key().equals(chosen)) {
+                found = i;
+            }
+        }
+        choose(found >= 0 ? found : index);
+        if (found < 0 && rows.isEmpty()) {
+            chosen = null;
+        }
+    }
+
+    private void choose(int wanted) {
+        List<StatRow> rows = shown.rows();
+        index = Math.clamp(wanted, 0, Math.max(0, rows.size() - 1));
+        chosen = rows.isEmpty() ? null : rows.get(index).key();
+    }
+
+    /** Sorts by the next column, or the one before. */
+    void sortBeside(int step) {
+        int n = shown.columns().size();
+        if (n > 0) {
+            sort = shown.columns().get(Math.floorMod(Math.max(0, shown.column(sort)) + step, n)).name();
+            top = 0;
+        }
+    }
+
+    void sortBy(String column, boolean reversed) {
+        sort = column;
+        reverse = reversed;
+    }
+
+    void reverse() {
+        reverse = !reverse;
+        top = 0;
+    }
+
+    String filter() {
+        return filter;
+    }
+
+    void filter(String text) {
+        filter = text;
+    }
+
+    /** What is chosen; null if there is nothing. */
+    @Nullable
+    Object chosen() {
+        return chosen;
+    }
+
+    /** Chooses another line; false if that is not a key for it. */
+    boolean move(StatKey key) {
+        switch (key.name()) {
+            case UP -> choose(index - 1);
+            case DOWN -> choose(index + 1);
+            case PAGE_UP -> choose(index - page);
+            case PAGE_DOWN -> choose(index + page);
+            case HOME -> choose(0);
+            case END -> choose(shown.rows().size() - 1);
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** What it is sorted by, for people. */
+    String order() {
+        int column = shown.column(sort);
+        return column < 0 && !reverse
+                ? ""
+                : "sorted by " + (column < 0 ? "name" : sort) + (reverse ? ", reversed" : "");
+    }
+
+    /** Header and lines for so much room. */
+    List<StatLine> lines(int height, int width) {
+        page = Math.max(1, height - 1);
+        top = Math.clamp(top, Math.max(0, index - page + 1), index);
+        top = Math.min(top, Math.max(0, shown.rows().size() - page));
+        List<StatLine> lines = new ArrayList<>();
+        lines.add(new StatLine(shown.header(width), StatLine.Style.HEADER));
+        for (int i = top; i < Math.min(shown.rows().size(), top + page); i++) {
+            lines.add(new StatLine(shown.line(shown.rows().get(i), width),
+                    i == index ? StatLine.Style.SELECTED : StatLine.Style.PLAIN));
+        }
+        return lines;
+    }
+
+    /** How many lines there are, those that are not seen too. */
+    int size() {
+        return shown.rows().size();
+    }
+}

@@ -1,0 +1,48 @@
+package org.verbena.cli.stat;
+
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Map;
+
+import org.verbena.verbs.RemoteObject;
+
+/**
+ * A verbs object of a picture. Immutable.
+ *
+ * @param id as {@link RemoteObject#id()}
+ * @param name for people, see {@link StatNames}; no other object of the picture has it
+ * @param points the sample points that are counted of it, rising
+ * @param values what was counted at each, unsigned
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+record StatObject(long id, String name, int type, int number, long context, String device, String state,
+        Instant created, Map<String, Object> attributes, int[] points, long[] values) {
+
+    /** What tells that an object of another picture is the same. */
+    record Key(long id, int type, int number, Instant created) {}
+
+    Key key() {
+        return new Key(id, type, number, created);
+    }
+
+    /** Whether that is counted of it. */
+    boolean has(int point) {
+        return Arrays.binarySearch(points, point) >= 0;
+    }
+
+    /** What was counted at a point, unsigned; 0 where that is not counted. */
+    long value(int point) {
+        int i = Arrays.binarySearch(points, point);
+        return i < 0 ? 0 : values[i];
+    }
+
+    /** Whether any of a figure's points is counted of it. */
+    boolean has(StatFigure figure) {
+        return Arrays.stream(figure.points(type)).anyMatch(this::has);
+    }
+
+    /** The sum of a figure's points, unsigned. */
+    long figure(StatFigure figure) {
+        return Arrays.stream(figure.points(type)).mapToLong(this::value).sum();
+    }
+}

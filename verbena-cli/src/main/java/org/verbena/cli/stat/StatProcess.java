@@ -1,0 +1,74 @@
+package org.verbena.cli.stat;
+
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import org.verbena.verbs.ObjectType;
+
+/**
+ * A process of a picture. Immutable.
+ *
+ * @param nanos when it was looked at, by {@link System#nanoTime}
+ * @param cached true if the values are those at hand
+ * @param silent true if it was asked for exact ones and did not answer
+ * @param kinds how many objects it has, by type
+ * @param objects all of them, or the ports, and the sockets if these are wanted
+ */
+record StatProcess(long pid, String command, Instant created, long nanos, boolean cached, boolean silent,
+        Map<Integer, Integer> kinds, List<StatObject> objects) {
+
+    /** What tells that a process of another picture is the same. */
+    record Key(long pid, Instant created) {}
+
+    /** Objects in the order in which they are shown: what stands above others first. */
+    static final Comparator<StatObject> ORDER = Comparator.comparingInt((StatObject o) -> rank(o.type()))
+            .thenComparingInt(StatObject::type).thenComparingLong(o -> Integer.toUnsignedLong(o.number()))
+            .thenComparingLong(StatObject::id);
+
+    private static int rank(int type) {
+        return switch (type) {
+            case ObjectType.DEVICE -> 0;
+            case ObjectType.PORT -> 1;
+            case ObjectType.QP -> 2;
+            case ObjectType.CQ -> 3;
+            case ObjectType.SRQ -> 4;
+            case ObjectType.MR -> 5;
+            case ObjectType.SOCKETS -> 7;
+            case ObjectType.LISTENER -> 8;
+            case ObjectType.CONNECTION -> 9;
+            case ObjectType.REMOTE_MEMORY -> 10;
+            case ObjectType.RULE, ObjectType.RULE_COUNTER -> 11;
+            default -> 6;
+        };
+    }
+
+    Key key() {
+        return new Key(pid, created);
+    }
+
+    /** What one should know of its figures; empty if there is nothing. */
+    String remark() {
+        return silent
+                ? "process " + pid
+                        + " does not answer (stopped? another network namespace?): these are the values at hand"
+                : "";
+    }
+
+    /** How many objects of a type it has. */
+    int count(int type) {
+        return kinds.getOrDefault(type, 0);
+    }
+
+    /** The ports of its contexts, each of which adds up all queue pairs that there have been in its context. */
+    Stream<StatObject> ports() {
+        return objects.stream().filter(o -> o.type() == ObjectType.PORT);
+    }
+
+    /** The sum of a figure over the ports that there are now. */
+    long figure(StatFigure figure) {
+        return ports().mapToLong(o -> o.figure(figure)).sum();
+    }
+}

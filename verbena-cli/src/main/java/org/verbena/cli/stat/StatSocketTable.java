@@ -1,0 +1,181 @@
+package org.verbena.cli.stat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import org.verbena.verbs.ObjectType;
+import org.verbena.verbs.SamplePoint;
+
+/** The sockets of processes as a table, one line each: connections and those that listen. */
+final class StatSocketTable {
+    /** What belongs to sockets. */
+    static final Set<Integer> TYPES = Set.of(ObjectType.SOCKETS, ObjectType.CONNECTION, ObjectType.LISTENER,
+            ObjectType.RULE, ObjectType.RULE_COUNTER);
+
+    private static final int WIDTH = 8;
+    private static final int QUEUE_WIDTH = 16;
+    private static final int NAME_WIDTH = 16;
+    private static final int ADDRESS_WIDTH = 22;
+    private static final int LONGEST_ADDRESS = 47;
+
+    /** What tells a socket of one process from those of others. */
+    record Key(StatProcess.Key process, StatObject.Key socket) {}
+
+    private record Socket(StatDelta delta, StatObject object) {
+        String attribute(String name) {
+            return object.attributes().getOrDefault(name, "") instanceof String s ? s : "";
+        }
+    }
+
+    private final StatSocketView view;
+    private final boolean rates;
+    private final List<StatTable.Column> columns = new ArrayList<>();
+
+    private StatSocketTable(StatSocketView view, boolean rates) {
+        this.view = view;
+        this.rates = rates;
+    }
+
+    /** Whether an object is one of those with a line of their own. */
+    static boolean isSocket(StatObject o) {
+        return o.type() == ObjectType.CONNECTION || o.type() == ObjectType.LISTENER;
+    }
+
+    /** A line for each socket of these processes. */
+    static StatTable of(StatSocketView view, List<StatDelta> processes, boolean rates) {
+        StatSocketTable t = new StatSocketTable(view, rates);
+        List<Socket> sockets = processes.stream().flatMap(d -> d.process().objects().stream()
+                .filter(StatSocketTable::isSocket).map(o -> new Socket(d, o))).toList();
+        int address = Math.clamp(sockets.stream().mapToInt(s -> Math.max(s.attribute("local").length(), s.attribute(
+                "remote").length())).max().orElse(0), ADDRESS_WIDTH, LONGEST_ADDRESS);
+        t.columns(address);
+        return new StatTable(List.copyOf(t.columns), sockets.stream().map(t::row).toList());
+    }
+
+    private void columns(int address) {
+        if (view == StatSocketView.NETSTAT) {
+            text("by", "BY", WIDTH + 1);
+            number("recv-q", "RECV-Q", WIDTH);
+            number("send-q", "SEND-Q", WIDTH);
+            text("local", "LOCAL", address);
+            text("remote", "REMOTE", address);
+            text("state", "STATE", WIDTH + 4);
+            text("why", "WHY", WIDTH + 5);
+            number("pid", "PID", WIDTH);
+            text("command", "COMMAND", 0);
+            return;
+        }
+        number("pid", "PID", WIDTH);
+        text("socket", "SOCKET", NAME_WIDTH);
+        text("by", "BY", WIDTH + 1);
+        String second = rates ? "/s" : "";
+        number("rx-ring", "RX-RING" + second, WIDTH + 2);
+        number("rx-tcp", "RX-TCP" + second, WIDTH + 1);
+        number("tx-ring", "TX-RING" + second, WIDTH + 2);
+        number("tx-tcp", "TX-TCP" + second, WIDTH + 1);
+        number("wakes", "WAKES" + second, WIDTH);
+        number("bells", "BELLS" + second, WIDTH);
+        number("stalls", "STALLS" + second, WIDTH + 1);
+        if (view == StatSocketView.QUEUE) {
+            number("rx-queue", "RX-QUEUE", QUEUE_WIDTH);
+            number("tx-queue", "TX-QUEUE", QUEUE_WIDTH);
+            number("growths", "GROWTHS", WIDTH);
+        }
+        text("about", "ABOUT", 0);
+    }
+
+    private void number(String name, String title, int width) {
+        columns.add(new StatTable.Column(name, title, width, false));
+    }
+
+    private void text(String name, String title, int width) {
+        columns.add(new StatTable.Column(name, title, width, true));
+    }
+
+    private StatRow row(Socket s) {
+        StatProcess p = s.delta.process();
+        StatObject o = s.object;
+        List<StatRow.Cell> cells = new ArrayList<>();
+        StatRow.Cell pid = new StatRow.Cell(Long.toString(p.pid()), p.pid());
+        if (view == StatSocketView.NETSTAT) {
+            cells.add(StatRow.Cell.of(by(s)));
+            cells.add(gauge(o, "inOccupied"));
+            cells.add(gauge(o, "outOccupied"));
+            cells.add(StatRow.Cell.of(s.attribute("local")));
+            cells.add(StatRow.Cell.of(s.attribute("remote")));
+            cells.add(StatRow.Cell.of(o.state()));
+            cells.add(StatRow.Cell.of(s.attribute("byTcpFor")));
+            cells.add(pid);
+            cells.add(StatRow.Cell.of(StatText.command(p.command())));
+            return row(s, cells);
+        }
+        cells.add(pid);
+        cells.add(StatRow.Cell.of(o.name()));
+        cells.add(StatRow.Cell.of(by(s)));
+        for (int point : new int[] {SamplePoint.CONNECTION_RX_RING_BYTES, SamplePoint.CONNECTION_RX_TCP_BYTES,
+            SamplePoint.CONNECTION_TX_RING_BYTES, SamplePoint.CONNECTION_TX_TCP_BYTES,
+            SamplePoint.CONNECTION_WAKE_UPS, SamplePoint.CONNECTION_DOORBELLS, SamplePoint.CONNECTION_STALLS}) {
+            cells.add(figure(s, point));
+        }
+        if (view == StatSocketView.QUEUE) {
+            cells.add(queue(o, "in"));
+            cells.add(queue(o, "out"));
+            cells.add(!o.has(SamplePoint.CONNECTION_GROWTHS)
+                    ? none()
+                    : total(o.value(SamplePoint.CONNECTION_GROWTHS)));
+        }
+        cells.add(StatRow.Cell.of(about(o) + " " + o.state()));
+        return row(s, cells);
+    }
+
+    private static StatRow row(Socket s, List<StatRow.Cell> cells) {
+        return new StatRow(new Key(s.delta.process().key(), s.object.key()), cells);
+    }
+
+    /** Who carries what comes in, and what goes out; one word if that is the same. */
+    private static String by(Socket s) {
+        String in = s.attribute("inBy");
+        String out = s.attribute("outBy");
+        return in.equals(out) ? in : in + "/" + out;
+    }
+
+    /** From where to where, in which role. */
+    static String about(StatObject o) {
+        Object remote = o.attributes().get("remote");
+        return o.attributes().get("local") + (remote == null ? "" : " > " + remote) + " "
+                + o.attributes().getOrDefault("role", "") + (o.attributes().get("byTcpFor") instanceof String why
+                        ? " (" + why + ")"
+                        : "");
+    }
+
+    private StatRow.Cell figure(Socket s, int point) {
+        if (!s.object.has(point)) {
+            return none();
+        }
+        if (!rates) {
+            return total(s.object.value(point));
+        }
+        double rate = s.delta.rate(s.object, point);
+        return new StatRow.Cell(StatText.rate(rate), Double.isNaN(rate) ? 0 : rate);
+    }
+
+    private static StatRow.Cell total(long n) {
+        return new StatRow.Cell(StatText.total(n), StatText.unsigned(n));
+    }
+
+    private static StatRow.Cell none() {
+        return new StatRow.Cell("", -1);
+    }
+
+    private static StatRow.Cell gauge(StatObject o, String name) {
+        return o.attributes().get(name) instanceof Long n ? total(n) : new StatRow.Cell("-", -1);
+    }
+
+    private static StatRow.Cell queue(StatObject o, String direction) {
+        return o.attributes().get(direction + "Ring") instanceof Long size
+                && o.attributes().get(direction + "Occupied") instanceof Long occupied
+                        ? new StatRow.Cell(occupied + "/" + size, occupied)
+                        : new StatRow.Cell("-", -1);
+    }
+}

@@ -1,0 +1,205 @@
+package org.verbena.cli.stat;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+import org.verbena.cli.support.HumanText;
+import org.verbena.verbs.ObjectType;
+
+/**
+ * Processes, or the objects of one, as a table. Immutable.
+ *
+ * @param columns the last one takes what room there is
+ */
+record StatTable(List<Column> columns, List<StatRow> rows) {
+    private static final int FIGURE_WIDTH = 8;
+    private static final int[] KINDS = {ObjectType.QP, ObjectType.CQ, ObjectType.SRQ, ObjectType.MR,
+        ObjectType.CONNECTION};
+    private static final int[] KIND_WIDTHS = {5, 4, 4, 5, 5};
+    private static final int NAME_WIDTH = 12;
+    private static final int LONGEST_NAME = 24;
+    private static final int STATE_WIDTH = 5;
+    private static final int LONGEST_STATE = 12;
+
+    /**
+     * A column.
+     *
+     * @param name by which it is asked for
+     * @param left true for texts
+     */
+    record Column(String name, String title, int width, boolean left) {}
+
+    /** A line for each process. */
+    static StatTable processes(List<StatDelta> processes, boolean rates) {
+        List<Column> columns = new ArrayList<>();
+        columns.add(new Column("pid", "PID", 8, false));
+        for (int i = 0; i < KINDS.length; i++) {
+            String kind = ObjectType.toString(KINDS[i]);
+            columns.add(new Column(kind.toLowerCase(Locale.ROOT), kind.equals("CONNECTION") ? "CONN" : kind,
+                    KIND_WIDTHS[i], false));
+        }
+        figures(columns, rates);
+        columns.add(new Column("command", "COMMAND", 0, true));
+        return new StatTable(columns, processes.stream().map(d -> row(d, rates)).toList());
+    }
+
+    private static StatRow row(StatDelta d, boolean rates) {
+        StatProcess p = d.process();
+        List<StatRow.Cell> cells = new ArrayList<>();
+        cells.add(new StatRow.Cell(Long.toString(p.pid()), p.pid()));
+        for (int kind : KINDS) {
+            cells.add(new StatRow.Cell(Integer.toString(p.count(kind)), p.count(kind)));
+        }
+        for (StatFigure f : StatFigure.values()) {
+            cells.add(rates ? rate(d.rate(f)) : total(p.figure(f)));
+        }
+        cells.add(StatRow.Cell.of((p.silent() ? "(does not answer) " : "") + StatText.command(p.command())));
+        return new StatRow(p.key(), cells);
+    }
+
+    /** A line for each object of a process, of these types; of all if there are none. */
+    static StatTable objects(StatDelta d, Set<Integer> types, boolean rates) {
+        List<Column> columns = new ArrayList<>();
+        int longest = d.process().objects().stream().mapToInt(o -> o.name().length()).max().orElse(0);
+        columns.add(new Column("object", "OBJECT", Math.clamp(longest, NAME_WIDTH, LONGEST_NAME), true));
+        int state = d.process().objects().stream().mapToInt(o -> o.state().length()).max().orElse(0);
+        columns.add(new Column("state", "STATE", Math.clamp(state, STATE_WIDTH, LONGEST_STATE), true));
+        figures(columns, rates);
+        columns.add(new Column("about", "ABOUT", 0, true));
+        return new StatTable(columns, d.process().objects().stream()
+                .filter(o -> types.isEmpty() || types.contains(o.type())).map(o -> row(d, o, rates)).toList());
+    }
+
+    private static StatRow row(StatDelta d, StatObject o, boolean rates) {
+        List<StatRow.Cell> cells = new ArrayList<>();
+        cells.add(StatRow.Cell.of(o.name()));
+        cells.add(StatRow.Cell.of(o.state()));
+        for (StatFigure f : StatFigure.values()) {
+            cells.add(!o.has(f)
+                    ? new StatRow.Cell("", -1) // below those that count it
+                    : rates ? rate(d.rate(o, f)) : total(o.figure(f)));
+        }
+        cells.add(StatRow.Cell.of(about(o)));
+        return new StatRow(o.key(), cells);
+    }
+
+    private static void figures(List<Column> columns, boolean rates) {
+        for (StatFigure f : StatFigure.values()) {
+            String title = switch (f) {
+                case TX_BYTES -> "TX-B";
+                case RX_BYTES -> "RX-B";
+                case ERRORS -> "ERR";
+                case WAITS -> "WAIT";
+                default -> f.name();
+            };
+            columns.add(new Column(f.title(), rates ? title + "/s" : title, FIGURE_WIDTH, false));
+        }
+    }
+
+    private static StatRow.Cell rate(double v) {
+        return new StatRow.Cell(StatText.rate(v), Double.isNaN(v) ? 0 : v);
+    }
+
+    private static StatRow.Cell total(long n) {
+        return new StatRow.Cell(StatText.total(n), StatText.unsigned(n));
+    }
+
+    /** The attributes that tell one object from another. */
+    private static String about(StatObject o) {
+        Map<String, Object> a = o.attributes();
+        return switch (o.type()) {
+            case ObjectType.QP -> a.getOrDefault("type", "") + (a.get("peerQp") instanceof Long peer
+                    ? " to 0x" + Long.toHexString(peer)
+                            + (a.get("peerProcess") instanceof Long pid ? " of process " + pid : "")
+                    : "");
+            case ObjectType.MR -> (a.get("length") instanceof Long n ? HumanText.size(StatText.unsigned(n)) : "") + " "
+                    + a.getOrDefault("access", "");
+            case ObjectType.CQ -> a.containsKey("cqe") ? a.get("cqe") + " entries" : "";
+            case ObjectType.SRQ -> a.getOrDefault("type", "") + (a.containsKey("maxWr")
+                    ? ", " + a.get("maxWr") + " receives"
+                    : "");
+            case ObjectType.CONNECTION, ObjectType.LISTENER -> StatSocketTable.about(o);
+            case ObjectType.REMOTE_MEMORY -> regions(a, "local") + " here, " + regions(a, "remote") + " there, "
+                    + StatSocketTable.about(o);
+            case ObjectType.RULE, ObjectType.RULE_COUNTER -> StatSocketText.ruleText(o) + ": " + o.value(
+                    o.points().length == 0 ? 0 : o.points()[0]) + " sockets";
+            case ObjectType.SOCKETS -> o.attributes().get("open") + " open, " + o.attributes().get("listening")
+                    + " listening";
+            default -> o.type() == ObjectType.DEVICE ? "" : o.device();
+        };
+    }
+
+    /** How many regions an end has, and how large they are together. */
+    private static String regions(Map<String, Object> a, String end) {
+        return a.get(end + "Regions") instanceof Long n && a.get(end + "Bytes") instanceof Long bytes
+                ? HumanText.count(n, "region") + (n == 0 ? "" : " of " + HumanText.size(StatText.unsigned(bytes)))
+                : "";
+    }
+
+    /** The column of that name, or -1. */
+    int column(String name) {
+        for (int i = 0; i < columns.size(); i++) {
+            if (columns.get(i).name().equalsIgnoreCase(name)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /**
+     * Sorted by a column: texts rising, figures falling, what is equal in the order that it had.
+     *
+     * @param column its number; -1 leaves all as it is
+     * @param reverse the other way round
+     */
+    StatTable sorted(int column, boolean reverse) {
+        if (column < 0 || column >= columns.size()) {
+            return reverse ? new StatTable(columns, rows.reversed()) : this;
+        }
+        boolean text = column == 0 || columns.get(column).left();
+        Comparator<StatRow> order = Comparator.comparingDouble((StatRow r) -> number(r, column))
+                .thenComparing(r -> r.cells().get(column).text());
+        if (text == reverse) {
+            order = order.reversed();
+        }
+        return new StatTable(columns, rows.stream().sorted(order).toList());
+    }
+
+    private static double number(StatRow r, int column) {
+        double n = r.cells().get(column).number();
+        return Double.isNaN(n) ? 0 : n;
+    }
+
+    /** Only the lines in which a text is found. */
+    StatTable filtered(String text) {
+        return text.isEmpty() ? this : new StatTable(columns, rows.stream().filter(r -> r.contains(text)).toList());
+    }
+
+    /** The line above the others. */
+    String header(int width) {
+        return line(columns.stream().map(Column::title).toList(), width);
+    }
+
+    /** A line. */
+    String line(StatRow row, int width) {
+        return line(row.cells().stream().map(StatRow.Cell::text).toList(), width);
+    }
+
+    private String line(List<String> texts, int width) {
+        StringBuilder b = new StringBuilder();
+        for (int i = 0; i < columns.size(); i++) {
+            Column c = columns.get(i);
+            if (i > 0 && c.left()) {
+                b.append("  ");
+            }
+            String text = texts.get(i);
+            b.append(c.width() == 0 ? text : StatText.fit(text, c.width(), c.left()));
+        }
+        String line = b.toString().stripTrailing();
+        return line.length() > width ? StatText.fit(line, width, true) : line;
+    }
+}

@@ -1,0 +1,368 @@
+package org.verbena.cli.stat;
+
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.cli.support.HumanText;
+import org.verbena.verbs.ObjectType;
+
+/**
+ * The full-screen view of {@code verbena stat} without a terminal: pictures and keys go in, lines come out. Three screens,
+ * from one to the next with Enter and back with Escape: the processes, the objects of one, one object. Not safe for use by
+ * several threads.
+ */
+final class StatView {
+    /** The least room that it needs. */
+    static final int COLUMNS = 80;
+    static final int ROWS = 8;
+
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
+    private static final List<String> HELP = List.of(
+            "up down PgUp PgDn Home End, j k   choose a line",
+            "Enter   open it: a process's objects, an object   Esc, Backspace   back",
+            "left right, < >   sort by another column          r   the other way round",
+            "d, t    rates (deltas), totals                    p, Space   pause",
+            "/, f    lines with a text: Enter keeps it, Esc takes it away    q   quit");
+
+    /** Which screen. */
+    private enum Screen {
+        PROCESSES, OBJECTS, OBJECT
+    }
+
+    private final StatList processes = new StatList();
+    private StatList objects = new StatList();
+    private StatList points = new StatList();
+    private final Set<Integer> types;
+    private Screen screen = Screen.PROCESSES;
+    private long pid;
+    private StatObject.@Nullable Key object;
+    private @Nullable StatPicture picture;
+    private @Nullable StatPicture before;
+    private boolean rates = true;
+    private boolean paused;
+    private boolean help;
+    private boolean quit;
+    private @Nullable String typing;
+    private String message = "";
+
+    /**
+     * Makes a view.
+     *
+     * @param pid the process to begin with; 0 for the list of all
+     * @param types the only types of objects to show; empty for all
+     */
+    StatView(long pid, Set<Integer> types) {
+        this.pid = pid;
+        this.types = types;
+        screen = pid == 0 ? Screen.PROCESSES : Screen.OBJECTS;
+    }
+
+    /** What the first screen shows. */
+    void begin(boolean showRates, String sort, boolean reverse, String filter) {
+        rates = showRates;
+        list().sortBy(sort, reverse);
+        list().filter(filter);
+    }
+
+    /** The process to look at; 0 for the list of all. */
+    long wanted() {
+        return pid;
+    }
+
+    boolean isPaused() {
+        return paused;
+    }
+
+    boolean hasQuit() {
+        return quit;
+    }
+
+    private StatList list() {
+        return switch (screen) {
+            case PROCESSES -> processes;
+            case OBJECTS -> objects;
+            case OBJECT -> points;
+        };
+    }
+
+    // ---- what comes in
+
+    /** A picture of a process, or of all if that is 0; one that came late is passed over. */
+    void show(long of, StatPicture next) {
+        if (of == pid && !paused) {
+            before = picture == null ? null : picture.base(before);
+            picture = next;
+            refresh();
+        }
+    }
+
+    /** The process that is watched could not be looked at, for it has ended or never was: back to the list. */
+    void lost(long of, String why) {
+        if (of == pid && pid != 0) {
+            message = why;
+            to(0);
+        } else if (of == pid) {
+            message = why;
+        }
+    }
+
+    private void to(long process) {
+        pid = process;
+        screen = process == 0 ? Screen.PROCESSES : Screen.OBJECTS;
+        objects = new StatList();
+        picture = null;
+        before = null;
+        paused = false;
+        typing = null;
+    }
+
+    private void refresh() {
+        StatPicture now = picture;
+        if (now == null) {
+            return;
+        }
+        if (pid == 0) {
+            processes.show(StatTable.processes(now.processes().stream().map(p -> StatDelta.of(p, before)).toList(),
+                    rates));
+            return;
+        }
+        StatDelta d = StatDelta.of(now.processes().getFirst(), before);
+        objects.show(StatTable.objects(d, types, rates));
+        StatObject.Key key = object;
+        if (screen == Screen.OBJECT && key != null) {
+            Optional<StatObject> o = StatDetail.find(d.process(), key);
+            if (o.isPresent()) {
+                points.show(StatDetail.points(d, o.get()));
+            } else {
+                message = StatNames.plain(key.type(), key.number(), "the device") + " was closed";
+                screen = Screen.OBJECTS;
+            }
+        }
+    }
+
+    /** A key. */
+    void press(StatKey key) {
+        if (key.name() == StatKey.Name.INTERRUPT) {
+            quit = true;
+        } else if (typing != null) {
+            type(key, typing);
+        } else if (help) {
+            help = false;
+            quit = key.text().equals("q");
+        } else {
+            command(key);
+        }
+        refresh();
+    }
+
+    private void type(StatKey key, String text) {
+        switch (key.name()) {
+            case TEXT -> typing = text + key.text();
+            case BACKSPACE -> typing = text.isEmpty()
+                    ? null
+                    : text.substring(0, text.offsetByCodePoints(text.length(),
+                            -1));
+            case ENTER -> typing = null;
+            case ESCAPE -> {
+                typing = null;
+                list().filter("");
+                return;
+            }
+            default -> list().move(key);
+        }
+        if (typing != null) {
+            list().filter(typing);
+        }
+    }
+
+    private void command(StatKey key) {
+        message = "";
+        switch (key.name()) {
+            case LEFT -> list().sortBeside(-1);
+            case RIGHT -> list().sortBeside(1);
+            case ENTER -> open();
+            case ESCAPE, BACKSPACE -> back();
+            case TEXT -> letter(key.text());
+            default -> list().move(key);
+        }
+    }
+
+    private void letter(String letter) {
+        switch (letter) {
+            case "q" -> quit = true;
+            case "h", "?" -> help = true;
+            case "k" -> list().move(StatKey.of(StatKey.Name.UP));
+            case "j" -> list().move(StatKey.of(StatKey.Name.DOWN));
+            case "<" -> list().sortBeside(-1);
+            case ">" -> list().sortBeside(1);
+            case "r" -> list().reverse();
+            case "d" -> rates = true;
+            case "t" -> rates = false;
+            case "/", "f" -> typing = list().filter();
+            case "p", " " -> paused = !paused;
+            default -> message = "no key " + letter + ": h shows them";
+        }
+    }
+
+    private void open() {
+        Object chosen = list().chosen();
+        if (chosen instanceof StatProcess.Key p) {
+            to(p.pid());
+        } else if (chosen instanceof StatObject.Key o) {
+            object = o;
+            points = new StatList();
+            screen = Screen.OBJECT;
+        }
+    }
+
+    private void back() {
+        if (!list().filter().isEmpty()) {
+            list().filter("");
+        } else if (screen == Screen.OBJECT) {
+            screen = Screen.OBJECTS;
+        } else if (screen == Screen.OBJECTS) {
+            to(0);
+        }
+    }
+
+    // ---- what comes out
+
+    /** The screen, for a terminal of that size. */
+    List<StatLine> lines(int rows, int columns) {
+        if (rows < ROWS || columns < COLUMNS) {
+            return tooSmall(rows, columns);
+        }
+        List<StatLine> lines = new ArrayList<>();
+        lines.add(new StatLine(fit(title(), columns), StatLine.Style.TITLE));
+        lines.add(notice(columns));
+        if (help) {
+            HELP.forEach(l -> lines.add(StatLine.plain(fit(l, columns))));
+        } else {
+            StatPicture now = picture;
+            if (now == null) {
+                lines.add(StatLine.plain("looking..."));
+            } else {
+                body(lines, now, rows, columns);
+            }
+        }
+        List<StatLine> all = new ArrayList<>(lines.subList(0, Math.min(lines.size(), rows - 1)));
+        while (all.size() < rows - 1) {
+            all.add(StatLine.plain(""));
+        }
+        all.add(new StatLine(fit(keys(), columns), StatLine.Style.FAINT));
+        return all;
+    }
+
+    private static List<StatLine> tooSmall(int rows, int columns) {
+        String sentence = "The terminal is too small: " + COLUMNS + " columns and " + ROWS
+                + " lines are needed, there are "
+                + columns + " and " + rows + ". Make it larger, or press q.";
+        List<StatLine> lines = new ArrayList<>();
+        StringBuilder line = new StringBuilder();
+        for (String word : sentence.split(" ", -1)) {
+            if (!line.isEmpty() && line.length() + 1 + word.length() > columns) {
+                lines.add(StatLine.plain(line.toString()));
+                line.setLength(0);
+            }
+            line.append(line.isEmpty() ? "" : " ").append(fit(word, columns));
+        }
+        lines.add(StatLine.plain(line.toString()));
+        return lines.subList(0, Math.min(lines.size(), Math.max(rows, 0)));
+    }
+
+    private void body(List<StatLine> lines, StatPicture now, int rows, int columns) {
+        if (screen == Screen.OBJECT && object != null) {
+            Optional<StatObject> o = StatDetail.find(now.processes().getFirst(), object);
+            List<String> head = o.map(x -> StatDetail.head(now.processes().getFirst(), x, columns)).orElse(List.of());
+            int room = Math.max(1, rows - lines.size() - 4);
+            head.subList(0, Math.min(head.size(), room)).forEach(l -> lines.add(StatLine.plain(l)));
+        }
+        lines.addAll(list().lines(rows - lines.size() - 1, columns));
+        if (list().size() == 0) {
+            lines.add(StatLine.plain(nothing()));
+        }
+    }
+
+    private String nothing() {
+        if (!list().filter().isEmpty()) {
+            return "nothing with \"" + list().filter() + "\" in it";
+        }
+        return switch (screen) {
+            case PROCESSES -> StatStream.NOBODY;
+            case OBJECTS -> "no such objects";
+            case OBJECT -> "nothing is counted of it";
+        };
+    }
+
+    private String title() {
+        StatPicture now = picture;
+        String time = now == null ? "" : TIME.format(now.time().atZone(ZoneId.systemDefault())) + "  ";
+        String mode = (rates ? "rates" : "totals") + (paused ? "  PAUSED" : "");
+        String order = list().order();
+        return "verbena stat  " + time + what(now) + "  " + mode + (order.isEmpty() ? "" : "  " + order);
+    }
+
+    private String what(@Nullable StatPicture now) {
+        if (pid == 0) {
+            return now == null
+                    ? "processes"
+                    : now.processes().size() + (now.processes().size() == 1 ? " process" : " processes");
+        }
+        StatObject.Key o = object;
+        String process = "process " + pid;
+        if (screen != Screen.OBJECT || o == null) {
+            return process + (now == null
+                    ? ""
+                    : ", " + HumanText.count(now.processes().getFirst().objects().size(),
+                            "object"));
+        }
+        String name = now == null
+                ? ObjectType.toString(o.type())
+                : StatDetail.find(now.processes().getFirst(), o).map(StatObject::name).orElse("");
+        return name + " of " + process;
+    }
+
+    private StatLine notice(int columns) {
+        if (typing != null) {
+            return new StatLine(fit("show lines with: " + typing + "_", columns), StatLine.Style.PLAIN);
+        }
+        StatPicture now = picture;
+        String text = message;
+        if (text.isEmpty() && now != null && pid != 0) {
+            text = now.processes().getFirst().remark();
+        }
+        if (text.isEmpty() && now != null && !now.problems().isEmpty()) {
+            int more = now.problems().size() - 1;
+            text = now.problems().getFirst() + (more > 0 ? " (and " + more + " more)" : "");
+        }
+        String filter = list().filter();
+        String shown = filter.isEmpty() ? "" : "lines with: " + filter + "  (Esc shows all)";
+        if (!text.isEmpty()) { // which may stay, so it does not hide the filter
+            return new StatLine(fit(shown.isEmpty() ? text : shown + "  " + text, columns), StatLine.Style.ALERT);
+        }
+        if (!shown.isEmpty()) {
+            return StatLine.plain(fit(shown, columns));
+        }
+        return StatLine.plain(pid != 0 && now != null
+                ? fit(StatText.command(now.processes().getFirst().command()), columns)
+                : "");
+    }
+
+    private String keys() {
+        String choose = screen == Screen.OBJECT ? "" : "Enter open  ";
+        String back = screen == Screen.PROCESSES ? "" : "Esc back  ";
+        return "h help  " + choose + back + "< > sort  / filter  " + (rates ? "t totals  " : "d rates  ") + "p "
+                + (paused ? "go on" : "pause") + "  q quit";
+    }
+
+    private static String fit(String text, int width) {
+        return text.length() > width ? StatText.fit(text, width, true) : text;
+    }
+}

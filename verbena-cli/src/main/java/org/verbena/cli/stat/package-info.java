@@ -1,0 +1,5 @@
+/** {@code verbena stat} and {@code verbena monitor}: the counters of running processes as tables, lines, JSON and a screen. */
+@NullMarked
+package org.verbena.cli.stat;
+
+import org.jspecify.annotations.NullMarked;

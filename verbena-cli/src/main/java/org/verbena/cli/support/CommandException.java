@@ -1,0 +1,16 @@
+package org.verbena.cli.support;
+
+import java.io.IOException;
+
+/** What a person asked for cannot be done; the message is one sentence for a person. */
+public final class CommandException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    public CommandException(String message) {
+        super(message);
+    }
+
+    public CommandException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

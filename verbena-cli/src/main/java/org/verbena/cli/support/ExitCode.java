@@ -1,0 +1,22 @@
+package org.verbena.cli.support;
+
+import java.io.PrintWriter;
+
+/** How the command ends, and where a failure comes from. */
+public final class ExitCode {
+    /** The work failed. */
+    public static final int FAILURE = 1;
+
+    /** The command line was wrong. */
+    public static final int USAGE = 2;
+
+    private ExitCode() {}
+
+    /** Prints the stack trace of a failure if {@code VERBENA_DEBUG} is set. */
+    public static void trace(Exception failure, PrintWriter err) {
+        if (System.getenv("VERBENA_DEBUG") != null) {
+            failure.printStackTrace(err);
+        }
+        err.flush();
+    }
+}

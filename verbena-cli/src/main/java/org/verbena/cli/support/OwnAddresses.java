@@ -1,0 +1,27 @@
+package org.verbena.cli.support;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
+/** RoCE on the loopback interface, where each program has an address of its own and nobody has {@code localhost}. */
+public final class OwnAddresses {
+    static final String DEVICE = "roce_lo";
+
+    private OwnAddresses() {}
+
+    /** Whether nobody can be at this address of a device, so that a request there would only time out. */
+    public static boolean isNobodys(String device, InetSocketAddress at) {
+        InetAddress a = at.getAddress();
+        return device.equals(DEVICE) && a != null && a.isLoopbackAddress()
+                && (a.equals(InetAddress.ofLiteral("127.0.0.1")) || a.equals(InetAddress.ofLiteral("::1")));
+    }
+
+    /** Refuses such an address of a server. */
+    public static void check(String device, InetSocketAddress server) throws PeerException {
+        if (isNobodys(device, server)) {
+            throw new PeerException("nobody is at " + HostPort.text(server) + " of " + device
+                    + ", where each program has"
+                    + " an address of its own: give the one that the server prints behind 'listening on'");
+        }
+    }
+}

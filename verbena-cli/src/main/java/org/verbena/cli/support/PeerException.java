@@ -1,0 +1,51 @@
+package org.verbena.cli.support;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+import org.verbena.linux.Errno;
+import org.verbena.verbs.ConnectionRejectedException;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WcStatus;
+
+/** What was to be done together with another program failed; the message is one sentence for a person. */
+public final class PeerException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    public PeerException(String message) {
+        super(message);
+    }
+
+    public PeerException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** A connection failed: if nobody listens there, says so, and which program is to be started. */
+    public static IOException orNobody(VerbsException e, InetSocketAddress to, String tool) {
+        boolean refused = e.errno() == Errno.ECONNREFUSED && !(e instanceof ConnectionRejectedException r
+                && r.reason() != ConnectionRejectedException.INVALID_SERVICE_ID);
+        return refused
+                ? new PeerException("nobody listens at " + HostPort.text(to) + ": start 'verbena " + tool + "' or "
+                        + tool + " there first", e)
+                : e;
+    }
+
+    /** A work request ended with an error. */
+    public static PeerException of(String work, int status, QueuePair qp) {
+        return new PeerException(work + " failed with " + WcStatus.toString(status) + ": "
+                + meaning(status, qp.errorReason()));
+    }
+
+    /** @param reason why the queue pair failed; empty if nobody knows */
+    private static String meaning(int status, String reason) {
+        return switch (status) {
+            case WcStatus.RETRY_EXC_ERR -> "the peer does not answer; it ended, or cannot be reached by its GID";
+            case WcStatus.RNR_RETRY_EXC_ERR -> "the peer posts no receives";
+            case WcStatus.LOC_LEN_ERR, WcStatus.REM_INV_REQ_ERR ->
+                "the two ends differ; give both the same size and the same MTU";
+            case WcStatus.REM_ACCESS_ERR -> "the peer does not allow access to the memory that it offered";
+            default -> (reason.isEmpty() ? "the peer ended or gave up" : reason) + "; see what the peer says";
+        };
+    }
+}

@@ -1,0 +1,38 @@
+package org.verbena.cli.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetSocketAddress;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+import org.verbena.cli.Main;
+
+class OwnAddressesTest {
+    @Test
+    void nobodyHasTheAddressOfTheHost() {
+        assertThat(OwnAddresses.isNobodys("roce_lo", new InetSocketAddress("127.0.0.1", 1))).isTrue();
+        assertThat(OwnAddresses.isNobodys("roce_lo", new InetSocketAddress("::1", 1))).isTrue();
+        assertThat(OwnAddresses.isNobodys("roce_lo", new InetSocketAddress("127.0.0.2", 1))).isFalse();
+        assertThat(OwnAddresses.isNobodys("shm0", new InetSocketAddress("127.0.0.1", 1))).isFalse();
+        assertThat(OwnAddresses.isNobodys("roce_eth0", new InetSocketAddress("127.0.0.1", 1))).isFalse();
+    }
+
+    /** Not after the minute that a silent peer has. */
+    @ParameterizedTest
+    @ValueSource(strings = {"udaddy -s localhost", "ucmatose -s 127.0.0.1", "rstream -s localhost",
+        "rping -c -a 127.0.0.1"})
+    void aClientIsToldAtOnce(String line) {
+        String[] words = (line + " --device roce_lo").split(" ");
+        CommandLine command = Main.commandLine(words);
+        StringWriter err = new StringWriter();
+        command.setErr(new PrintWriter(err, true));
+        assertThat(command.execute(words)).isEqualTo(1);
+        assertThat(err.toString()).startsWith("verbena: nobody is at 127.0.0.1:").contains("'listening on'");
+    }
+}
