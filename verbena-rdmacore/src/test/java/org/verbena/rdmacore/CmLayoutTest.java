@@ -16,7 +16,7 @@ import org.verbena.rdmacore.MockLibrary.Ended;
 
 /** Compares every offset of {@link CmLayout} with what gcc says about the headers of librdmacm (Debian: librdmacm-dev). */
 class CmLayoutTest {
-    private static final String INCLUDE = System.getProperty("verbena.rdma.include", "/usr/include");
+    private static final String INCLUDE = System.getProperty("verbena.test.include", "/usr/include");
     /** Longer prefixes first. */
     private static final String[][] STRUCTS = {{"SOCKADDR_IN6_", "sockaddr_in6", "sin6_"}, {"SOCKADDR_IN_",
         "sockaddr_in", "sin_"}, {"SOCKADDR_", "sockaddr_in", "sin_"}, {"CHANNEL_", "rdma_event_channel", ""}, {

@@ -31,7 +31,7 @@ import org.verbena.verbs.FlowType;
  * byte: attributes, every field of every specification in value and mask, inner ones, actions.
  */
 class FlowLayoutTest {
-    private static final String INCLUDE = System.getProperty("verbena.rdma.include", "/usr/include");
+    private static final String INCLUDE = System.getProperty("verbena.test.include", "/usr/include");
 
     /** A field: the C member of the specification and of the filter, how many bits it has, and the name of the type. */
     private record Field(FlowSpec of, int field, String spec, String member, int bits, String type) {}

@@ -19,10 +19,10 @@ import org.verbena.rdmacore.MockLibrary.Ended;
 
 /**
  * Compares every offset with what gcc says about the headers of rdma-core (Debian: libibverbs-dev), which may lie elsewhere:
- * {@code -Dverbena.test.args=-Dverbena.rdma.include=FOLDER}.
+ * {@code -Dverbena.test.args=-Dverbena.test.include=FOLDER}.
  */
 class LayoutTest {
-    private static final String INCLUDE = System.getProperty("verbena.rdma.include", "/usr/include");
+    private static final String INCLUDE = System.getProperty("verbena.test.include", "/usr/include");
 
     /** Constants whose name is not that of a member: prefix of the constant, structure, and members that differ. */
     private static final Map<String, String> STRUCTS = structs();

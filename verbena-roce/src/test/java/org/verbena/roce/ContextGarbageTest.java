@@ -60,7 +60,7 @@ class ContextGarbageTest {
     private static final int[] TYPES = {QueuePairType.RC, QueuePairType.UC, QueuePairType.UD};
     private static final long PATIENCE_NANOS = 20_000_000_000L;
 
-    private final long seed = Long.getLong("verbena.seed", System.nanoTime());
+    private final long seed = Long.getLong("verbena.test.seed", System.nanoTime());
     private final Random random = new Random(seed);
 
     private static void connect(QueuePair qp, int type, Gid peer, int number) throws Exception {
@@ -167,7 +167,7 @@ class ContextGarbageTest {
             assertUntouched(memory.toArray(ValueLayout.JAVA_BYTE));
             assertThatItGoesOn(context, pd, cq, all);
         } catch (AssertionError | Exception e) {
-            throw new AssertionError("with -Dverbena.seed=" + seed, e);
+            throw new AssertionError("with -Dverbena.test.seed=" + seed, e);
         }
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.UnknownHostException;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,8 +14,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.cli.Main;
-import org.verbena.cli.copy.CopyFailure;
-import org.verbena.cli.copy.CopyStatus;
 
 class HostPortTest {
     @ParameterizedTest
@@ -75,10 +74,12 @@ class HostPortTest {
     }
 
     @Test
-    void aHostThatNobodyKnows() {
-        assertThatExceptionOfType(CopyFailure.class).isThrownBy(HostPort.parse("nowhere.invalid:5")::resolve)
-                .withMessageContaining("unknown host \"nowhere.invalid\"")
-                .matches(e -> e.status() == CopyStatus.NO_LISTENER);
+    void anUnknownHostIsNamed() {
+        assertThatExceptionOfType(UnknownHostException.class).isThrownBy(HostPort.parse("nowhere.invalid:5")::resolve);
+        StringWriter err = new StringWriter();
+        assertThat(Main.commandLine().setErr(new PrintWriter(err)).execute("copy", "pom.xml", "nowhere.invalid:5"))
+                .isEqualTo(3);
+        assertThat(err.toString()).contains("unknown host \"nowhere.invalid\"");
     }
 
     @Test

@@ -13,15 +13,15 @@ import org.junit.platform.commons.support.AnnotationSupport;
 import org.junit.platform.commons.support.HierarchyTraversalMode;
 
 /**
- * The groups of the suite that {@code -Dverbena.conformance.groups=REGEX} names, or all. With
- * {@code -Dverbena.conformance.every=N} each N-th of the tests of a group only, in the order of their names, and of a test with
+ * The groups of the suite that {@code -Dverbena.test.groups=REGEX} names, or all. With
+ * {@code -Dverbena.test.every=N} each N-th of the tests of a group only, in the order of their names, and of a test with
  * parameters each N-th of these.
  */
 final class ChosenGroups implements ExecutionCondition {
     private static final Pattern INVOCATION = Pattern.compile("\\[test-template-invocation:#(\\d+)]$");
 
-    private final Pattern groups = Pattern.compile(System.getProperty("verbena.conformance.groups", ".*"));
-    private final int every = Integer.getInteger("verbena.conformance.every", 1);
+    private final Pattern groups = Pattern.compile(System.getProperty("verbena.test.groups", ".*"));
+    private final int every = Integer.getInteger("verbena.test.every", 1);
 
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {

@@ -33,10 +33,10 @@ class RxeConformance extends VerbsConformance {
             return Verbs.open("rxe0");
         }
 
-        /** Those that {@code -Dverbena.conformance.topologies=REGEX} names, or all: to start a JVM there takes long. */
+        /** Those that {@code -Dverbena.test.topologies=REGEX} names, or all: to start a JVM there takes long. */
         @Override
         public boolean connects(Topology topology) {
-            return topology.name().matches(System.getProperty("verbena.conformance.topologies", ".*"));
+            return topology.name().matches(System.getProperty("verbena.test.topologies", ".*"));
         }
 
         @Override

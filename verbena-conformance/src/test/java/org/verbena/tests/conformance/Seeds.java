@@ -3,13 +3,13 @@ package org.verbena.tests.conformance;
 import java.util.Random;
 
 /**
- * Seeds of tests with random input: each failure names its own, and {@code -Dverbena.seed=N} repeats it alone.
- * {@code -Dverbena.seeds=N} tries N times as many, or a part of them where it is below 1, for machines that are slow.
+ * Seeds of tests with random input: each failure names its own, and {@code -Dverbena.test.seed=N} repeats it alone.
+ * {@code -Dverbena.test.seeds.factor=N} tries N times as many, or a part of them where it is below 1, for machines that are slow.
  */
 final class Seeds {
-    private static final long FIRST = Long.getLong("verbena.seed", System.nanoTime());
+    private static final long FIRST = Long.getLong("verbena.test.seed", System.nanoTime());
 
-    private static final double MANY = Double.parseDouble(System.getProperty("verbena.seeds", "1"));
+    private static final double MANY = Double.parseDouble(System.getProperty("verbena.test.seeds.factor", "1"));
 
     private Seeds() {}
 
@@ -21,12 +21,12 @@ final class Seeds {
 
     /** Runs with so many seeds. */
     static void each(int count, Body body) {
-        int n = System.getProperty("verbena.seed") == null ? (int) Math.max(1, count * MANY) : 1;
+        int n = System.getProperty("verbena.test.seed") == null ? (int) Math.max(1, count * MANY) : 1;
         for (int i = 0; i < n; i++) {
             try {
                 body.run(new Random(FIRST + i));
             } catch (Exception | AssertionError e) {
-                throw new AssertionError("with -Dverbena.seed=" + (FIRST + i) + ": " + e.getMessage(), e);
+                throw new AssertionError("with -Dverbena.test.seed=" + (FIRST + i) + ": " + e.getMessage(), e);
             }
         }
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.support.ParameterDeclarations;
 /**
  * A group of the suite for which two contexts of a process are nothing that one context and two processes are not: it runs
  * on those two, and with {@code -Dthorough} on every {@link Topology}, as it does where
- * {@code -Dverbena.conformance.topologies} names them.
+ * {@code -Dverbena.test.topologies} names them.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -29,7 +29,7 @@ import org.junit.jupiter.params.support.ParameterDeclarations;
         public Stream<? extends Arguments> provideArguments(ParameterDeclarations parameters,
                 ExtensionContext context) {
             boolean every = System.getProperty("thorough") != null
-                    || System.getProperty("verbena.conformance.topologies") != null;
+                    || System.getProperty("verbena.test.topologies") != null;
             return Stream.of(Topology.values()).filter(t -> every || t != Topology.TWO_CONTEXTS).map(Arguments::of);
         }
     }

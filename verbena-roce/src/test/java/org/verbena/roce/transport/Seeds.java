@@ -2,9 +2,9 @@ package org.verbena.roce.transport;
 
 import java.util.Random;
 
-/** Seeds of tests with random input: each failure names its own, {@code -Dverbena.seed=N} repeats it. */
+/** Seeds of tests with random input: each failure names its own, {@code -Dverbena.test.seed=N} repeats it. */
 final class Seeds {
-    private static final long FIRST = Long.getLong("verbena.seed", System.nanoTime());
+    private static final long FIRST = Long.getLong("verbena.test.seed", System.nanoTime());
 
     private Seeds() {}
 
@@ -16,12 +16,12 @@ final class Seeds {
 
     /** Runs with many seeds. */
     static void each(int count, Body body) {
-        int n = System.getProperty("verbena.seed") == null ? count : 1;
+        int n = System.getProperty("verbena.test.seed") == null ? count : 1;
         for (int i = 0; i < n; i++) {
             try {
                 body.run(new Random(FIRST + i));
             } catch (Exception | AssertionError e) {
-                throw new AssertionError("with -Dverbena.seed=" + (FIRST + i), e);
+                throw new AssertionError("with -Dverbena.test.seed=" + (FIRST + i), e);
             }
         }
     }

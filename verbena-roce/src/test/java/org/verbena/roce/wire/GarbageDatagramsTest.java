@@ -11,7 +11,7 @@ class GarbageDatagramsTest {
     /** Each damaged packet passes with a chance of one in 65536, and there are fewer than that. */
     private static final int MOST_MISTAKEN = 5;
 
-    private final long seed = Long.getLong("verbena.seed", System.nanoTime());
+    private final long seed = Long.getLong("verbena.test.seed", System.nanoTime());
 
     @Test
     void whatIsWholeArrivesAndAllElseIsCounted() throws Exception {
@@ -26,7 +26,7 @@ class GarbageDatagramsTest {
             assertThat(garbage.mistaken).as("not whole, and taken").isLessThanOrEqualTo(MOST_MISTAKEN);
             assertThat(garbage.together).as("as one with others").isGreaterThan(BATCHES);
         } catch (AssertionError e) {
-            throw new AssertionError("with -Dverbena.seed=" + seed, e);
+            throw new AssertionError("with -Dverbena.test.seed=" + seed, e);
         }
     }
 }

@@ -29,15 +29,15 @@ import org.verbena.tests.faults.MomentRule.Note;
 /**
  * Two unchanged programs with traffic of all kinds between them, one of which is killed or exits at a random moment, or the
  * kernel destroys the connections. What the other sees is what TCP says; the rule that tells what that is holds on the stock
- * JDK, where the same is done first. {@code -Dverbena.moments} is how often, {@code -Dverbena.moments.seed} how; with
+ * JDK, where the same is done first. {@code -Dverbena.test.moments} is how often, {@code -Dverbena.test.seed} how; with
  * {@code -Dthorough} it is 1,000 times each.
  */
 @BesideOthers
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 class EndMomentsTest {
-    private static final int MOMENTS = Integer.getInteger("verbena.moments",
+    private static final int MOMENTS = Integer.getInteger("verbena.test.moments",
             System.getProperty("thorough") == null ? 2 : 1000);
-    private static final long SEED = Long.getLong("verbena.moments.seed", System.nanoTime());
+    private static final long SEED = Long.getLong("verbena.test.seed", System.nanoTime());
     private static final int CONNECTIONS = 2 * MomentFlow.KINDS;
     private static final long LATEST_NANOS = 40_000_000;
     private static final String QUIET = "quiet,stream.patience=60000";

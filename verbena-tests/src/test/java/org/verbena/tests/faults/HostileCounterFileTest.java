@@ -44,7 +44,7 @@ import org.verbena.verbs.spi.CounterLayout;
 /** Counter files of other processes that are not what they should be: an error, never more. */
 @Isolated("changes a property of this JVM, where it looks for counters")
 class HostileCounterFileTest {
-    private static final int SEEDS = Integer.getInteger("verbena.faults.seeds", 300);
+    private static final int SEEDS = Integer.getInteger("verbena.test.seeds", 300);
     private static final int CACHED = ReadCountersFlags.PREFER_CACHED;
     /** What a file that makes no sense may be called. */
     private static final Set<Integer> ERRORS = Set.of(Errno.EBADMSG, Errno.EPROTONOSUPPORT);

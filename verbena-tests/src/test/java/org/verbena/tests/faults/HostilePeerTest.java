@@ -16,7 +16,7 @@ import org.verbena.verbs.QueuePairState;
 /**
  * A process that writes garbage into all it can, and sends garbage on all sockets it has, against a victim that serves
  * a healthy peer (this process) meanwhile. {@code -Dverbena.faults.hostile-seconds=N} says how long,
- * {@code -Dverbena.faults.seed=N} where to begin.
+ * {@code -Dverbena.test.seed=N} where to begin.
  */
 class HostilePeerTest {
     private static final int SECONDS = Integer.getInteger("verbena.faults.hostile-seconds",
@@ -26,7 +26,7 @@ class HostilePeerTest {
     @Test
     @Timeout(3600)
     void garbageEndsItsOwnConnectionAndNothingElse() throws Exception {
-        long seed = Long.getLong("verbena.faults.seed", System.nanoTime() & 0xffffffL);
+        long seed = Long.getLong("verbena.test.seed", System.nanoTime() & 0xffffffL);
         System.out.println("HostilePeerTest: seeds from " + seed);
         Class<?> victimMain = Class.forName("org.verbena.shm.VictimPeer");
         Class<?> hostileMain = Class.forName("org.verbena.shm.HostilePeer");

@@ -24,10 +24,10 @@ import org.verbena.verbs.QueuePairState;
 
 /**
  * Peers are killed at random moments of dense traffic, again and again, while a third process goes on talking to the
- * same completion queue. {@code -Dverbena.faults.kills=N} says how many.
+ * same completion queue. {@code -Dverbena.test.kills=N} says how many.
  */
 class KilledPeerTest {
-    private static final int KILLS = Integer.getInteger("verbena.faults.kills", 20);
+    private static final int KILLS = Integer.getInteger("verbena.test.kills", 20);
     /** A second is promised; a machine that runs other tests as well may take longer. */
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final int AHEAD = 2;
@@ -38,7 +38,7 @@ class KilledPeerTest {
 
     @Test
     void everyKillFlushesOurQueuesAndNobodyElseNotices() throws Exception {
-        long seed = Long.getLong("verbena.faults.seed", System.nanoTime());
+        long seed = Long.getLong("verbena.test.seed", System.nanoTime());
         System.out.println("KilledPeerTest: seed " + seed);
         Random random = new Random(seed);
         Deque<Child> next = new ArrayDeque<>();

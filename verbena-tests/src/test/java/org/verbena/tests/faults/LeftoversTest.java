@@ -16,8 +16,8 @@ import org.verbena.verbs.QueuePair;
 /** What stays when connections, contexts and peers have gone, in whichever way: nothing. */
 @Isolated("counts descriptors of this JVM")
 class LeftoversTest {
-    private static final int CONNECTIONS = Integer.getInteger("verbena.faults.connections", 200);
-    private static final int CONTEXTS = Integer.getInteger("verbena.faults.contexts", 500) / 2;
+    private static final int CONNECTIONS = Integer.getInteger("verbena.test.connections", 200);
+    private static final int CONTEXTS = Integer.getInteger("verbena.test.contexts", 500) / 2;
     private static final int WARM_UP = 50;
     private static final int MORE_THREADS = 2; // the JVM's own
     private static final long MORE_MAPPINGS = 100;

@@ -22,7 +22,7 @@ import org.verbena.tests.cli.RoceNamespaces;
 @Timeout(300)
 class RemoteMemoryProcessesTest {
     private static final int MEBIBYTE = 1 << 20;
-    private static final int ROUNDS = Integer.getInteger("verbena.faults.kills", 4);
+    private static final int ROUNDS = Integer.getInteger("verbena.test.kills", 4);
 
     @TempDir Path dir;
 
@@ -221,7 +221,7 @@ class RemoteMemoryProcessesTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void whoIsKilledInTheMiddleOfACopyLeavesNothing(boolean killsInitiator) throws Exception {
-        Random random = new Random(Long.getLong("verbena.faults.seed", System.nanoTime()));
+        Random random = new Random(Long.getLong("verbena.test.seed", System.nanoTime()));
         try (Child survivor = ErmEnds.process().start()) {
             int port = survivor.tell("listen 127.0.0.1").awaitInt("PORT");
             Map<String, Integer> before = Map.of();
@@ -258,7 +258,7 @@ class RemoteMemoryProcessesTest {
     /** Connected, asked, agreed, registered, copied, updated, taken back, closed: whichever it was at. */
     @Test
     void whoIsKilledAtWhicheverStepLeavesNothing() throws Exception {
-        Random random = new Random(Long.getLong("verbena.faults.seed", System.nanoTime()));
+        Random random = new Random(Long.getLong("verbena.test.seed", System.nanoTime()));
         try (Child survivor = ErmEnds.process().start()) {
             int port = survivor.tell("listen 127.0.0.1").awaitInt("PORT");
             survivor.tell("answer").await("ANSWERING");

@@ -38,7 +38,7 @@ class StoppedPeerTest {
     private static final int MEMORY = 1 << 20;
     private static final long CANARY = 4711;
 
-    private final Random random = new Random(Long.getLong("verbena.faults.seed", System.nanoTime()));
+    private final Random random = new Random(Long.getLong("verbena.test.seed", System.nanoTime()));
     private final Arena arena = Arena.ofShared();
     private Node node;
     private Child peer;

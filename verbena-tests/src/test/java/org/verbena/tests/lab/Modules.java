@@ -74,8 +74,8 @@ final class Modules {
         command(share.resolve("conformance"), """
                 echo "random input: ${SEEDS:-0.1} of the usual rounds (SEEDS=1: all)"
                 exec /jre/bin/java ${JAVA_OPTIONS:--XX:TieredStopAtLevel=1} -XX:+UseSerialGC -Xmx160m --enable-native-access=ALL-UNNAMED \\
-                    -cp '%s' "-Dverbena.conformance.groups=$1" "-Dverbena.seeds=${SEEDS:-0.1}" \\
-                    "-Dverbena.conformance.topologies=${TOPOLOGIES:-.*}" "-Dverbena.conformance.every=${EVERY:-1}" \\
+                    -cp '%s' "-Dverbena.test.groups=$1" "-Dverbena.test.seeds.factor=${SEEDS:-0.1}" \\
+                    "-Dverbena.test.topologies=${TOPOLOGIES:-.*}" "-Dverbena.test.every=${EVERY:-1}" \\
                     -Djunit.jupiter.execution.timeout.default=300s org.junit.platform.console.ConsoleLauncher execute \\
                     --disable-banner --details=${2:-summary} \\
                     --select-class=org.verbena.tests.conformance.RxeConformance
