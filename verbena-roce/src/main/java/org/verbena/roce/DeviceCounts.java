@@ -1,9 +1,9 @@
 package org.verbena.roce;
 
 import org.verbena.roce.cm.CmCounts;
+import org.verbena.roce.link.WireCounts;
 import org.verbena.roce.transport.Drop;
 import org.verbena.roce.transport.Transport;
-import org.verbena.roce.wire.WireCounts;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.ShownObjects;

@@ -1,7 +1,7 @@
 package org.verbena.roce;
 
+import org.verbena.roce.link.WireCounts;
 import org.verbena.roce.transport.Wire;
-import org.verbena.roce.wire.WireCounts;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.GidEntry;
 import org.verbena.verbs.PortAttributes;

@@ -11,8 +11,8 @@ import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkAddresses;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.Sys;
-import org.verbena.roce.wire.Gids;
-import org.verbena.roce.wire.PortAddress;
+import org.verbena.roce.link.Gids;
+import org.verbena.roce.link.PortAddress;
 import org.verbena.verbs.Device;
 import org.verbena.verbs.VerbsException;
 

@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 import org.verbena.linux.Errno;
+import org.verbena.roce.link.PortAddress;
+import org.verbena.roce.link.UdpWire;
+import org.verbena.roce.link.WireCounts;
 import org.verbena.roce.transport.Wire;
-import org.verbena.roce.wire.PortAddress;
-import org.verbena.roce.wire.UdpWire;
-import org.verbena.roce.wire.WireCounts;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.GidEntry;
 import org.verbena.verbs.GidType;

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import org.verbena.roce.wire.Gids;
+import org.verbena.roce.link.Gids;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionEvent;
 import org.verbena.verbs.ConnectionListener;

@@ -18,7 +18,7 @@ import org.verbena.roce.cm.CmCodec;
 import org.verbena.roce.cm.CmMessage;
 import org.verbena.roce.cm.PrivateData;
 import org.verbena.roce.cm.RdmaCmHeader;
-import org.verbena.roce.wire.Gids;
+import org.verbena.roce.link.Gids;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;

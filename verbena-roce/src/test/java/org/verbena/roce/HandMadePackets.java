@@ -15,9 +15,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.roce.link.PortAddress;
+import org.verbena.roce.link.UdpWire;
 import org.verbena.roce.transport.Path;
-import org.verbena.roce.wire.PortAddress;
-import org.verbena.roce.wire.UdpWire;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;

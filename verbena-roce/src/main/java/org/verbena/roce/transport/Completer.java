@@ -1,6 +1,10 @@
 package org.verbena.roce.transport;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.roce.header.Aeth;
+import org.verbena.roce.header.BigEndian;
+import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.Psn;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
 

@@ -1,5 +1,8 @@
 package org.verbena.roce.transport;
 
+import org.verbena.roce.header.BigEndian;
+import org.verbena.roce.header.Bth;
+import org.verbena.roce.header.Opcode;
 import org.verbena.verbs.SamplePoint;
 
 /**

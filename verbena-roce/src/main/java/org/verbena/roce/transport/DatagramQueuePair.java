@@ -1,5 +1,8 @@
 package org.verbena.roce.transport;
 
+import org.verbena.roce.header.Deth;
+import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.Psn;
 import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;

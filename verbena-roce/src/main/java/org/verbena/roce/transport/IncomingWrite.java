@@ -1,5 +1,7 @@
 package org.verbena.roce.transport;
 
+import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.Reth;
 import org.verbena.verbs.AccessFlags;
 
 /** The peer's WRITE that is being carried out. */

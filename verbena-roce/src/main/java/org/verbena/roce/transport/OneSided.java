@@ -3,6 +3,11 @@ package org.verbena.roce.transport;
 import java.lang.invoke.VarHandle;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.roce.header.Aeth;
+import org.verbena.roce.header.AtomicEth;
+import org.verbena.roce.header.Feth;
+import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.Reth;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.FlushType;
 import org.verbena.verbs.SamplePoint;

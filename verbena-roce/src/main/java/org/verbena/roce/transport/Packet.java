@@ -2,11 +2,16 @@ package org.verbena.roce.transport;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.roce.header.BigEndian;
+import org.verbena.roce.header.Bth;
+import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.XrcEth;
+
 /** A packet that has been found whole: what its headers say. One object of a {@link Transport}, filled anew. */
-final class Packet {
+public final class Packet {
     /** What the wire knows of it. */
     ReceivedPacket raw = new ReceivedPacket();
-    int opcode;
+    public int opcode;
     /** {@link Opcode#flags}. */
     int flags;
     int destination;
@@ -14,11 +19,11 @@ final class Packet {
     boolean acknowledge;
     boolean solicited;
     /** Address of the extended headers, the XRCETH not counted. */
-    long extended;
+    public long extended;
     /** Address of the payload. */
-    long payload;
+    public long payload;
     /** Bytes of payload. */
-    int length;
+    public int length;
 
     /**
      * Takes the headers apart.
@@ -26,7 +31,7 @@ final class Packet {
      * @return why the packet has to be dropped; null if it is whole
      */
     @Nullable
-    Drop parse(ReceivedPacket p) {
+    public Drop parse(ReceivedPacket p) {
         raw = p;
         long a = p.address;
         if (p.length < Bth.BYTES || (p.length & 3) != 0) {

@@ -1,5 +1,8 @@
 package org.verbena.roce.transport;
 
+import org.verbena.roce.header.Bth;
+import org.verbena.roce.header.Opcode;
+
 /**
  * A packet that has arrived: where its bytes are, and what the layers below said of it. One object, which the wire fills
  * anew for each packet. GIDs are as in {@link org.verbena.verbs.Gid}, big-endian halves; IPv4 is {@code ::ffff:a.b.c.d}.

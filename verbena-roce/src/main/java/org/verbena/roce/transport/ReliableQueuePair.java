@@ -1,5 +1,6 @@
 package org.verbena.roce.transport;
 
+import org.verbena.roce.header.Opcode;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;

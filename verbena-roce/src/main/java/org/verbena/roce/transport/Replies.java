@@ -3,6 +3,10 @@ package org.verbena.roce.transport;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.roce.header.Aeth;
+import org.verbena.roce.header.BigEndian;
+import org.verbena.roce.header.Bth;
+import org.verbena.roce.header.Opcode;
 
 /**
  * Answers of a responder that are more than an ACK: to READs, atomics, flushes and atomic writes. The last ones are kept

@@ -1,6 +1,14 @@
 package org.verbena.roce.transport;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.roce.header.AtomicEth;
+import org.verbena.roce.header.BigEndian;
+import org.verbena.roce.header.Bth;
+import org.verbena.roce.header.Deth;
+import org.verbena.roce.header.Feth;
+import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.Reth;
+import org.verbena.roce.header.XrcEth;
 import org.verbena.verbs.SendFlags;
 
 /** Writes the packets of requests; of one queue pair. */

@@ -2,6 +2,12 @@ package org.verbena.roce.transport;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.roce.header.Aeth;
+import org.verbena.roce.header.Bth;
+import org.verbena.roce.header.Feth;
+import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.Psn;
+import org.verbena.roce.header.Reth;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairType;

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.roce.header.BigEndian;
 import org.verbena.verbs.GlobalRoutingHeader;
 
 /**

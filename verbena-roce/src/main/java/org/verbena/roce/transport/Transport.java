@@ -6,6 +6,8 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.roce.header.Deth;
+import org.verbena.roce.header.Opcode;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairType;

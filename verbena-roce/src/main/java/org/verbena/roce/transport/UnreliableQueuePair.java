@@ -1,5 +1,7 @@
 package org.verbena.roce.transport;
 
+import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.Psn;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;

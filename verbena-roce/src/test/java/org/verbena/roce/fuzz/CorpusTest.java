@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.roce.cm.CmFuzz;
+import org.verbena.roce.link.DatagramFuzz;
 import org.verbena.roce.transport.PacketFuzz;
-import org.verbena.roce.wire.DatagramFuzz;
 
 /** Runs through what {@code config/fuzz} has found so far, and a bit of each. */
 class CorpusTest {

@@ -10,7 +10,8 @@ import java.util.Random;
 import java.util.function.Consumer;
 
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.roce.wire.CheckedPackets;
+import org.verbena.roce.header.Bth;
+import org.verbena.roce.link.CheckedPackets;
 import org.verbena.verbs.Gid;
 
 /** Wires in virtual time, over which packets get lost, doubled, late and out of order by a seed. */

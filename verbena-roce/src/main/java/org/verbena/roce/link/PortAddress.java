@@ -1,0 +1,16 @@
+package org.verbena.roce.link;
+
+import org.verbena.verbs.Gid;
+
+/**
+ * An address of a port.
+ *
+ * @param gid the address
+ * @param interfaceIndex the network interface that has it
+ */
+public record PortAddress(Gid gid, int interfaceIndex) {
+    /** The interface if the address means nothing without it, else 0: what a socket address's scope is. */
+    int scope() {
+        return Gids.isScoped(gid) ? interfaceIndex : 0;
+    }
+}

@@ -1,0 +1,27 @@
+package org.verbena.roce.link;
+
+import org.verbena.linux.LinuxException;
+import org.verbena.roce.fuzz.InputRandom;
+
+/** A target of {@code config/fuzz}: what a port takes for packets, of datagrams that the kernel hands over. */
+public final class DatagramFuzz {
+    private static final GarbageDatagrams GARBAGE = open();
+
+    private DatagramFuzz() {}
+
+    private static GarbageDatagrams open() {
+        try {
+            return new GarbageDatagrams();
+        } catch (LinuxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Decides by the input what is sent. */
+    public static void fuzzerTestOneInput(byte[] input) {
+        InputRandom random = new InputRandom(input);
+        do {
+            GARBAGE.run(random, random::isOver);
+        } while (!random.isOver());
+    }
+}

@@ -1,0 +1,253 @@
+package org.verbena.roce.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ThreadLocalRandom;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
+import org.verbena.linux.Poll;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.roce.transport.Path;
+import org.verbena.roce.transport.ReceivedPacket;
+import org.verbena.roce.transport.Wire;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.VerbsException;
+
+/** The wire over loopback; {@link VethTest} has it over a network. */
+class UdpWireTest {
+    /** Not 4791, so that nothing else on this machine is in the way. */
+    private static final int PORT = 20_000 + ThreadLocalRandom.current().nextInt(10_000);
+    private static final int TRAFFIC_CLASS = 0x48;
+
+    private final Random random = new Random(5);
+
+    private static UdpWire open(boolean segmenting, String... gids) throws VerbsException {
+        List<PortAddress> table = new ArrayList<>();
+        for (String gid : gids) {
+            table.add(new PortAddress(Gid.parse(gid), 1));
+        }
+        return UdpWire.open(table, PORT, 65536, segmenting);
+    }
+
+    private byte[] packet(int length) {
+        byte[] bytes = new byte[length];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    static void send(Wire wire, Path path, int ecn, byte[] bytes) {
+        long at = wire.next();
+        assertThat(at % 8).isZero();
+        MemorySegment.copy(bytes, 0, RawMemory.segment(at, bytes.length), ValueLayout.JAVA_BYTE, 0, bytes.length);
+        wire.send(path, 0xC123, ecn, bytes.length);
+    }
+
+    static String hex(ReceivedPacket packet) {
+        return hex(RawMemory.segment(packet.address, packet.length).toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    static String hex(byte[] bytes) {
+        return HexFormat.of().formatHex(bytes);
+    }
+
+    /** Receives until so many packets were taken, dropped ones included. */
+    static List<String> receive(UdpWire wire, int count) {
+        List<String> all = new ArrayList<>();
+        int taken = 0;
+        for (long end = System.nanoTime() + 10_000_000_000L; taken < count && System.nanoTime() < end;) {
+            taken += wire.receive(count - taken, p -> all.add(hex(p)));
+        }
+        assertThat(taken).isEqualTo(count);
+        return all;
+    }
+
+    @Test
+    void packetsArriveWithoutAWatcherAndAreToldOfAgainLater() throws Exception {
+        try (UdpWire a = open(true, "::ffff:127.0.0.1"); UdpWire b = open(true, "::ffff:127.9.9.9")) {
+            Path path = a.path(Gid.parse("::ffff:127.0.0.1"), 0, Gid.parse("::ffff:127.9.9.9"), 0, 0, 0);
+            Fd descriptor = Fd.of(b.descriptor());
+            for (int round = 0; round < 3; round++) {
+                b.watch(false);
+                byte[] bytes = packet(64);
+                send(a, path, Wire.ECN_CAPABLE, bytes);
+                a.flush();
+                assertThat(Poll.await(descriptor, Poll.IN, 20)).as("nobody is told").isZero();
+                b.watch(true);
+                b.watch(true);
+                assertThat(Poll.await(descriptor, Poll.IN, 10_000)).as("what waits is told of").isNotZero();
+                assertThat(receive(b, 1)).containsExactly(hex(bytes));
+                assertThat(Poll.await(descriptor, Poll.IN, 0)).isZero();
+            }
+            assertThat(b.counts().receiveErrors).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"::ffff:127.0.0.1, ::ffff:127.9.9.9, false", "::ffff:127.0.0.1, ::ffff:127.9.9.9, true",
+        "::1, ::1, false", "::1, ::1, true"})
+    void packetsArriveAsTheyWereSent(String one, String other, boolean segmenting) throws Exception {
+        try (UdpWire a = open(segmenting, one); UdpWire b = one.equals(other) ? a : open(segmenting, other)) {
+            Path path = a.path(Gid.parse(one), 0, Gid.parse(other), TRAFFIC_CLASS, 0, 9);
+            for (int round = 0; round < 200; round++) {
+                List<String> sent = new ArrayList<>();
+                int length = 12 + 4 * random.nextInt(round % 10 == 0 ? 1050 : 40);
+                int count = 1 + random.nextInt(100); // more than a batch
+                for (int i = 0; i < count; i++) {
+                    byte[] bytes = packet(random.nextInt(5) == 0 ? 12 + random.nextInt(60) * 4 : length);
+                    sent.add(hex(bytes));
+                    send(a, path, i % 50 == 0 ? Wire.ECN_CAPABLE : Wire.ECN_NOT_CAPABLE, bytes);
+                }
+                a.flush();
+                assertThat(receive(b, count)).isEqualTo(sent);
+            }
+            send(a, path, Wire.ECN_CAPABLE, packet(40));
+            a.flush();
+            b.tellHopLimits();
+            Path back = b.path(Gid.parse(other), 0, Gid.parse(one), 0, 0, 0);
+            int[] seen = {0};
+            while (b.receive(1, p -> {
+                assertThat(new Gid(p.sourceHigh, p.sourceLow)).isEqualTo(Gid.parse(one));
+                assertThat(new Gid(p.destinationHigh, p.destinationLow)).isEqualTo(Gid.parse(other));
+                assertThat(back.matches(p)).isTrue();
+                assertThat(p.trafficClass).isEqualTo(TRAFFIC_CLASS | Wire.ECN_CAPABLE);
+                assertThat(p.hopLimit).isEqualTo(9);
+                assertThat(p.sourcePort).isEqualTo(PORT);
+                assertThat(p.isIpv4()).isEqualTo(one.contains("."));
+                seen[0]++;
+            }) == 0) {
+                Thread.onSpinWait();
+            }
+            assertThat(seen[0]).isOne();
+            assertThat(b.counts().icrcErrors).isZero();
+            assertThat(a.counts().sendErrors).isZero();
+            assertThat(b.counts().received).isEqualTo(a.counts().sent).isGreaterThan(200);
+            if (!segmenting || one.equals("::1")) {
+                assertThat(b.counts().identified).as("the identification is 0").isZero();
+            } else {
+                assertThat(b.counts().identified).as("those that pass as one count up").isPositive();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"::ffff:127.0.0.3", "::1"})
+    void whatIsDamagedOrNoPacketIsDropped(String gid) throws Exception {
+        try (UdpWire wire = open(false, gid);
+                DatagramSocket socket = new DatagramSocket(0, InetAddress.getByName(gid
+                        .replace("::ffff:", "")))) {
+            InetAddress address = Gids.address(Gid.parse(gid));
+            for (int length = 0; length < 16; length++) {
+                socket.send(new DatagramPacket(new byte[length], length, address, PORT));
+            }
+            socket.send(new DatagramPacket(new byte[Wire.PACKET_ROOM + 8], Wire.PACKET_ROOM + 8, address, PORT));
+            assertThat(receive(wire, 17)).isEmpty();
+            assertThat(wire.counts().malformed).isEqualTo(17);
+            int rounds = 200;
+            for (int i = 0; i < rounds; i++) {
+                byte[] noise = packet(16 + 4 * random.nextInt(100));
+                socket.send(new DatagramPacket(noise, noise.length, address, PORT));
+            }
+            // of random bytes one in 65536 passes as a packet with some identification
+            assertThat(receive(wire, rounds)).hasSizeLessThan(4);
+            assertThat(wire.counts().icrcErrors).isGreaterThan(rounds - 4);
+        }
+    }
+
+    @Test
+    void aPacketWithAnIdentificationIsAccepted() throws Exception {
+        // from a socket that lets the kernel choose identifications, as rdma_rxe does
+        byte[] bytes = packet(52);
+        InetAddress from = InetAddress.getByName("127.0.0.5");
+        try (UdpWire wire = open(false, "::ffff:127.0.0.4"); DatagramSocket socket = new DatagramSocket(0, from)) {
+            socket.connect(Gids.address(Gid.parse("::ffff:127.0.0.4")), PORT);
+            MemorySegment area = java.lang.foreign.Arena.ofAuto().allocate(128, 8);
+            long at = area.address() + 56;
+            for (int id : new int[] {1, 0x8000, 0xFFFF, 0x1234}) {
+                MemorySegment.copy(bytes, 0, area, ValueLayout.JAVA_BYTE, 56, bytes.length);
+                PseudoHeader.put4(at, 0x7F000005, 0x7F000004, socket.getLocalPort(), PORT, bytes.length + 4, id);
+                RawMemory.putIntUnaligned(at + bytes.length, new Icrc(area).of(56, bytes.length, PseudoHeader.BYTES_4));
+                byte[] whole = RawMemory.segment(at, bytes.length + 4).toArray(ValueLayout.JAVA_BYTE);
+                socket.send(new DatagramPacket(whole, whole.length));
+                assertThat(receive(wire, 1)).as("identification %s", HexFormat.of().toHexDigits(id)).containsExactly(
+                        hex(bytes));
+            }
+            assertThat(wire.counts().identified).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void severalAddressesAndGroups() throws Exception {
+        Gid group = Gid.parse("::ffff:239.4.7.91");
+        try (UdpWire a = open(true, "::ffff:127.1.1.1", "::ffff:127.1.1.2", "::1");
+                UdpWire b = open(true,
+                        "::ffff:127.2.2.2")) {
+            Gid[] own = a.addresses().stream().map(PortAddress::gid).toArray(Gid[]::new);
+            for (int i = 0; i < 2; i++) {
+                send(b, b.path(b.addresses().getFirst().gid(), 0, own[i], 0, 0, 0), 0, packet(100));
+                b.flush();
+                assertThat(receive(a, 1)).hasSize(1);
+            }
+            send(a, a.path(own[2], 2, own[2], 0, 0, 0), 0, packet(100));
+            send(a, a.path(own[0], 0, own[1], 0, 0, 0), 0, packet(100));
+            a.flush();
+            assertThat(receive(a, 2)).hasSize(2);
+
+            b.join(group);
+            b.join(group);
+            Path path = a.path(own[1], 1, group, 0, 0, 1);
+            send(a, path, 0, packet(100));
+            a.flush();
+            assertThat(receive(b, 1)).hasSize(1);
+            b.leave(group);
+            send(a, path, 0, packet(100));
+            a.flush();
+            for (int i = 0; i < 20; i++) {
+                assertThat(b.receive(1, p -> {})).isZero();
+            }
+            path.close();
+            send(a, path, 0, packet(100));
+            assertThat(a.counts().sendErrors).isOne();
+        }
+    }
+
+    @Test
+    void whatCannotBeIsRefused() throws Exception {
+        try (UdpWire wire = open(false, "::ffff:127.0.0.6")) {
+            Gid own = wire.addresses().getFirst().gid();
+            assertErrno(Errno.EADDRINUSE, "rdma_rxe", () -> open(false, "::ffff:127.0.0.6"));
+            assertErrno(Errno.EADDRNOTAVAIL, "192.0.2.99", () -> open(false, "::ffff:192.0.2.99"));
+            assertErrno(Errno.EINVAL, "other IPv6", () -> wire.path(own, 0, Gid.parse("::1"), 0, 0, 0));
+            assertErrno(Errno.EINVAL, "GID 1", () -> wire.path(own, 1, own, 0, 0, 0));
+            assertErrno(Errno.EINVAL, "hop limit 256", () -> wire.path(own, 0, own, 0, 0, 256));
+            assertErrno(Errno.EINVAL, "not a multicast", () -> wire.join(own));
+            assertErrno(Errno.EACCES, "255.255.255.255", () -> wire.path(own, 0, Gid.parse("::ffff:255.255.255.255"),
+                    0, 0, 0));
+        }
+        assertThat(UdpWire.largestMtu(1500)).isEqualTo(1024);
+        assertThat(UdpWire.largestMtu(4200)).isEqualTo(4096);
+        assertThat(UdpWire.largestMtu(65536)).isEqualTo(4096);
+        assertThat(UdpWire.largestMtu(576)).isEqualTo(256);
+        assertThat(UdpWire.largestMtu(100)).isEqualTo(256);
+    }
+
+    private static void assertErrno(int errno, String text,
+            org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(
+                errno)).hasMessageContaining(text);
+    }
+}
