@@ -27,7 +27,7 @@ final class ConnectionEnd implements CmUser {
     private final String verb;
     final boolean active;
     /** The reply, or on the passive side null when the peer is ready. */
-    private final CompletableFuture<CmMessage.@Nullable Reply> answer = new CompletableFuture<>();
+    private final CompletableFuture<CmMessage.@Nullable Rep> answer = new CompletableFuture<>();
     private volatile @Nullable RoceConnection connection;
     private volatile @Nullable String endedBecause;
     @Nullable CmConnection cm;
@@ -39,7 +39,7 @@ final class ConnectionEnd implements CmUser {
     }
 
     /** Waits for the peer's answer. */
-    CmMessage.@Nullable Reply await(Duration timeout) throws VerbsException {
+    CmMessage.@Nullable Rep await(Duration timeout) throws VerbsException {
         try {
             return answer.get(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
@@ -71,7 +71,7 @@ final class ConnectionEnd implements CmUser {
     }
 
     @Override
-    public void replied(CmMessage.Reply reply) {
+    public void replied(CmMessage.Rep reply) {
         answer.complete(reply);
     }
 

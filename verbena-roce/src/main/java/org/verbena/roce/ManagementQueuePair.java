@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.roce.cm.CmAgent;
-import org.verbena.roce.cm.CmCarrier;
 import org.verbena.roce.cm.CmCodec;
+import org.verbena.roce.cm.CmTransport;
 import org.verbena.roce.cm.PrivateData;
 import org.verbena.roce.transport.Memory;
 import org.verbena.roce.transport.Path;
@@ -39,7 +39,7 @@ import org.verbena.verbs.WcStatus;
  * Used under the context's lock. What arrives is set aside, since the transport must not be called from inside its own
  * calls, and is handed to the agent by {@link #deliver}.
  */
-final class ManagementQueuePair implements QueuePairOwner, CmCarrier {
+final class ManagementQueuePair implements QueuePairOwner, CmTransport {
     private static final int NUMBER = 1;
     private static final int QKEY = 0x8001_0000;
     private static final int SENDS = 256;
@@ -98,7 +98,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmCarrier {
         return dropped;
     }
 
-    // ---- the agent's carrier
+    // ---- CmTransport
 
     @Override
     public long nanoTime() {

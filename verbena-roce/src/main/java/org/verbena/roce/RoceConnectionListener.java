@@ -35,7 +35,7 @@ final class RoceConnectionListener extends QueuedListener<RoceConnectionRequest>
 
     /** Under the context's lock. */
     @Override
-    public int requested(CmConnection connection, CmMessage.Request request) {
+    public int requested(CmConnection connection, CmMessage.Req request) {
         if (isClosing() || gid != null && !gid.equals(connection.local())) {
             return RejectReason.INVALID_SERVICE_ID;
         }

@@ -253,17 +253,17 @@ final class RoceConnectionManager extends ConnectionManager {
         int source = source(verb, remote.getAddress());
         Gid from = port.gid(source).gid();
         Gid to = Gids.of(remote.getAddress());
-        CompletableFuture<Optional<CmMessage.Answer>> told = new CompletableFuture<>();
+        CompletableFuture<Optional<CmMessage.SidrRep>> told = new CompletableFuture<>();
         context.lock().lock();
         try {
-            agent.inquire(from, to, RdmaCmHeader.datagramService(remote.getPort()), PKEY,
+            agent.resendSidr(from, to, RdmaCmHeader.datagramService(remote.getPort()), PKEY,
                     new RdmaCmHeader(0, Gids.address(from), Gids.address(to)).with(privateData),
                     management.nanoTime() + timeout.toNanos(), a -> told.complete(Optional.ofNullable(a)));
             context.posted();
         } finally {
             context.lock().unlock();
         }
-        CmMessage.Answer a = await(verb, told, timeout.plus(MARGIN));
+        CmMessage.SidrRep a = await(verb, told, timeout.plus(MARGIN));
         if (a.status() != 0) {
             throw new VerbsException(verb, Errno.ECONNREFUSED, a.status() == 1
                     ? "nobody provides it there"
@@ -273,7 +273,7 @@ final class RoceConnectionManager extends ConnectionManager {
                 a.queuePair(), a.qkey(), a.data().bytes());
     }
 
-    private static CmMessage.Answer await(String verb, CompletableFuture<Optional<CmMessage.Answer>> told,
+    private static CmMessage.SidrRep await(String verb, CompletableFuture<Optional<CmMessage.SidrRep>> told,
             Duration timeout) throws VerbsException {
         try {
             return told.get(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS)
@@ -307,7 +307,7 @@ final class RoceConnectionManager extends ConnectionManager {
         context.lock().lock();
         try {
             CmMessage.Route route = new CmMessage.Route(from, to, 0, 0, 0, HOP_LIMIT, TIMEOUT);
-            end.cm = agent.connect(new CmMessage.Request(agent.nextTransaction(), agent.newId(), RdmaCmHeader.service(
+            end.cm = agent.connect(new CmMessage.Req(agent.nextTransaction(), agent.newId(), RdmaCmHeader.service(
                     remote.getPort()), guid, LENGTH_FOLLOWS | data.length, own.number(), parameters
                             .responderResources(), parameters.initiatorDepth(), CmTimes.RESPONSE, CmTimes.RESPONSE,
                     CmTimes.RETRIES, own.type() == QueuePairType.UC ? CmMessage.UC : CmMessage.RC, 0, psn, parameters
@@ -319,7 +319,7 @@ final class RoceConnectionManager extends ConnectionManager {
         }
         boolean done = false;
         try {
-            CmMessage.Reply reply = end.await(parameters.timeout().plus(MARGIN));
+            CmMessage.Rep reply = end.await(parameters.timeout().plus(MARGIN));
             if (reply == null) {
                 throw new AssertionError("an active end is told a reply");
             }
@@ -327,7 +327,7 @@ final class RoceConnectionManager extends ConnectionManager {
                     .responderResources(), reply.initiatorDepth()), Math.min(parameters.initiatorDepth(), reply
                             .responderResources()), parameters.retryCount(), reply.rnrRetry(), parameters);
             RoceConnection c = new RoceConnection(this, end, own, to, data(reply));
-            act(end.cm, CmConnection::ready);
+            act(end.cm, CmConnection::sendRtu);
             context.adopt(c);
             done = true;
             c.established();
@@ -387,7 +387,7 @@ final class RoceConnectionManager extends ConnectionManager {
     }
 
     /** Refuses a queue pair of another type than the one that asks. */
-    void checkType(String verb, RoceQueuePair own, CmMessage.Request request) throws VerbsException {
+    void checkType(String verb, RoceQueuePair own, CmMessage.Req request) throws VerbsException {
         int asked = switch (request.transport()) {
             case CmMessage.RC -> QueuePairType.RC;
             case CmMessage.UC -> QueuePairType.UC;
@@ -420,7 +420,7 @@ final class RoceConnectionManager extends ConnectionManager {
     }
 
     /** Accepts a request, for {@link RoceConnectionRequest}. */
-    Connection accept(String verb, CmConnection cm, CmMessage.Request request, RoceQueuePair own,
+    Connection accept(String verb, CmConnection cm, CmMessage.Req request, RoceQueuePair own,
             ConnectionParameters parameters) throws VerbsException {
         ConnectionEnd end = new ConnectionEnd(context, verb, false);
         end.cm = cm;
@@ -428,7 +428,7 @@ final class RoceConnectionManager extends ConnectionManager {
         boolean moved = false;
         try {
             context.lock().lock();
-            boolean waits = cm.isOffered();
+            boolean waits = cm.isReqRcvd();
             context.lock().unlock();
             if (!waits) {
                 throw new VerbsException(verb, Errno.ECONNRESET, "the peer has given up");
@@ -526,12 +526,12 @@ final class RoceConnectionManager extends ConnectionManager {
     }
 
     /** What the application of a peer sent along with its request. */
-    static byte[] data(CmMessage.Request request) {
+    static byte[] data(CmMessage.Req request) {
         PrivateData all = request.data();
         return sent(RdmaCmHeader.of(all) == null ? all : all.from(RdmaCmHeader.BYTES), request.qkey());
     }
 
-    private static byte[] data(CmMessage.Reply reply) {
+    private static byte[] data(CmMessage.Rep reply) {
         return sent(reply.data(), reply.qkey());
     }
 

@@ -17,10 +17,10 @@ import org.verbena.verbs.VerbsException;
 final class RoceConnectionRequest extends ConnectionRequest {
     private final RoceConnectionManager manager;
     private final CmConnection connection;
-    private final CmMessage.Request request;
+    private final CmMessage.Req request;
     private final AtomicBoolean answered = new AtomicBoolean();
 
-    RoceConnectionRequest(RoceConnectionManager manager, CmConnection connection, CmMessage.Request request) {
+    RoceConnectionRequest(RoceConnectionManager manager, CmConnection connection, CmMessage.Req request) {
         this.manager = manager;
         this.connection = connection;
         this.request = request;

@@ -34,7 +34,7 @@ class ConnectionManagerCountsTest extends HandMadePackets {
     private void request(int id) throws Exception {
         PrivateData data = new RdmaCmHeader(7, InetAddress.ofLiteral("127.66.6.8"), InetAddress.ofLiteral("127.0.0.1"))
                 .with(new byte[0]);
-        say(MANAGEMENT_QKEY, CmCodec.encode(new CmMessage.Request(id, id, RdmaCmHeader.service(SERVICE), 1, 0, 1, 1, 1,
+        say(MANAGEMENT_QKEY, CmCodec.encode(new CmMessage.Req(id, id, RdmaCmHeader.service(SERVICE), 1, 0, 1, 1, 1,
                 17, 17, 15, CmMessage.RC, 0, 1, 7, 7, false, DEFAULT_PKEY, 3, new CmMessage.Route(PEER, context
                         .queryGid(1,
                                 0), 0, 0, 0, 64, 14), data)));
@@ -42,7 +42,7 @@ class ConnectionManagerCountsTest extends HandMadePackets {
 
     @Test
     void whatIsNotRead() throws Exception {
-        byte[] message = CmCodec.encode(new CmMessage.Ready(1, 2, 3, PrivateData.NONE));
+        byte[] message = CmCodec.encode(new CmMessage.Rtu(1, 2, 3, PrivateData.NONE));
         assertCounted(SamplePoint.DEVICE_CM_DROPPED, context, () -> say(MANAGEMENT_QKEY + 1, message));
         assertCounted(SamplePoint.DEVICE_CM_DROPPED, context, () -> say(MANAGEMENT_QKEY, new byte[4]));
         assertCounted(SamplePoint.DEVICE_CM_DROPPED, context, () -> say(MANAGEMENT_QKEY, new byte[CmCodec.BYTES + 4]));
@@ -56,7 +56,7 @@ class ConnectionManagerCountsTest extends HandMadePackets {
     @Test
     void messagesOfNoConnection() throws Exception {
         assertCounted(SamplePoint.DEVICE_CM_UNEXPECTED, context, () -> say(MANAGEMENT_QKEY, CmCodec.encode(
-                new CmMessage.Ready(1, 2, 3, PrivateData.NONE))));
+                new CmMessage.Rtu(1, 2, 3, PrivateData.NONE))));
     }
 
     @Test

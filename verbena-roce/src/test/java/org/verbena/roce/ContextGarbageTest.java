@@ -91,7 +91,7 @@ class ContextGarbageTest {
         if (random.nextInt(4) == 0) {
             PrivateData data = new RdmaCmHeader(7, InetAddress.ofLiteral("127.66.6.6"),
                     InetAddress.ofLiteral("127.0.0.1")).with(new byte[0]);
-            mad = CmCodec.encode(new CmMessage.Request(random.nextLong(), random.nextInt(), RdmaCmHeader.service(
+            mad = CmCodec.encode(new CmMessage.Req(random.nextLong(), random.nextInt(), RdmaCmHeader.service(
                     SERVICE),
                     1, 0, 1, 1, 1, 17, 17, 15, CmMessage.RC, 0, 1, 7, 7, false, 0xffff, 3, new CmMessage.Route(HOSTILE,
                             own,

@@ -50,7 +50,7 @@ class EstablishedByDataTest extends HandMadePackets {
         send(peer, packet(UD_SEND_ONLY, DEFAULT_PKEY, 1, words), 0);
     }
 
-    private CmMessage.Reply awaitReply() {
+    private CmMessage.Rep awaitReply() {
         CmMessage[] heard = new CmMessage[1];
         for (long end = System.nanoTime() + PATIENCE_NANOS; heard[0] == null;) {
             assertThat(System.nanoTime() - end).as("no reply").isNegative();
@@ -58,12 +58,12 @@ class EstablishedByDataTest extends HandMadePackets {
             peer.receive(1, p -> heard[0] = CmCodec.decode(Arrays.copyOfRange(RawMemory.segment(p.address, p.length)
                     .toArray(ValueLayout.JAVA_BYTE), BTH + DETH, p.length)));
         }
-        assertThat(heard[0]).isInstanceOf(CmMessage.Reply.class);
-        return (CmMessage.Reply) heard[0];
+        assertThat(heard[0]).isInstanceOf(CmMessage.Rep.class);
+        return (CmMessage.Rep) heard[0];
     }
 
-    private CmMessage.Request request(Gid to, int port, boolean reliable) {
-        return new CmMessage.Request(7, ID, RdmaCmHeader.service(port), 1, 0, PEERS_NUMBER, 1, 1, 17, 17, 15,
+    private CmMessage.Req request(Gid to, int port, boolean reliable) {
+        return new CmMessage.Req(7, ID, RdmaCmHeader.service(port), 1, 0, PEERS_NUMBER, 1, 1, 17, 17, 15,
                 reliable ? CmMessage.RC : CmMessage.UC, 0, 5, 7, 7, false, DEFAULT_PKEY, 3,
                 new CmMessage.Route(PEER, to, 0, 0, 0, 64, 14), PrivateData.NONE);
     }
@@ -87,14 +87,14 @@ class EstablishedByDataTest extends HandMadePackets {
                     throw new AssertionError(e);
                 }
             });
-            CmMessage.Reply reply = awaitReply();
+            CmMessage.Rep reply = awaitReply();
             assertThat(reply.queuePair()).isEqualTo(qp.number());
             assertThat(qp.receiveQueue().post(1, memory, 0, 64)).isZero();
             assertThat(accepted).isNotDone();
             switch (by) {
                 case "RC" -> send(peer, numbered(reply.startingPsn(), RC_SEND_ONLY, DEFAULT_PKEY, qp.number(), 42), 0);
                 case "UC" -> send(peer, numbered(reply.startingPsn(), UC_SEND_ONLY, DEFAULT_PKEY, qp.number(), 42), 0);
-                default -> say(new CmMessage.Disconnect(9, ID, reply.localId(), qp.number(), PrivateData.NONE));
+                default -> say(new CmMessage.Dreq(9, ID, reply.localId(), qp.number(), PrivateData.NONE));
             }
             Connection c = accepted.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
             assertThat(c.queuePair()).isSameAs(qp);

@@ -35,7 +35,7 @@ public final class CmAgent {
     /** A queue pair that answers inquiries. */
     private record Datagrams(@Nullable Gid gid, int queuePair, int qkey, PrivateData data) {}
 
-    private final CmCarrier carrier;
+    private final CmTransport transport;
     private final long caGuid;
     private final RandomGenerator random;
     private final int mtuCode;
@@ -46,7 +46,7 @@ public final class CmAgent {
     private final Map<Gid, Integer> offeredOfPeer = new HashMap<>();
     private final Map<Long, CmService> services = new HashMap<>();
     private final Map<Long, Datagrams> datagrams = new HashMap<>();
-    private final Map<Integer, CmInquiry> inquiries = new HashMap<>();
+    private final Map<Integer, SidrRequest> sidrRequests = new HashMap<>();
     /** Connections that wait for a time, each once, however often a peer makes it change. */
     private final TreeSet<CmConnection> alarms = new TreeSet<>(Comparator.comparingLong((CmConnection c) -> c.deadline)
             .thenComparingInt(c -> c.localId));
@@ -57,13 +57,13 @@ public final class CmAgent {
     /**
      * An agent that knows nobody.
      *
-     * @param carrier what messages go by
+     * @param transport what carries messages
      * @param caGuid of the own adapter; with the numbers of queue pairs it names connections for peers
      * @param mtuCode code of the largest path MTU here: 1 for 256 to 5 for 4096 bytes
      * @param random for numbers that strangers cannot guess
      */
-    public CmAgent(CmCarrier carrier, long caGuid, int mtuCode, RandomGenerator random) {
-        this.carrier = carrier;
+    public CmAgent(CmTransport transport, long caGuid, int mtuCode, RandomGenerator random) {
+        this.transport = transport;
         this.caGuid = caGuid;
         this.mtuCode = mtuCode;
         this.random = random;
@@ -82,12 +82,12 @@ public final class CmAgent {
         return transactions++;
     }
 
-    /** A number for a connection of this side, for {@link CmMessage.Request#localId}; it is not used by another. */
+    /** A number for a connection of this side, for {@link CmMessage.Req#localId}; it is not used by another. */
     public int newId() {
         int id;
         do {
             id = random.nextInt();
-        } while (id == 0 || connections.containsKey(id) || inquiries.containsKey(id));
+        } while (id == 0 || connections.containsKey(id) || sidrRequests.containsKey(id));
         return id;
     }
 
@@ -121,10 +121,10 @@ public final class CmAgent {
      * Asks to be connected.
      *
      * @param request with a number of {@link #newId}
-     * @param giveUpAt time of {@link CmCarrier#nanoTime} at which the peer counts as gone
+     * @param giveUpAt time of {@link CmTransport#nanoTime} at which the peer counts as gone
      * @return the connection
      */
-    public CmConnection connect(CmMessage.Request request, CmUser user, long giveUpAt) {
+    public CmConnection connect(CmMessage.Req request, CmUser user, long giveUpAt) {
         CmConnection c = new CmConnection(this, request.route().local(), request.route().remote(), request.localId(),
                 request, user, giveUpAt);
         connections.put(c.localId, c);
@@ -137,26 +137,26 @@ public final class CmAgent {
      * @param from own GID
      * @param to the peer's
      * @param data at most 216 bytes
-     * @param giveUpAt time of {@link CmCarrier#nanoTime} at which the peer counts as gone
+     * @param giveUpAt time of {@link CmTransport#nanoTime} at which the peer counts as gone
      * @param user told the answer, or null if none came
      */
-    public void inquire(Gid from, Gid to, long serviceId, int pkey, PrivateData data, long giveUpAt,
-            Consumer<CmMessage.@Nullable Answer> user) {
+    public void resendSidr(Gid from, Gid to, long serviceId, int pkey, PrivateData data, long giveUpAt,
+            Consumer<CmMessage.@Nullable SidrRep> user) {
         int id = newId();
-        CmInquiry q = new CmInquiry(from, to, CmCodec.encode(new CmMessage.Inquiry(nextTransaction(), id, pkey,
+        SidrRequest q = new SidrRequest(from, to, CmCodec.encode(new CmMessage.SidrReq(nextTransaction(), id, pkey,
                 serviceId, data)), giveUpAt, user);
-        inquiries.put(id, q);
+        sidrRequests.put(id, q);
         send(from, to, q.mad);
-        q.deadline = Math.min(now() + CmTimes.answer(CmTimes.RESPONSE), giveUpAt);
+        q.deadline = Math.min(now() + CmTimes.responseNanos(CmTimes.RESPONSE), giveUpAt);
     }
 
     // ---- time
 
-    /** When {@link #progress} is due: a time of {@link CmCarrier#nanoTime}, {@link Long#MAX_VALUE} for never. */
+    /** When {@link #progress} is due: a time of {@link CmTransport#nanoTime}, {@link Long#MAX_VALUE} for never. */
     public long nextDeadline() {
         long next = alarms.isEmpty() ? Long.MAX_VALUE : alarms.first().deadline;
-        if (!inquiries.isEmpty()) { // a poll asks, and the iterator is an object
-            for (CmInquiry q : inquiries.values()) {
+        if (!sidrRequests.isEmpty()) { // a poll asks, and the iterator is an object
+            for (SidrRequest q : sidrRequests.values()) {
                 next = Math.min(next, q.deadline);
             }
         }
@@ -169,27 +169,27 @@ public final class CmAgent {
         while (!alarms.isEmpty() && alarms.first().deadline - now <= 0) {
             CmConnection c = alarms.first();
             wakeAt(c, Long.MAX_VALUE);
-            c.expired(now);
+            c.onTimer(now);
         }
-        if (!inquiries.isEmpty()) {
-            inquire(now);
+        if (!sidrRequests.isEmpty()) {
+            resendSidr(now);
         }
     }
 
-    private void inquire(long now) {
-        ArrayDeque<CmInquiry> over = new ArrayDeque<>();
-        for (Iterator<CmInquiry> i = inquiries.values().iterator(); i.hasNext();) {
-            CmInquiry q = i.next();
+    private void resendSidr(long now) {
+        ArrayDeque<SidrRequest> over = new ArrayDeque<>();
+        for (Iterator<SidrRequest> i = sidrRequests.values().iterator(); i.hasNext();) {
+            SidrRequest q = i.next();
             if (q.giveUp - now <= 0) {
                 i.remove();
                 over.add(q);
             } else if (q.deadline - now <= 0) {
-                counts.repeated++;
+                counts.retransmitted++;
                 send(q.from, q.to, q.mad);
-                q.deadline = Math.min(now + CmTimes.answer(CmTimes.RESPONSE), q.giveUp);
+                q.deadline = Math.min(now + CmTimes.responseNanos(CmTimes.RESPONSE), q.giveUp);
             }
         }
-        for (CmInquiry q : over) { // who may ask again
+        for (SidrRequest q : over) { // who may ask again
             counts.timeouts++;
             q.user.accept(null);
         }
@@ -212,22 +212,22 @@ public final class CmAgent {
         }
         counts.received++;
         switch (message) {
-            case CmMessage.Request m -> requested(to, from, m);
-            case CmMessage.Inquiry m -> send(from, m, to);
-            case CmMessage.Answer m -> answered(from, m);
-            case CmMessage.Reply m -> {
+            case CmMessage.Req m -> requested(to, from, m);
+            case CmMessage.SidrReq m -> send(from, m, to);
+            case CmMessage.SidrRep m -> requestEnded(from, m);
+            case CmMessage.Rep m -> {
                 CmConnection c = find(m.remoteId(), to, from);
                 if (c != null) {
                     c.received(m);
                 }
             }
-            case CmMessage.Ready m -> {
+            case CmMessage.Rtu m -> {
                 CmConnection c = find(m.remoteId(), to, from);
                 if (c != null) {
                     c.received(m);
                 }
             }
-            case CmMessage.Reject m -> {
+            case CmMessage.Rej m -> {
                 // an active side that has given up before any answer does not know the number here
                 CmConnection c = m.remoteId() == 0
                         ? requests.get(new PeerId(from, m.localId()))
@@ -237,24 +237,24 @@ public final class CmAgent {
                     c.received(m);
                 }
             }
-            case CmMessage.Receipt m -> {
+            case CmMessage.Mra m -> {
                 CmConnection c = find(m.remoteId(), to, from);
                 if (c != null) {
                     c.received(m);
                 }
             }
-            case CmMessage.Disconnect m -> {
+            case CmMessage.Dreq m -> {
                 CmConnection c = find(m.remoteId(), to, from);
                 if (c != null) {
                     c.received(m);
                 } else { // forgotten since: the peer must not wait
                     int own = m.remoteId();
                     int peers = m.localId();
-                    send(to, from, CmCodec.encode(new CmMessage.Disconnected(m.transaction(), own, peers,
+                    send(to, from, CmCodec.encode(new CmMessage.Drep(m.transaction(), own, peers,
                             PrivateData.NONE)));
                 }
             }
-            case CmMessage.Disconnected m -> {
+            case CmMessage.Drep m -> {
                 CmConnection c = find(m.remoteId(), to, from);
                 if (c != null) {
                     c.received(m);
@@ -273,10 +273,10 @@ public final class CmAgent {
         return c;
     }
 
-    private void requested(Gid to, Gid from, CmMessage.Request m) {
+    private void requested(Gid to, Gid from, CmMessage.Req m) {
         CmConnection known = requests.get(new PeerId(from, m.localId()));
         if (known != null) {
-            known.requestedAgain();
+            known.duplicateReq();
             return;
         }
         int reason = refusal(to, from, m);
@@ -301,7 +301,7 @@ public final class CmAgent {
     }
 
     /** Why a request cannot be taken whoever it is for; 0 if it can. Nothing is remembered of one that cannot. */
-    private int refusal(Gid to, Gid from, CmMessage.Request m) {
+    private int refusal(Gid to, Gid from, CmMessage.Req m) {
         boolean xrc = m.transport() == CmMessage.EXTENDED && m.extendedTransport() == CmMessage.XRC;
         if (m.transport() != CmMessage.RC && m.transport() != CmMessage.UC && !xrc) {
             return RejectReason.INVALID_TRANSPORT;
@@ -320,34 +320,34 @@ public final class CmAgent {
         return 0;
     }
 
-    private void refuse(Gid to, Gid from, CmMessage.Request m, int reason) {
+    private void refuse(Gid to, Gid from, CmMessage.Req m, int reason) {
         counts.rejectsSent++;
-        send(to, from, CmCodec.encode(new CmMessage.Reject(m.transaction(), 0, m.localId(), CmMessage.ABOUT_REQUEST,
+        send(to, from, CmCodec.encode(new CmMessage.Rej(m.transaction(), 0, m.localId(), CmMessage.MESSAGE_REQ,
                 reason, PrivateData.NONE, PrivateData.NONE)));
     }
 
-    private void send(Gid to, CmMessage.Inquiry m, Gid from) {
+    private void send(Gid to, CmMessage.SidrReq m, Gid from) {
         Datagrams d = datagrams.get(m.serviceId());
         send(from, to, CmCodec.encode(d == null || d.gid() != null && !d.gid().equals(from)
-                ? new CmMessage.Answer(m.transaction(), m.requestId(), 1, 0, m.serviceId(), 0, PrivateData.NONE)
-                : new CmMessage.Answer(m.transaction(), m.requestId(), 0, d.queuePair(), m.serviceId(), d.qkey(), d
+                ? new CmMessage.SidrRep(m.transaction(), m.requestId(), 1, 0, m.serviceId(), 0, PrivateData.NONE)
+                : new CmMessage.SidrRep(m.transaction(), m.requestId(), 0, d.queuePair(), m.serviceId(), d.qkey(), d
                         .data())));
     }
 
-    private void answered(Gid from, CmMessage.Answer m) {
-        CmInquiry q = inquiries.get(m.requestId());
+    private void requestEnded(Gid from, CmMessage.SidrRep m) {
+        SidrRequest q = sidrRequests.get(m.requestId());
         if (q == null || !q.to.equals(from)) {
             counts.unexpected++;
             return;
         }
-        inquiries.remove(m.requestId());
+        sidrRequests.remove(m.requestId());
         q.user.accept(m);
     }
 
     // ---- for connections
 
     long now() {
-        return carrier.nanoTime();
+        return transport.nanoTime();
     }
 
     long caGuid() {
@@ -360,7 +360,7 @@ public final class CmAgent {
 
     void send(Gid from, Gid to, byte[] mad) {
         counts.sent++;
-        carrier.send(from, to, mad);
+        transport.send(from, to, mad);
     }
 
     /** Sets when a connection is due, and forgets when it was; {@link Long#MAX_VALUE} for never. */
@@ -373,7 +373,7 @@ public final class CmAgent {
     }
 
     /** A request waits no more. */
-    void answered(CmConnection c) {
+    void requestEnded(CmConnection c) {
         offered--;
         offeredOfPeer.computeIfPresent(c.remote, (gid, n) -> n == 1 ? null : n - 1);
     }
@@ -407,7 +407,7 @@ public final class CmAgent {
 
     /** Whether a peer that is there, for all that is known, has not answered yet to the end of a connection. */
     public boolean isEnding() {
-        return connections.values().stream().anyMatch(CmConnection::isFarewell);
+        return connections.values().stream().anyMatch(CmConnection::awaitsDrep);
     }
 
     /** How many connections wait for a time. */

@@ -54,28 +54,28 @@ public final class CmCodec {
         ByteBuffer header = ByteBuffer.wrap(mad);
         ByteBuffer b = header.slice(BODY, BYTES - BODY);
         int attribute = switch (message) {
-            case CmMessage.Request m -> request(b, m);
-            case CmMessage.Reply m -> reply(b, m);
-            case CmMessage.Ready m -> ids(b, m.localId(), m.remoteId(), IDS_DATA, m.data(), RTU);
-            case CmMessage.Reject m -> {
+            case CmMessage.Req m -> request(b, m);
+            case CmMessage.Rep m -> reply(b, m);
+            case CmMessage.Rtu m -> ids(b, m.localId(), m.remoteId(), IDS_DATA, m.data(), RTU);
+            case CmMessage.Rej m -> {
                 b.put(8, (byte) (m.about() << 6)).put(9, (byte) (m.info().length() << 1));
                 b.putShort(10, (short) m.reason()).put(REJ_INFO, m.info().bytes());
                 yield ids(b, m.localId(), m.remoteId(), REJ_DATA, m.data(), REJ);
             }
-            case CmMessage.Receipt m -> {
+            case CmMessage.Mra m -> {
                 b.put(8, (byte) (m.about() << 6)).put(9, (byte) (m.serviceTimeout() << 3));
                 yield ids(b, m.localId(), m.remoteId(), MRA_DATA, m.data(), MRA);
             }
-            case CmMessage.Disconnect m -> {
+            case CmMessage.Dreq m -> {
                 b.putInt(8, m.queuePair() << 8);
                 yield ids(b, m.localId(), m.remoteId(), DREQ_DATA, m.data(), DREQ);
             }
-            case CmMessage.Disconnected m -> ids(b, m.localId(), m.remoteId(), IDS_DATA, m.data(), DREP);
-            case CmMessage.Inquiry m -> {
+            case CmMessage.Drep m -> ids(b, m.localId(), m.remoteId(), IDS_DATA, m.data(), DREP);
+            case CmMessage.SidrReq m -> {
                 b.putInt(0, m.requestId()).putShort(4, (short) m.pkey()).putLong(8, m.serviceId());
                 yield data(b, SIDR_REQ_DATA, m.data(), SIDR_REQ);
             }
-            case CmMessage.Answer m -> {
+            case CmMessage.SidrRep m -> {
                 b.putInt(0, m.requestId()).put(4, (byte) m.status()).putInt(8, m.queuePair() << 8)
                         .putLong(12, m.serviceId()).putInt(20, m.qkey());
                 yield data(b, SIDR_REP_DATA, m.data(), SIDR_REP);
@@ -85,7 +85,7 @@ public final class CmCodec {
         return mad;
     }
 
-    private static int request(ByteBuffer b, CmMessage.Request m) {
+    private static int request(ByteBuffer b, CmMessage.Req m) {
         CmMessage.Route r = m.route();
         b.putInt(0, m.localId()).putLong(8, m.serviceId()).putLong(16, m.caGuid());
         b.putInt(28, m.qkey()).putInt(32, m.queuePair() << 8 | m.responderResources());
@@ -105,7 +105,7 @@ public final class CmCodec {
         return data(b, REQ_DATA, m.data(), REQ);
     }
 
-    private static int reply(ByteBuffer b, CmMessage.Reply m) {
+    private static int reply(ByteBuffer b, CmMessage.Rep m) {
         b.putInt(8, m.qkey()).putInt(12, m.queuePair() << 8).putInt(16, m.queuePair() << 8).putInt(20, m
                 .startingPsn() << 8);
         b.put(24, (byte) m.responderResources()).put(25, (byte) m.initiatorDepth());
@@ -145,35 +145,36 @@ public final class CmCodec {
         int remote = b.getInt(4);
         return switch (header.getShort(16)) {
             case REQ -> request(t, b, mad);
-            case REP -> new CmMessage.Reply(t, local, remote, b.getInt(8), b.getInt(12) >>> 8, b.getInt(20) >>> 8, b
+            case REP -> new CmMessage.Rep(t, local, remote, b.getInt(8), b.getInt(12) >>> 8, b.getInt(20) >>> 8, b
                     .get(24) & 0xFF,
                     b.get(25) & 0xFF, (b.get(26) & 0xFF) >>> 3, (b.get(27) & 0xFF) >>> 5, (b.get(27) & 0x10) != 0, b
                             .getLong(28), rest(mad, REP_DATA));
-            case RTU -> new CmMessage.Ready(t, local, remote, rest(mad, IDS_DATA));
+            case RTU -> new CmMessage.Rtu(t, local, remote, rest(mad, IDS_DATA));
             case REJ -> {
                 int info = Math.min((b.get(9) & 0xFF) >>> 1, REJ_DATA - REJ_INFO);
-                yield new CmMessage.Reject(t, local, remote, (b.get(8) & 0xFF) >>> 6, b.getShort(10) & 0xFFFF,
+                yield new CmMessage.Rej(t, local, remote, (b.get(8) & 0xFF) >>> 6, b.getShort(10) & 0xFFFF,
                         PrivateData.of(mad, BODY + REJ_INFO, BODY + REJ_INFO + info), rest(mad, REJ_DATA));
             }
-            case MRA -> new CmMessage.Receipt(t, local, remote, (b.get(8) & 0xFF) >>> 6, (b.get(9) & 0xFF) >>> 3, rest(
+            case MRA -> new CmMessage.Mra(t, local, remote, (b.get(8) & 0xFF) >>> 6, (b.get(9) & 0xFF) >>> 3, rest(
                     mad, MRA_DATA));
-            case DREQ -> new CmMessage.Disconnect(t, local, remote, b.getInt(8) >>> 8, rest(mad, DREQ_DATA));
-            case DREP -> new CmMessage.Disconnected(t, local, remote, rest(mad, IDS_DATA));
-            case SIDR_REQ -> new CmMessage.Inquiry(t, local, b.getShort(4) & 0xFFFF, b.getLong(8), rest(mad,
+            case DREQ -> new CmMessage.Dreq(t, local, remote, b.getInt(8) >>> 8, rest(mad, DREQ_DATA));
+            case DREP -> new CmMessage.Drep(t, local, remote, rest(mad, IDS_DATA));
+            case SIDR_REQ -> new CmMessage.SidrReq(t, local, b.getShort(4) & 0xFFFF, b.getLong(8), rest(mad,
                     SIDR_REQ_DATA));
-            case SIDR_REP -> new CmMessage.Answer(t, local, b.get(4) & 0xFF, b.getInt(8) >>> 8, b.getLong(12), b.getInt(
-                    20), rest(mad, SIDR_REP_DATA));
+            case SIDR_REP -> new CmMessage.SidrRep(t, local, b.get(4) & 0xFF, b.getInt(8) >>> 8, b.getLong(12), b
+                    .getInt(
+                            20), rest(mad, SIDR_REP_DATA));
             default -> null;
         };
     }
 
-    private static CmMessage.Request request(long t, ByteBuffer b, byte[] mad) {
+    private static CmMessage.Req request(long t, ByteBuffer b, byte[] mad) {
         int path = b.get(50) & 0xFF;
         int more = b.get(51) & 0xFF;
         CmMessage.Route route = new CmMessage.Route(new Gid(b.getLong(56), b.getLong(64)), new Gid(b.getLong(72), b
                 .getLong(80)), b.getInt(88) >>> 12, b.get(91) & 0x3F, b.get(92) & 0xFF, b.get(93) & 0xFF, (b.get(95)
                         & 0xFF) >>> 3);
-        return new CmMessage.Request(t, b.getInt(0), b.getLong(8), b.getLong(16), b.getInt(28), b.getInt(32) >>> 8, b
+        return new CmMessage.Req(t, b.getInt(0), b.getLong(8), b.getLong(16), b.getInt(28), b.getInt(32) >>> 8, b
                 .get(35)
                 & 0xFF, b.get(39) & 0xFF, (b.get(43) & 0xFF) >>> 3, (b.get(47) & 0xFF) >>> 3, more >>> 4, b.get(43) >> 1
                         & 3, more & 7, b.getInt(44) >>> 8, b.get(47) & 7, path & 7, (more & 8) != 0, b.getShort(48)

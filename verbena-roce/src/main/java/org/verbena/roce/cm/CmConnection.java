@@ -12,17 +12,17 @@ public final class CmConnection {
     /** How far it is. */
     enum State {
         /** Active: the request is on its way. */
-        REQUESTED,
+        REQ_SENT,
         /** Active: the reply is there, and the user gets ready. */
-        REPLIED,
+        REP_RCVD,
         /** Passive: the user thinks about the request. */
-        OFFERED,
+        REQ_RCVD,
         /** Passive: the reply is on its way. */
-        ACCEPTED,
+        REP_SENT,
         /** Data may flow. */
         ESTABLISHED,
         /** The end is on its way. */
-        ENDING,
+        DREQ_SENT,
         /** Answers late messages until it is forgotten. */
         TIME_WAIT
     }
@@ -41,18 +41,18 @@ public final class CmConnection {
     private int localQueuePair;
     private int remoteQueuePair;
     /** What is repeated when the timer ends, or when its cause comes again. */
-    private byte @Nullable [] last;
+    private byte @Nullable [] lastMessage;
     /** How soon the peer answers. */
-    private long patience;
+    private long responseTimeout;
     private long giveUp = NEVER;
     private int retriesLeft;
     /** The peer is there, for all that is known, and will answer to the end. */
-    private boolean farewell;
-    /** When {@link #expired} is due; only {@link CmAgent#wakeAt} changes it. */
+    private boolean peerReachable;
+    /** When {@link #onTimer} is due; only {@link CmAgent#wakeAt} changes it. */
     long deadline = NEVER;
 
     /** Of the active side, which sends the request. */
-    CmConnection(CmAgent agent, Gid local, Gid remote, int localId, CmMessage.Request request, CmUser user,
+    CmConnection(CmAgent agent, Gid local, Gid remote, int localId, CmMessage.Req request, CmUser user,
             long giveUp) {
         this.agent = agent;
         this.local = local;
@@ -62,12 +62,12 @@ public final class CmConnection {
         active = true;
         transaction = request.transaction();
         localQueuePair = request.queuePair();
-        state = State.REQUESTED;
-        begin(request, CmTimes.answer(request.remoteTimeout()), giveUp);
+        state = State.REQ_SENT;
+        begin(request, CmTimes.responseNanos(request.remoteTimeout()), giveUp);
     }
 
     /** Of the passive side, which a request has reached. */
-    CmConnection(CmAgent agent, Gid local, Gid remote, int localId, CmMessage.Request request) {
+    CmConnection(CmAgent agent, Gid local, Gid remote, int localId, CmMessage.Req request) {
         this.agent = agent;
         this.local = local;
         this.remote = remote;
@@ -76,18 +76,18 @@ public final class CmConnection {
         transaction = request.transaction();
         remoteId = request.localId();
         remoteQueuePair = request.queuePair();
-        patience = CmTimes.answer(request.localTimeout());
-        state = State.OFFERED;
+        responseTimeout = CmTimes.responseNanos(request.localTimeout());
+        state = State.REQ_RCVD;
     }
 
     private void begin(CmMessage message, long answerIn, long giveUpAt) {
-        patience = answerIn;
+        responseTimeout = answerIn;
         giveUp = giveUpAt;
         retriesLeft = Integer.MAX_VALUE;
         byte[] mad = CmCodec.encode(message);
-        last = mad;
+        lastMessage = mad;
         send(mad);
-        wake(Math.min(now() + patience, giveUp));
+        wake(Math.min(now() + responseTimeout, giveUp));
     }
 
     private long now() {
@@ -102,11 +102,11 @@ public final class CmConnection {
         send(CmCodec.encode(message));
     }
 
-    private void sendAgain() {
-        byte[] mad = last;
+    private void retransmit() {
+        byte[] mad = lastMessage;
         if (mad != null) {
             send(mad);
-            agent.counts.repeated++;
+            agent.counts.retransmitted++;
         }
     }
 
@@ -127,11 +127,11 @@ public final class CmConnection {
     }
 
     /** The active side, after {@link CmUser#replied}: the queue pair can receive. */
-    public void ready() {
-        if (state == State.REPLIED) {
+    public void sendRtu() {
+        if (state == State.REP_RCVD) {
             state = State.ESTABLISHED;
-            byte[] mad = CmCodec.encode(new CmMessage.Ready(transaction, localId, remoteId, PrivateData.NONE));
-            last = mad;
+            byte[] mad = CmCodec.encode(new CmMessage.Rtu(transaction, localId, remoteId, PrivateData.NONE));
+            lastMessage = mad;
             send(mad);
             wake(NEVER);
         }
@@ -140,38 +140,38 @@ public final class CmConnection {
     /**
      * The passive side: accepts a request. The queue pair can receive already.
      *
-     * @param qkey see {@link CmMessage.Reply}
+     * @param qkey see {@link CmMessage.Rep}
      * @param queuePair the own one's number, 24 bits
      * @param startingPsn of the first packet that the peer will send
-     * @param responderResources see {@link CmMessage.Reply}
-     * @param initiatorDepth see {@link CmMessage.Reply}
-     * @param rnrRetry see {@link CmMessage.Reply}
+     * @param responderResources see {@link CmMessage.Rep}
+     * @param initiatorDepth see {@link CmMessage.Rep}
+     * @param rnrRetry see {@link CmMessage.Rep}
      * @param srq whether it has a shared receive queue
      * @param data at most 196 bytes
      * @param user who uses the connection from now on
-     * @param giveUpAt time of {@link CmCarrier#nanoTime} at which the peer counts as gone if it is not ready
+     * @param giveUpAt time of {@link CmTransport#nanoTime} at which the peer counts as gone if it is not ready
      */
     public void accept(int qkey, int queuePair, int startingPsn, int responderResources, int initiatorDepth,
             int rnrRetry,
             boolean srq, PrivateData data, CmUser user, long giveUpAt) {
-        if (state == State.OFFERED) {
+        if (state == State.REQ_RCVD) {
             this.user = user;
             localQueuePair = queuePair;
-            state = State.ACCEPTED;
-            agent.answered(this);
-            begin(new CmMessage.Reply(transaction, localId, remoteId, qkey, queuePair, startingPsn, responderResources,
-                    initiatorDepth, 0, rnrRetry, srq, agent.caGuid(), data), patience, giveUpAt);
+            state = State.REP_SENT;
+            agent.requestEnded(this);
+            begin(new CmMessage.Rep(transaction, localId, remoteId, qkey, queuePair, startingPsn, responderResources,
+                    initiatorDepth, 0, rnrRetry, srq, agent.caGuid(), data), responseTimeout, giveUpAt);
         }
     }
 
     /** True as long as a request waits for {@link #accept} or {@link #reject}. */
-    public boolean isOffered() {
-        return state == State.OFFERED;
+    public boolean isReqRcvd() {
+        return state == State.REQ_RCVD;
     }
 
     /** The passive side: the queue pair has received something, so the peer is ready, whatever became of its message. */
     public void communicationEstablished() {
-        if (state == State.ACCEPTED) {
+        if (state == State.REP_SENT) {
             established();
         }
     }
@@ -184,22 +184,22 @@ public final class CmConnection {
      */
     public void reject(int reason, PrivateData data) {
         switch (state) {
-            case OFFERED -> rejectAbout(CmMessage.ABOUT_REQUEST, reason, data);
-            case REPLIED -> rejectAbout(CmMessage.ABOUT_REPLY, reason, data);
-            case REQUESTED, ACCEPTED -> rejectAbout(CmMessage.ABOUT_NONE, reason, data);
-            case ESTABLISHED, ENDING, TIME_WAIT -> { // too late
+            case REQ_RCVD -> sendRej(CmMessage.MESSAGE_REQ, reason, data);
+            case REP_RCVD -> sendRej(CmMessage.MESSAGE_REP, reason, data);
+            case REQ_SENT, REP_SENT -> sendRej(CmMessage.MESSAGE_OTHER, reason, data);
+            case ESTABLISHED, DREQ_SENT, TIME_WAIT -> { // too late
             }
         }
     }
 
-    private void rejectAbout(int about, int reason, PrivateData data) {
+    private void sendRej(int about, int reason, PrivateData data) {
         // of a time-out the peer finds the connection by the GUID; of an application's it learns how long the data are
         PrivateData info = switch (reason) {
             case RejectReason.TIMEOUT -> agent.caGuidBytes();
             case RejectReason.CONSUMER_DEFINED -> PrivateData.of((byte) data.length());
             default -> PrivateData.NONE;
         };
-        byte[] mad = CmCodec.encode(new CmMessage.Reject(transaction, localId, remoteId, about, reason, info, data));
+        byte[] mad = CmCodec.encode(new CmMessage.Rej(transaction, localId, remoteId, about, reason, info, data));
         send(mad);
         agent.counts.rejectsSent++;
         end(mad);
@@ -211,12 +211,12 @@ public final class CmConnection {
      * @param answers whether the peer is there, for all that is known, so that {@link CmAgent#isEnding} is worth waiting for
      */
     public void disconnect(boolean answers) {
-        if (state == State.ESTABLISHED || state == State.ACCEPTED) {
+        if (state == State.ESTABLISHED || state == State.REP_SENT) {
             user = null;
-            state = State.ENDING;
-            farewell = answers;
-            begin(new CmMessage.Disconnect(agent.nextTransaction(), localId, remoteId, remoteQueuePair,
-                    PrivateData.NONE), CmTimes.END, NEVER);
+            state = State.DREQ_SENT;
+            peerReachable = answers;
+            begin(new CmMessage.Dreq(agent.nextTransaction(), localId, remoteId, remoteQueuePair,
+                    PrivateData.NONE), CmTimes.DREQ_TIMEOUT, NEVER);
             retriesLeft = CmTimes.RETRIES;
         } else {
             reject(RejectReason.CONSUMER_DEFINED, PrivateData.NONE);
@@ -226,26 +226,26 @@ public final class CmConnection {
     // ---- the agent's side
 
     /** Whether the peer has not answered to the end yet, and is expected to. */
-    boolean isFarewell() {
-        return farewell && state == State.ENDING;
+    boolean awaitsDrep() {
+        return peerReachable && state == State.DREQ_SENT;
     }
 
     /** The time has come; it may have been put off meanwhile. */
-    void expired(long now) {
+    void onTimer(long now) {
         switch (state) {
-            case REQUESTED, ACCEPTED, ENDING -> {
+            case REQ_SENT, REP_SENT, DREQ_SENT -> {
                 if (now - giveUp < 0 && retriesLeft-- > 0) {
-                    sendAgain();
-                    if (state == State.ENDING) {
-                        patience = Math.min(2 * patience, CmTimes.answer(CmTimes.RESPONSE));
+                    retransmit();
+                    if (state == State.DREQ_SENT) {
+                        responseTimeout = Math.min(2 * responseTimeout, CmTimes.responseNanos(CmTimes.RESPONSE));
                     }
-                    wake(Math.min(now + patience, giveUp));
+                    wake(Math.min(now + responseTimeout, giveUp));
                 } else {
                     timedOut();
                 }
             }
             case TIME_WAIT -> agent.forget(this);
-            case REPLIED, OFFERED, ESTABLISHED -> { // these do not wait for the peer
+            case REP_RCVD, REQ_RCVD, ESTABLISHED -> { // these do not wait for the peer
             }
         }
     }
@@ -253,11 +253,11 @@ public final class CmConnection {
     private void timedOut() {
         agent.counts.timeouts++;
         CmUser told = user;
-        if (state == State.ENDING) {
+        if (state == State.DREQ_SENT) {
             end(null);
             return;
         }
-        rejectAbout(CmMessage.ABOUT_NONE, RejectReason.TIMEOUT, PrivateData.NONE);
+        sendRej(CmMessage.MESSAGE_OTHER, RejectReason.TIMEOUT, PrivateData.NONE);
         if (told != null) {
             told.timedOut();
         }
@@ -265,11 +265,11 @@ public final class CmConnection {
 
     /** Nothing more is told; late messages are answered for a while with the last one, if there is one. */
     private void end(byte @Nullable [] answer) {
-        if (state == State.OFFERED) {
-            agent.answered(this);
+        if (state == State.REQ_RCVD) {
+            agent.requestEnded(this);
         }
         user = null;
-        last = answer;
+        lastMessage = answer;
         state = State.TIME_WAIT;
         agent.ended(this);
         wake(now() + CmTimes.TIME_WAIT);
@@ -277,7 +277,7 @@ public final class CmConnection {
 
     private void established() {
         state = State.ESTABLISHED;
-        last = null;
+        lastMessage = null;
         wake(NEVER);
         CmUser told = user;
         if (told != null) {
@@ -286,58 +286,58 @@ public final class CmConnection {
     }
 
     /** The request has come again. */
-    void requestedAgain() {
+    void duplicateReq() {
         switch (state) {
-            case OFFERED -> send(new CmMessage.Receipt(transaction, localId, remoteId, CmMessage.ABOUT_REQUEST,
+            case REQ_RCVD -> send(new CmMessage.Mra(transaction, localId, remoteId, CmMessage.MESSAGE_REQ,
                     CmTimes.SERVICE, PrivateData.NONE));
-            case ACCEPTED, TIME_WAIT -> sendAgain();
-            case REQUESTED, REPLIED, ESTABLISHED, ENDING -> agent.counts.unexpected++; // it was late
+            case REP_SENT, TIME_WAIT -> retransmit();
+            case REQ_SENT, REP_RCVD, ESTABLISHED, DREQ_SENT -> agent.counts.unexpected++; // it was late
         }
     }
 
-    void received(CmMessage.Reply m) {
+    void received(CmMessage.Rep m) {
         if (!active || remoteId != 0 && m.localId() != remoteId) {
             agent.counts.unexpected++;
             return;
         }
         switch (state) {
-            case REQUESTED -> {
+            case REQ_SENT -> {
                 remoteId = m.localId();
                 remoteQueuePair = m.queuePair();
-                state = State.REPLIED;
+                state = State.REP_RCVD;
                 wake(NEVER);
                 CmUser told = user;
                 if (told != null) {
                     told.replied(m);
                 }
             }
-            case REPLIED -> send(new CmMessage.Receipt(transaction, localId, remoteId, CmMessage.ABOUT_REPLY,
+            case REP_RCVD -> send(new CmMessage.Mra(transaction, localId, remoteId, CmMessage.MESSAGE_REP,
                     CmTimes.SERVICE, PrivateData.NONE));
-            case ESTABLISHED, TIME_WAIT -> sendAgain(); // RTU, or why not
-            case OFFERED, ACCEPTED, ENDING -> agent.counts.unexpected++; // it was late
+            case ESTABLISHED, TIME_WAIT -> retransmit(); // RTU, or why not
+            case REQ_RCVD, REP_SENT, DREQ_SENT -> agent.counts.unexpected++; // it was late
         }
     }
 
-    void received(CmMessage.Ready m) {
-        if (state == State.ACCEPTED && m.localId() == remoteId) {
+    void received(CmMessage.Rtu m) {
+        if (state == State.REP_SENT && m.localId() == remoteId) {
             established();
         } else {
             agent.counts.unexpected++;
         }
     }
 
-    void received(CmMessage.Receipt m) {
-        if (m.about() == CmMessage.ABOUT_REQUEST && state == State.REQUESTED
-                || m.about() == CmMessage.ABOUT_REPLY && state == State.ACCEPTED && m.localId() == remoteId) {
-            wake(Math.min(now() + CmTimes.answer(m.serviceTimeout()), giveUp));
+    void received(CmMessage.Mra m) {
+        if (m.about() == CmMessage.MESSAGE_REQ && state == State.REQ_SENT
+                || m.about() == CmMessage.MESSAGE_REP && state == State.REP_SENT && m.localId() == remoteId) {
+            wake(Math.min(now() + CmTimes.responseNanos(m.serviceTimeout()), giveUp));
         } else {
             agent.counts.unexpected++;
         }
     }
 
-    void received(CmMessage.Reject m) {
+    void received(CmMessage.Rej m) {
         boolean known = remoteId != 0 && m.localId() == remoteId;
-        if (state == State.REQUESTED || (state == State.OFFERED || state == State.ACCEPTED || state == State.REPLIED)
+        if (state == State.REQ_SENT || (state == State.REQ_RCVD || state == State.REP_SENT || state == State.REP_RCVD)
                 && known) {
             CmUser told = user;
             agent.counts.rejectsReceived++;
@@ -355,16 +355,16 @@ public final class CmConnection {
         }
     }
 
-    void received(CmMessage.Disconnect m) {
-        if (m.localId() != remoteId || m.queuePair() != localQueuePair || state == State.REQUESTED
-                || state == State.OFFERED) {
+    void received(CmMessage.Dreq m) {
+        if (m.localId() != remoteId || m.queuePair() != localQueuePair || state == State.REQ_SENT
+                || state == State.REQ_RCVD) {
             agent.counts.unexpected++;
             return;
         }
-        byte[] answer = CmCodec.encode(new CmMessage.Disconnected(m.transaction(), localId, remoteId,
+        byte[] answer = CmCodec.encode(new CmMessage.Drep(m.transaction(), localId, remoteId,
                 PrivateData.NONE));
         send(answer);
-        if (state == State.ACCEPTED) {
+        if (state == State.REP_SENT) {
             established(); // who ends a connection was ready, though its message is lost (12.9.7.2)
         }
         if (state != State.TIME_WAIT) {
@@ -380,8 +380,8 @@ public final class CmConnection {
         }
     }
 
-    void received(CmMessage.Disconnected m) {
-        if (state == State.ENDING && m.localId() == remoteId) {
+    void received(CmMessage.Drep m) {
+        if (state == State.DREQ_SENT && m.localId() == remoteId) {
             end(null);
         } else if (state != State.TIME_WAIT) {
             agent.counts.unexpected++;

@@ -11,7 +11,7 @@ public final class CmCounts {
     /** Messages sent. */
     public long sent;
     /** Those of them that were sent before. */
-    public long repeated;
+    public long retransmitted;
     /** Connections that the peer did not answer for in time. */
     public long timeouts;
     /** Rejections sent. */

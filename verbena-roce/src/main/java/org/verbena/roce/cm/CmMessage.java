@@ -7,20 +7,20 @@ import org.verbena.verbs.Gid;
  * {@code t} are 4.096 µs times 2^t. What the user of a message does not set is zero. Immutable.
  */
 public sealed interface CmMessage {
-    /** {@link Reject}, {@link Receipt}: about a request. */
-    int ABOUT_REQUEST = 0;
-    /** {@link Reject}, {@link Receipt}: about a reply. */
-    int ABOUT_REPLY = 1;
-    /** {@link Reject}: about no message, as when none came. */
-    int ABOUT_NONE = 2;
+    /** {@link Rej}, {@link Mra}: about a request. */
+    int MESSAGE_REQ = 0;
+    /** {@link Rej}, {@link Mra}: about a reply. */
+    int MESSAGE_REP = 1;
+    /** {@link Rej}: about no message, as when none came. */
+    int MESSAGE_OTHER = 2;
 
-    /** {@link Request#transport}: reliable. */
+    /** {@link Req#transport}: reliable. */
     int RC = 0;
-    /** {@link Request#transport}: unreliable. */
+    /** {@link Req#transport}: unreliable. */
     int UC = 1;
-    /** {@link Request#transport}: see {@link Request#extendedTransport}. */
+    /** {@link Req#transport}: see {@link Req#extendedTransport}. */
     int EXTENDED = 3;
-    /** {@link Request#extendedTransport}: XRC. */
+    /** {@link Req#extendedTransport}: XRC. */
     int XRC = 1;
 
     /** Number of the exchange that this belongs to; an answer has that of the question. */
@@ -63,7 +63,7 @@ public sealed interface CmMessage {
      * @param route how packets go
      * @param data 92 bytes
      */
-    record Request(long transaction, int localId, long serviceId, long caGuid, int qkey, int queuePair,
+    record Req(long transaction, int localId, long serviceId, long caGuid, int qkey, int queuePair,
             int responderResources,
             int initiatorDepth, int remoteTimeout, int localTimeout, int maxRetries, int transport,
             int extendedTransport, int startingPsn, int retryCount, int rnrRetry, boolean srq, int pkey, int pathMtu,
@@ -85,7 +85,7 @@ public sealed interface CmMessage {
      * @param caGuid of the sender's adapter
      * @param data 196 bytes
      */
-    record Reply(long transaction, int localId, int remoteId, int qkey, int queuePair, int startingPsn,
+    record Rep(long transaction, int localId, int remoteId, int qkey, int queuePair, int startingPsn,
             int responderResources,
             int initiatorDepth, int ackDelay, int rnrRetry, boolean srq, long caGuid, PrivateData data)
             implements
@@ -96,28 +96,28 @@ public sealed interface CmMessage {
      *
      * @param data 224 bytes
      */
-    record Ready(long transaction, int localId, int remoteId, PrivateData data) implements CmMessage {}
+    record Rtu(long transaction, int localId, int remoteId, PrivateData data) implements CmMessage {}
 
     /**
      * REJ, 12.6.7: the sender does not want the connection, or has given up.
      *
-     * @param about {@link #ABOUT_REQUEST}, {@link #ABOUT_REPLY} or {@link #ABOUT_NONE}
+     * @param about {@link #MESSAGE_REQ}, {@link #MESSAGE_REP} or {@link #MESSAGE_OTHER}
      * @param reason see {@link RejectReason}
      * @param info what the reason needs, at most 72 bytes: of a time-out the sender's GUID, by which the receiver finds the
      *     connection
      * @param data 148 bytes
      */
-    record Reject(long transaction, int localId, int remoteId, int about, int reason, PrivateData info,
+    record Rej(long transaction, int localId, int remoteId, int about, int reason, PrivateData info,
             PrivateData data) implements CmMessage {}
 
     /**
      * MRA, 12.6.6: the sender has got a message, and needs more time to answer.
      *
-     * @param about {@link #ABOUT_REQUEST} or {@link #ABOUT_REPLY}
+     * @param about {@link #MESSAGE_REQ} or {@link #MESSAGE_REP}
      * @param serviceTimeout how long, 5 bits
      * @param data 222 bytes
      */
-    record Receipt(long transaction, int localId, int remoteId, int about, int serviceTimeout, PrivateData data)
+    record Mra(long transaction, int localId, int remoteId, int about, int serviceTimeout, PrivateData data)
             implements
                 CmMessage {}
 
@@ -127,7 +127,7 @@ public sealed interface CmMessage {
      * @param queuePair the receiver's, 24 bits
      * @param data 220 bytes
      */
-    record Disconnect(long transaction, int localId, int remoteId, int queuePair, PrivateData data)
+    record Dreq(long transaction, int localId, int remoteId, int queuePair, PrivateData data)
             implements
                 CmMessage {}
 
@@ -136,7 +136,7 @@ public sealed interface CmMessage {
      *
      * @param data 224 bytes
      */
-    record Disconnected(long transaction, int localId, int remoteId, PrivateData data) implements CmMessage {}
+    record Drep(long transaction, int localId, int remoteId, PrivateData data) implements CmMessage {}
 
     /**
      * SIDR_REQ, 12.11.2.1: which queue pair of type UD provides a service?
@@ -145,7 +145,7 @@ public sealed interface CmMessage {
      * @param pkey 16 bits
      * @param data 216 bytes
      */
-    record Inquiry(long transaction, int requestId, int pkey, long serviceId, PrivateData data) implements CmMessage {}
+    record SidrReq(long transaction, int requestId, int pkey, long serviceId, PrivateData data) implements CmMessage {}
 
     /**
      * SIDR_REP, 12.11.2.2.
@@ -156,6 +156,6 @@ public sealed interface CmMessage {
      * @param qkey that datagrams need
      * @param data 136 bytes
      */
-    record Answer(long transaction, int requestId, int status, int queuePair, long serviceId, int qkey,
+    record SidrRep(long transaction, int requestId, int status, int queuePair, long serviceId, int qkey,
             PrivateData data) implements CmMessage {}
 }

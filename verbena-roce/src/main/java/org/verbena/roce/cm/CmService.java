@@ -8,5 +8,5 @@ public interface CmService {
      *
      * @return 0, or the {@link RejectReason} for which the request is not even taken
      */
-    int requested(CmConnection connection, CmMessage.Request request);
+    int requested(CmConnection connection, CmMessage.Req request);
 }

@@ -6,8 +6,8 @@ public final class CmTimes {
     public static final int RESPONSE = 17;
     /** How long a side that thinks asks the other one to wait, 4.3 s; longer by another receipt. */
     static final int SERVICE = 20;
-    /** How soon an end is repeated that is not answered, 50 ms; then after twice as long each time, up to {@link #answer}. */
-    static final long END = 50_000_000L;
+    /** How soon an end is repeated that is not answered, 50 ms; then after twice as long each time, up to {@link #responseNanos}. */
+    static final long DREQ_TIMEOUT = 50_000_000L;
     /** How often a message is repeated at most, which a REQ says in four bits: the end for 13 s in all. */
     public static final int RETRIES = 15;
     /** How long an ended connection answers late messages. */
@@ -15,19 +15,19 @@ public final class CmTimes {
 
     private static final long UNIT = 4_096;
     /** Twice the life of a packet, which comes on top of what the peer may take: code 16 of 0.27 s. */
-    private static final long WAY = 2 * (UNIT << 16);
+    private static final long PACKET_LIFETIMES = 2 * (UNIT << 16);
     /** A peer may ask for hours. */
-    private static final int LONGEST = 24;
+    private static final int MAX_CODE = 24;
 
     private CmTimes() {}
 
     /** Nanoseconds of a code, at most a minute. */
     static long nanos(int code) {
-        return UNIT << Math.min(code, LONGEST);
+        return UNIT << Math.min(code, MAX_CODE);
     }
 
     /** Nanoseconds until an answer must have come. */
-    static long answer(int code) {
-        return nanos(code) + WAY;
+    static long responseNanos(int code) {
+        return nanos(code) + PACKET_LIFETIMES;
     }
 }

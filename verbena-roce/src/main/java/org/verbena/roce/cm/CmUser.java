@@ -5,8 +5,8 @@ package org.verbena.roce.cm;
  * agent's; throws nothing, waits for nothing, and may call {@link CmConnection}.
  */
 public interface CmUser {
-    /** The active side: the peer accepts. {@link CmConnection#ready} or {@link CmConnection#reject} is due. */
-    void replied(CmMessage.Reply reply);
+    /** The active side: the peer accepts. {@link CmConnection#sendRtu} or {@link CmConnection#reject} is due. */
+    void replied(CmMessage.Rep reply);
 
     /** The passive side: the peer is ready. */
     void established();

@@ -3,7 +3,7 @@
  * a connection and end it.
  *
  * <p>{@link org.verbena.roce.cm.CmAgent} is a pure state machine: messages and time come and go by
- * {@link org.verbena.roce.cm.CmCarrier}, so its tests run in virtual time over a carrier that loses, repeats and reorders.
+ * {@link org.verbena.roce.cm.CmTransport}, so its tests run in virtual time over a transport that loses, duplicates and reorders.
  * All of an agent runs under one lock, which the caller holds. Nothing that a peer sent is trusted; what a flood of requests
  * can take is limited.
  */

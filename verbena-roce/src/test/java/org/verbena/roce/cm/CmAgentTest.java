@@ -40,12 +40,12 @@ class CmAgentTest {
         PrivateData rejection = HELLO;
 
         @Override
-        public void replied(CmMessage.Reply reply) {
+        public void replied(CmMessage.Rep reply) {
             told.add("replied " + reply.queuePair() + " " + text(reply.data()));
             if (rejects) {
                 connection.reject(RejectReason.CONSUMER_DEFINED, HELLO);
             } else {
-                connection.ready();
+                connection.sendRtu();
             }
         }
 
@@ -71,20 +71,20 @@ class CmAgentTest {
         }
     }
 
-    private final FaultyCarriers network;
+    private final FaultyTransports network;
     private final CmAgent a;
     private final CmAgent b;
     private final List<CmConnection> requests = new ArrayList<>();
     private final List<User> accepted = new ArrayList<>();
 
     CmAgentTest() {
-        network = new FaultyCarriers(99);
+        network = new FaultyTransports(99);
         a = network.agent(A, 5);
         b = network.agent(B, 3);
     }
 
-    private CmMessage.Request request(Gid local, Gid remote, long service, int mtu, int transport) {
-        return new CmMessage.Request(a.nextTransaction(), a.newId(), service, 1, 0, 0x111, 16, 16, CmTimes.RESPONSE,
+    private CmMessage.Req request(Gid local, Gid remote, long service, int mtu, int transport) {
+        return new CmMessage.Req(a.nextTransaction(), a.newId(), service, 1, 0, 0x111, 16, 16, CmTimes.RESPONSE,
                 CmTimes.RESPONSE, 15, transport, 0, 5, 7, 7, false, 0xFFFF, mtu, new CmMessage.Route(local,
                         remote, 0, 0, 0, 64, 14), HELLO);
     }
@@ -135,7 +135,7 @@ class CmAgentTest {
         network.run(1);
         assertThat(active.told).containsExactly("replied 546 010203");
         assertThat(accepted.getFirst().told).containsExactly("established");
-        assertThat(a.counts().repeated + b.counts().repeated).isZero();
+        assertThat(a.counts().retransmitted + b.counts().retransmitted).isZero();
         assertThat(a.nextDeadline()).as("an idle connection costs nothing").isEqualTo(Long.MAX_VALUE);
         network.run(3600);
         accepted.getFirst().connection.disconnect(true);
@@ -150,7 +150,7 @@ class CmAgentTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
     void anyNetworkConnectsOnce(long seed) {
-        FaultyCarriers bad = new FaultyCarriers(seed);
+        FaultyTransports bad = new FaultyTransports(seed);
         CmAgent one = bad.agent(A, 5);
         CmAgent other = bad.agent(B, 5);
         List<User> passive = new ArrayList<>();
@@ -168,7 +168,7 @@ class CmAgentTest {
         for (int i = 0; i < 50; i++) {
             User user = new User();
             active.add(user);
-            user.connection = one.connect(new CmMessage.Request(one.nextTransaction(), one.newId(), SERVICE, 1, 0,
+            user.connection = one.connect(new CmMessage.Req(one.nextTransaction(), one.newId(), SERVICE, 1, 0,
                     0x111,
                     16, 16, 17, 17, 15, 0, 0, 5, 7, 7, false, 0xFFFF, 5, new CmMessage.Route(GID_A, GID_B, 0, 0, 0, 64,
                             14), PrivateData.of((byte) (i + 1))), user, bad.now + 300 * SECOND);
@@ -180,7 +180,7 @@ class CmAgentTest {
             assertThat(active.get(i).told).as("its own reply").containsExactly("replied 546 %02x".formatted(i + 1));
         }
         for (int i = 0; i < 50; i++) {
-            (i % 2 == 0 ? active : passive).get(i % 2 == 0 ? i : 0).connection.isOffered(); // asked at any time
+            (i % 2 == 0 ? active : passive).get(i % 2 == 0 ? i : 0).connection.isReqRcvd(); // asked at any time
             active.get(i).connection.disconnect(true);
         }
         bad.run(400);
@@ -192,7 +192,7 @@ class CmAgentTest {
     @ParameterizedTest
     @ValueSource(longs = {31, 32, 33, 34, 35, 36, 37, 38})
     void damagedAndStrangeMessagesBreakNothing(long seed) {
-        FaultyCarriers bad = new FaultyCarriers(seed);
+        FaultyTransports bad = new FaultyTransports(seed);
         Random random = new Random(seed);
         CmAgent one = bad.agent(A, 5);
         CmAgent other = bad.agent(B, 5);
@@ -214,7 +214,7 @@ class CmAgentTest {
         for (int i = 0; i < 500; i++) {
             User user = new User();
             users.add(user);
-            user.connection = one.connect(new CmMessage.Request(one.nextTransaction(), one.newId(), SERVICE, 1, 0,
+            user.connection = one.connect(new CmMessage.Req(one.nextTransaction(), one.newId(), SERVICE, 1, 0,
                     0x111,
                     16, 16, 17, 17, 15, 0, 0, 5, 7, 7, false, 0xFFFF, 5, new CmMessage.Route(GID_A, GID_B, 0, 0, 0, 64,
                             14), HELLO), user, bad.now + 5 * SECOND);
@@ -247,12 +247,12 @@ class CmAgentTest {
         assertThat(accepted.getFirst().told).as("it has not heard that the other is ready").isEmpty();
         accepted.getFirst().connection.communicationEstablished();
         assertThat(accepted.getFirst().told).as("data tell it").containsExactly("established");
-        long repeated = a.counts().repeated;
+        long repeated = a.counts().retransmitted;
         network.losing = DREQ;
         active.connection.disconnect(true);
         network.run(1);
         assertThat(accepted.getFirst().told).hasSize(1);
-        assertThat(a.counts().repeated).as("DREQ after 50, 150, 350 and 750 ms").isEqualTo(repeated + 4);
+        assertThat(a.counts().retransmitted).as("DREQ after 50, 150, 350 and 750 ms").isEqualTo(repeated + 4);
         network.losing = DREP;
         network.run(2);
         assertThat(accepted.getFirst().told).endsWith("disconnected");
@@ -293,7 +293,7 @@ class CmAgentTest {
         network.run(2);
         assertThat(accepted.getFirst().told).containsExactly("established");
         assertThat(active.told).as("the reply has come many times and is told once").hasSize(1);
-        assertThat(b.counts().repeated).isPositive();
+        assertThat(b.counts().retransmitted).isPositive();
     }
 
     /** The connection was there, for whoever has accepted it as well: its data may lie there. */
@@ -314,7 +314,7 @@ class CmAgentTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
     void oneOfTenIsLost(long seed) {
-        FaultyCarriers bad = new FaultyCarriers(seed);
+        FaultyTransports bad = new FaultyTransports(seed);
         CmAgent one = bad.agent(A, 5);
         CmAgent other = bad.agent(B, 5);
         List<User> passive = new ArrayList<>();
@@ -329,7 +329,7 @@ class CmAgentTest {
         Random random = new Random(seed);
         for (int i = 0; i < 300; i++) {
             User user = new User();
-            user.connection = one.connect(new CmMessage.Request(one.nextTransaction(), one.newId(), SERVICE, 1, 0,
+            user.connection = one.connect(new CmMessage.Req(one.nextTransaction(), one.newId(), SERVICE, 1, 0,
                     0x111,
                     16, 16, 17, 17, 15, 0, 0, 5, 7, 7, false, 0xFFFF, 5, new CmMessage.Route(GID_A, GID_B, 0, 0, 0, 64,
                             14), HELLO), user, bad.now + 60 * SECOND);
@@ -371,11 +371,11 @@ class CmAgentTest {
         User active = connect(100);
         network.run(20);
         assertThat(active.told).isEmpty();
-        assertThat(a.counts().repeated).as("it does not repeat as often as it would").isBetween(2L, 8L);
+        assertThat(a.counts().retransmitted).as("it does not repeat as often as it would").isBetween(2L, 8L);
         assertThat(requests).hasSize(1);
-        assertThat(requests.getFirst().isOffered()).isTrue();
+        assertThat(requests.getFirst().isReqRcvd()).isTrue();
         User passive = accept(requests.getFirst());
-        assertThat(requests.getFirst().isOffered()).isFalse();
+        assertThat(requests.getFirst().isReqRcvd()).isFalse();
         network.run(1);
         assertThat(active.told).hasSize(1);
         assertThat(passive.told).containsExactly("established");
@@ -406,7 +406,7 @@ class CmAgentTest {
         network.run(1);
         active.connection.disconnect(true); // before any answer
         network.run(1);
-        assertThat(requests.get(2).isOffered()).as("the request is withdrawn").isFalse();
+        assertThat(requests.get(2).isReqRcvd()).as("the request is withdrawn").isFalse();
         passive = accept(requests.get(2));
         assertThat(passive.told).isEmpty();
         assertForgotten();
@@ -443,19 +443,19 @@ class CmAgentTest {
         int id = active.connection.localId;
         int other = accepted.getFirst().connection.localId;
         Gid stranger = Gid.parse("::ffff:10.0.0.66");
-        for (CmMessage m : List.of(new CmMessage.Disconnect(1, other, id, 0x111, PrivateData.NONE),
-                new CmMessage.Reject(
+        for (CmMessage m : List.of(new CmMessage.Dreq(1, other, id, 0x111, PrivateData.NONE),
+                new CmMessage.Rej(
                         1, other, id, 2, 4, PrivateData.NONE, PrivateData.NONE))) {
             network.fly(stranger, GID_A, CmCodec.encode(m));
         }
         // from the right address, but not of this connection
-        network.fly(GID_B, GID_A, CmCodec.encode(new CmMessage.Disconnect(1, other + 1, id, 0x111, PrivateData.NONE)));
-        network.fly(GID_B, GID_A, CmCodec.encode(new CmMessage.Disconnect(1, other, id, 0x112, PrivateData.NONE)));
-        network.fly(GID_B, GID_A, CmCodec.encode(new CmMessage.Disconnect(1, other, id + 1, 0x111, PrivateData.NONE)));
+        network.fly(GID_B, GID_A, CmCodec.encode(new CmMessage.Dreq(1, other + 1, id, 0x111, PrivateData.NONE)));
+        network.fly(GID_B, GID_A, CmCodec.encode(new CmMessage.Dreq(1, other, id, 0x112, PrivateData.NONE)));
+        network.fly(GID_B, GID_A, CmCodec.encode(new CmMessage.Dreq(1, other, id + 1, 0x111, PrivateData.NONE)));
         network.run(1);
         assertThat(active.told).hasSize(1);
         assertThat(a.counts().unexpected).isGreaterThanOrEqualTo(4);
-        network.fly(GID_B, GID_A, CmCodec.encode(new CmMessage.Disconnect(1, other, id, 0x111, PrivateData.NONE)));
+        network.fly(GID_B, GID_A, CmCodec.encode(new CmMessage.Dreq(1, other, id, 0x111, PrivateData.NONE)));
         network.run(1);
         assertThat(active.told).endsWith("disconnected");
     }
@@ -496,7 +496,7 @@ class CmAgentTest {
         User active = connect(100);
         int id = active.connection.localId;
         for (int i = 0; i < 10_000; i++) {
-            a.received(GID_A, GID_B, CmCodec.encode(new CmMessage.Receipt(1, 7, id, CmMessage.ABOUT_REQUEST, i % 24,
+            a.received(GID_A, GID_B, CmCodec.encode(new CmMessage.Mra(1, 7, id, CmMessage.MESSAGE_REQ, i % 24,
                     PrivateData.NONE)));
         }
         assertThat(a.waiting()).isEqualTo(1);
@@ -512,7 +512,7 @@ class CmAgentTest {
         assertThat(b.provide(service, null, 0x333, 0x01234567, HELLO)).isTrue();
         network.lost = 60;
         for (int i = 0; i < 20; i++) {
-            a.inquire(GID_A, GID_B, service, 0xFFFF, HELLO, network.now + 100 * SECOND, r -> answers.add(r == null
+            a.resendSidr(GID_A, GID_B, service, 0xFFFF, HELLO, network.now + 100 * SECOND, r -> answers.add(r == null
                     ? "none"
                     : r.status() + " " + r.queuePair() + " " + Integer.toHexString(r.qkey()) + " " + text(r.data())));
         }
@@ -520,11 +520,12 @@ class CmAgentTest {
         assertThat(answers).hasSize(20).containsOnly("0 819 1234567 010203");
         answers.clear();
         network.lost = 0;
-        a.inquire(GID_A, GID_B, service + 1, 0xFFFF, HELLO, network.now + SECOND, r -> answers.add("" + (r == null
+        a.resendSidr(GID_A, GID_B, service + 1, 0xFFFF, HELLO, network.now + SECOND, r -> answers.add("" + (r == null
                 ? -1
                 : r.status())));
-        a.inquire(GID_A, Gid.parse("::ffff:10.0.0.77"), service, 0xFFFF, HELLO, network.now + SECOND, r -> answers.add(
-                "" + (r == null ? -1 : r.status())));
+        a.resendSidr(GID_A, Gid.parse("::ffff:10.0.0.77"), service, 0xFFFF, HELLO, network.now + SECOND, r -> answers
+                .add(
+                        "" + (r == null ? -1 : r.status())));
         network.run(2);
         assertThat(answers).containsExactly("1", "-1");
         assertForgotten();

@@ -39,16 +39,16 @@ class CmCodecTest {
         return new Gid(random.nextLong(), random.nextLong());
     }
 
-    private CmMessage.Request request() {
-        return new CmMessage.Request(random.nextLong(), number(32), random.nextLong(), random.nextLong(), number(32),
+    private CmMessage.Req request() {
+        return new CmMessage.Req(random.nextLong(), number(32), random.nextLong(), random.nextLong(), number(32),
                 number(24),
                 number(8), number(8), number(5), number(5), number(4), number(2), number(3), number(24), number(3),
                 number(3), random.nextBoolean(), number(16), number(4), new CmMessage.Route(gid(), gid(), number(20),
                         number(6), number(8), number(8), number(5)), data(92));
     }
 
-    private CmMessage.Reply reply() {
-        return new CmMessage.Reply(random.nextLong(), number(32), number(32), number(32), number(24), number(24),
+    private CmMessage.Rep reply() {
+        return new CmMessage.Rep(random.nextLong(), number(32), number(32), number(32), number(24), number(24),
                 number(8), number(
                         8), number(5), number(3), random.nextBoolean(), random.nextLong(), data(196));
     }
@@ -60,14 +60,14 @@ class CmCodecTest {
         return switch (kind) {
             case 0 -> request();
             case 1 -> reply();
-            case 2 -> new CmMessage.Ready(t, local, remote, data(224));
-            case 3 -> new CmMessage.Reject(t, local, remote, number(2), number(16), data(random.nextInt(73)), data(
+            case 2 -> new CmMessage.Rtu(t, local, remote, data(224));
+            case 3 -> new CmMessage.Rej(t, local, remote, number(2), number(16), data(random.nextInt(73)), data(
                     148));
-            case 4 -> new CmMessage.Receipt(t, local, remote, number(2), number(5), data(222));
-            case 5 -> new CmMessage.Disconnect(t, local, remote, number(24), data(220));
-            case 6 -> new CmMessage.Disconnected(t, local, remote, data(224));
-            case 7 -> new CmMessage.Inquiry(t, local, number(16), random.nextLong(), data(216));
-            default -> new CmMessage.Answer(t, local, number(8), number(24), random.nextLong(), number(32), data(136));
+            case 4 -> new CmMessage.Mra(t, local, remote, number(2), number(5), data(222));
+            case 5 -> new CmMessage.Dreq(t, local, remote, number(24), data(220));
+            case 6 -> new CmMessage.Drep(t, local, remote, data(224));
+            case 7 -> new CmMessage.SidrReq(t, local, number(16), random.nextLong(), data(216));
+            default -> new CmMessage.SidrRep(t, local, number(8), number(24), random.nextLong(), number(32), data(136));
         };
     }
 
@@ -98,7 +98,7 @@ class CmCodecTest {
     @Test
     void requestAsInTable99() {
         for (int i = 0; i < 100; i++) {
-            CmMessage.Request m = request();
+            CmMessage.Req m = request();
             CmMessage.Route r = m.route();
             byte[] mad = CmCodec.encode(m);
             assertThat(field(mad, 0, 0, 32)).isEqualTo(m.localId() & 0xFFFF_FFFFL);
@@ -137,7 +137,7 @@ class CmCodecTest {
 
     @Test
     void theOthersAsInTheirTables() {
-        CmMessage.Reply p = reply();
+        CmMessage.Rep p = reply();
         byte[] mad = CmCodec.encode(p);
         assertThat(field(mad, 4, 0, 32)).isEqualTo(p.remoteId() & 0xFFFF_FFFFL);
         assertThat(field(mad, 8, 0, 32)).isEqualTo(p.qkey() & 0xFFFF_FFFFL);
@@ -151,20 +151,20 @@ class CmCodecTest {
         assertThat(field(mad, 28, 0, 64)).isEqualTo(p.caGuid());
         assertThat(Arrays.copyOfRange(mad, 24 + 36, 256)).isEqualTo(p.data().bytes());
 
-        mad = CmCodec.encode(new CmMessage.Reject(1, 2, 3, 1, 28, PrivateData.of((byte) 9, (byte) 8), data(148)));
+        mad = CmCodec.encode(new CmMessage.Rej(1, 2, 3, 1, 28, PrivateData.of((byte) 9, (byte) 8), data(148)));
         assertThat(field(mad, 8, 0, 2)).isEqualTo(1);
         assertThat(field(mad, 9, 0, 7)).isEqualTo(2);
         assertThat(field(mad, 10, 0, 16)).isEqualTo(28);
         assertThat(field(mad, 12, 0, 16)).isEqualTo(0x0908);
-        mad = CmCodec.encode(new CmMessage.Receipt(1, 2, 3, 1, 20, PrivateData.NONE));
+        mad = CmCodec.encode(new CmMessage.Mra(1, 2, 3, 1, 20, PrivateData.NONE));
         assertThat(field(mad, 8, 0, 2)).isEqualTo(1);
         assertThat(field(mad, 9, 0, 5)).isEqualTo(20);
-        mad = CmCodec.encode(new CmMessage.Disconnect(1, 2, 3, 0xABCDEF, PrivateData.NONE));
+        mad = CmCodec.encode(new CmMessage.Dreq(1, 2, 3, 0xABCDEF, PrivateData.NONE));
         assertThat(field(mad, 8, 0, 24)).isEqualTo(0xABCDEF);
-        mad = CmCodec.encode(new CmMessage.Inquiry(1, 2, 0xFFFF, 77, PrivateData.NONE));
+        mad = CmCodec.encode(new CmMessage.SidrReq(1, 2, 0xFFFF, 77, PrivateData.NONE));
         assertThat(field(mad, 4, 0, 16)).isEqualTo(0xFFFF);
         assertThat(field(mad, 8, 0, 64)).isEqualTo(77);
-        mad = CmCodec.encode(new CmMessage.Answer(1, 2, 3, 0x123456, 77, 0x01234567, PrivateData.NONE));
+        mad = CmCodec.encode(new CmMessage.SidrRep(1, 2, 3, 0x123456, 77, 0x01234567, PrivateData.NONE));
         assertThat(field(mad, 4, 0, 8)).isEqualTo(3);
         assertThat(field(mad, 8, 0, 24)).isEqualTo(0x123456);
         assertThat(field(mad, 12, 0, 64)).isEqualTo(77);
@@ -193,7 +193,7 @@ class CmCodecTest {
         byte[] mad = CmCodec.encode(any(0));
         mad[2] = 1; // another version of the class
         assertThat(CmCodec.decode(mad)).isNull();
-        assertThatThrownBy(() -> CmCodec.encode(new CmMessage.Ready(1, 2, 3, data(225)))).isInstanceOf(
+        assertThatThrownBy(() -> CmCodec.encode(new CmMessage.Rtu(1, 2, 3, data(225)))).isInstanceOf(
                 IllegalArgumentException.class).hasMessageContaining("224");
     }
 

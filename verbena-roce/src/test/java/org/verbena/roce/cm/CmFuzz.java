@@ -33,7 +33,7 @@ public final class CmFuzz {
         }
 
         @Override
-        public void replied(CmMessage.Reply reply) {
+        public void replied(CmMessage.Rep reply) {
             told(false);
         }
 
@@ -67,7 +67,7 @@ public final class CmFuzz {
 
     private CmFuzz(Random random) {
         this.random = random;
-        agent = new CmAgent(new CmCarrier() {
+        agent = new CmAgent(new CmTransport() {
             @Override
             public long nanoTime() {
                 return now;
@@ -114,7 +114,7 @@ public final class CmFuzz {
             case 6 -> connect();
             default -> {
                 inquiries++;
-                agent.inquire(OWN, peer(), SERVICES[1], 0xffff, PrivateData.NONE, now + GIVE_UP, a -> inquiries--);
+                agent.resendSidr(OWN, peer(), SERVICES[1], 0xffff, PrivateData.NONE, now + GIVE_UP, a -> inquiries--);
             }
         }
     }
@@ -126,20 +126,20 @@ public final class CmFuzz {
     /** What the agent has said of itself is what a peer knows. */
     private CmMessage known() {
         CmMessage m = sent.isEmpty() ? null : CmCodec.decode(sent.get(random.nextInt(sent.size())));
-        return m == null ? new CmMessage.Ready(1, 1, 1, PrivateData.NONE) : m;
+        return m == null ? new CmMessage.Rtu(1, 1, 1, PrivateData.NONE) : m;
     }
 
     private int localOf(CmMessage m) {
         return switch (m) {
-            case CmMessage.Request r -> r.localId();
-            case CmMessage.Reply r -> r.localId();
-            case CmMessage.Ready r -> r.localId();
-            case CmMessage.Reject r -> r.localId();
-            case CmMessage.Receipt r -> r.localId();
-            case CmMessage.Disconnect r -> r.localId();
-            case CmMessage.Disconnected r -> r.localId();
-            case CmMessage.Inquiry r -> r.requestId();
-            case CmMessage.Answer r -> r.requestId();
+            case CmMessage.Req r -> r.localId();
+            case CmMessage.Rep r -> r.localId();
+            case CmMessage.Rtu r -> r.localId();
+            case CmMessage.Rej r -> r.localId();
+            case CmMessage.Mra r -> r.localId();
+            case CmMessage.Dreq r -> r.localId();
+            case CmMessage.Drep r -> r.localId();
+            case CmMessage.SidrReq r -> r.requestId();
+            case CmMessage.SidrRep r -> r.requestId();
         };
     }
 
@@ -151,18 +151,18 @@ public final class CmFuzz {
         int queuePair = random.nextInt(4);
         PrivateData data = PrivateData.of((byte) random.nextInt(256));
         return switch (random.nextInt(9)) {
-            case 0 -> new CmMessage.Request(t, own, SERVICES[random.nextInt(SERVICES.length)], 1, 0, queuePair, 1, 1,
+            case 0 -> new CmMessage.Req(t, own, SERVICES[random.nextInt(SERVICES.length)], 1, 0, queuePair, 1, 1,
                     random.nextInt(32), random.nextInt(32), 15, random.nextInt(4), random.nextInt(8), 1, 7, 7,
                     random.nextBoolean(), 0xffff, random.nextInt(8), new CmMessage.Route(peer(), OWN, 0, 0, 0, 64,
                             random.nextInt(32)), data);
-            case 1 -> new CmMessage.Reply(t, own, theirs, 0, queuePair, 1, 1, 1, random.nextInt(32), 7, false, 1, data);
-            case 2 -> new CmMessage.Ready(t, own, theirs, data);
-            case 3 -> new CmMessage.Reject(t, own, theirs, random.nextInt(4), random.nextInt(64), data, data);
-            case 4 -> new CmMessage.Receipt(t, own, theirs, random.nextInt(4), random.nextInt(32), data);
-            case 5 -> new CmMessage.Disconnect(t, own, theirs, queuePair, data);
-            case 6 -> new CmMessage.Disconnected(t, own, theirs, data);
-            case 7 -> new CmMessage.Inquiry(t, own, 0xffff, SERVICES[random.nextInt(SERVICES.length)], data);
-            default -> new CmMessage.Answer(t, theirs, random.nextInt(4), queuePair, SERVICES[1], 9, data);
+            case 1 -> new CmMessage.Rep(t, own, theirs, 0, queuePair, 1, 1, 1, random.nextInt(32), 7, false, 1, data);
+            case 2 -> new CmMessage.Rtu(t, own, theirs, data);
+            case 3 -> new CmMessage.Rej(t, own, theirs, random.nextInt(4), random.nextInt(64), data, data);
+            case 4 -> new CmMessage.Mra(t, own, theirs, random.nextInt(4), random.nextInt(32), data);
+            case 5 -> new CmMessage.Dreq(t, own, theirs, queuePair, data);
+            case 6 -> new CmMessage.Drep(t, own, theirs, data);
+            case 7 -> new CmMessage.SidrReq(t, own, 0xffff, SERVICES[random.nextInt(SERVICES.length)], data);
+            default -> new CmMessage.SidrRep(t, theirs, random.nextInt(4), queuePair, SERVICES[1], 9, data);
         };
     }
 
@@ -175,7 +175,7 @@ public final class CmFuzz {
 
     private void connect() {
         User user = new User();
-        connections.add(agent.connect(new CmMessage.Request(agent.nextTransaction(), agent.newId(), SERVICES[0], 1, 0,
+        connections.add(agent.connect(new CmMessage.Req(agent.nextTransaction(), agent.newId(), SERVICES[0], 1, 0,
                 random.nextInt(4), 16, 16, CmTimes.RESPONSE, CmTimes.RESPONSE, CmTimes.RETRIES, CmMessage.RC,
                 0, 5, 7, 7, false, 0xffff, 3, new CmMessage.Route(OWN, peer(), 0, 0, 0, 64, 14), PrivateData.NONE),
                 user, now + GIVE_UP));
@@ -187,7 +187,7 @@ public final class CmFuzz {
         }
         CmConnection c = connections.get(random.nextInt(connections.size()));
         switch (random.nextInt(5)) {
-            case 0 -> c.ready();
+            case 0 -> c.sendRtu();
             case 1 -> c.accept(0, random.nextInt(4), 9, 1, 1, 7, false, PrivateData.NONE, new User(), now + GIVE_UP);
             case 2 -> c.reject(random.nextInt(64), PrivateData.NONE);
             case 3 -> c.communicationEstablished();

@@ -7,16 +7,16 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.Gid;
 
 /** A question for the queue pair of a service, until it is answered or given up (IBTA volume 1, 12.11). */
-final class CmInquiry {
+final class SidrRequest {
     final Gid from;
     final Gid to;
     final byte[] mad;
     final long giveUp;
     long deadline;
     /** Told the answer, or null if none came. */
-    final Consumer<CmMessage.@Nullable Answer> user;
+    final Consumer<CmMessage.@Nullable SidrRep> user;
 
-    CmInquiry(Gid from, Gid to, byte[] mad, long giveUp, Consumer<CmMessage.@Nullable Answer> user) {
+    SidrRequest(Gid from, Gid to, byte[] mad, long giveUp, Consumer<CmMessage.@Nullable SidrRep> user) {
         this.from = from;
         this.to = to;
         this.mad = mad;

@@ -8,7 +8,7 @@ import java.util.Random;
 import org.verbena.verbs.Gid;
 
 /** A network of agents in virtual time that loses, repeats, delays and damages messages by a seed. */
-final class FaultyCarriers {
+final class FaultyTransports {
     private record Flight(long at, long order, Gid from, Gid to, PrivateData mad) {}
 
     private static final long DELAY = 10_000_000;
@@ -28,13 +28,13 @@ final class FaultyCarriers {
     /** Loses the messages of one attribute. */
     int losing;
 
-    FaultyCarriers(long seed) {
+    FaultyTransports(long seed) {
         random = new Random(seed);
     }
 
     CmAgent agent(String gid, int mtuCode) {
         Gid own = Gid.parse(gid);
-        CmAgent agent = new CmAgent(new CmCarrier() {
+        CmAgent agent = new CmAgent(new CmTransport() {
             @Override
             public long nanoTime() {
                 return now;

@@ -2,8 +2,8 @@ package org.verbena.roce.cm;
 
 import org.verbena.verbs.Gid;
 
-/** What carries messages, and what time it is: queue pair 1, or a test's carrier in virtual time. */
-public interface CmCarrier {
+/** The transport of messages, and the clock: queue pair 1, or one of a test in virtual time. */
+public interface CmTransport {
     /** Nanoseconds of a clock that only goes forward; only differences mean something. */
     long nanoTime();
 
