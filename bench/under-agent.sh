@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # For the scripts here: compiles a class of this folder and runs it under the agent, with the command's jars; builds those
 # first. It may use the JDK's own channels beside Verbena's.

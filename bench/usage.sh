@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # For the scripts here: their help, which is the comment at their top, before anything is built.
 
@@ -7,7 +8,7 @@ help_if_asked() {
     shift
     for argument; do
         if [[ $argument == -h || $argument == --help ]]; then
-            awk 'NR > 1 { if (!/^#( |$)/) exit; sub(/^# ?/, ""); print }' "$script"
+            awk 'NR > 1 && !/SPDX-License-Identifier/ { if (!/^#( |$)/) exit; sub(/^# ?/, ""); print }' "$script"
             exit 0
         fi
     done

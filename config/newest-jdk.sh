@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For scripts of this tree, to be sourced. ./verbena has a search of its own: there the java of PATH comes before others.
 # shellcheck shell=bash
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import org.verbena.verbs.*;
 
 /** Counts what one queue pair does, then looks at this process as another one would. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 

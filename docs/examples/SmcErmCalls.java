@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import static org.verbena.erm.smc.SmcErm.*;
 
 import java.io.IOException;

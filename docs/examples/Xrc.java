@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import java.lang.foreign.ValueLayout;
 import java.nio.file.*;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A provider as a module: nothing is exported, the service is all that anybody sees. */
 module org.example.devnull {
     requires org.verbena.verbs;

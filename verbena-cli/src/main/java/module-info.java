@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The {@code verbena} command. */
 module org.verbena.cli {
     requires com.fasterxml.jackson.databind;

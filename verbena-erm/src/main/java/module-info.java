@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Memory of the other end of a connected socket, to copy to and from: remote memory as SMC-ERM has it. */
 @org.jspecify.annotations.NullMarked module org.verbena.erm {
     requires static org.jspecify;

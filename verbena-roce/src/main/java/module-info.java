@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The provider {@code roce_<netdev>}: the InfiniBand transport in Java over UDP, RoCEv2 on the wire. */
 @org.jspecify.annotations.NullMarked module org.verbena.roce {
     requires static org.jspecify;

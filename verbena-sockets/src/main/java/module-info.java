@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * TCP sockets that carry their bytes through rings in registered memory where both ends can, and by the kernel where
  * not: channels, a selector, classic sockets.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import org.verbena.verbs.spi.VerbsProvider;
 
 /** RDMA verbs for Java: the API, the rules that hold for every provider, and the provider SPI. */

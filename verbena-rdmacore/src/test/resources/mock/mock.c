@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A libibverbs.so.1 without devices of its own: one device that loops back. What it pretends to be, the environment says:
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The structures of libibverbs, as far as the mock needs them, written after the layout of an LP64 Linux. The library that
  * is built with this is loaded in place of the real one; nothing here is a driver.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A librdmacm.so.1 without a network: an identifier that connects meets one of the same process that listens, by its port.
  * What it pretends to be, the environment says:

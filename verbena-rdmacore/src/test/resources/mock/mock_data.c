@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The data path of the mock: what is sent goes to the queue pair that was named at the move to RTR, by memcpy. */
 #include "mock.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The exported verbs. */
 #include "mock.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;

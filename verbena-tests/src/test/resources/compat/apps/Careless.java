@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Written for the next version, and asks nobody. */
 public final class Careless {
     private Careless() {}

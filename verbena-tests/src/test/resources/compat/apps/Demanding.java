@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import org.verbena.verbs.*;
 
 /** Written for the next version, and does not want to run with less. */

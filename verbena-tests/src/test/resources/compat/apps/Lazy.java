@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import org.verbena.verbs.*;
 
 /** Opens a device whose provider calls what is not there. */

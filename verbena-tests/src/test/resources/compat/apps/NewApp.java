@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import org.verbena.verbs.*;
 
 /** Written for the next version; asks before it calls what the first one did not have. */

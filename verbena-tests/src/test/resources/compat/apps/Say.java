@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import org.verbena.linux.Errno;
 import org.verbena.verbs.VerbsException;
 

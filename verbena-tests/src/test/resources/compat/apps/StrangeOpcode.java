@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import org.verbena.verbs.*;
 
 /** Written for the first version, and receives what a peer of the next version sends. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.agent;
 
 import java.lang.instrument.Instrumentation;

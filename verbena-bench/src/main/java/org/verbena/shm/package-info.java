@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * jcstress tests of shm0's shared memory, on the provider's own classes. Those are package-private, and everything here
  * runs on the class path, so the tests stand in the provider's package instead of making it larger for their sake.

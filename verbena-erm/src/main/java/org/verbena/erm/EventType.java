@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.erm;
 
 /** What an event of an {@link EventQueue} tells. An open set: later versions may add values. */

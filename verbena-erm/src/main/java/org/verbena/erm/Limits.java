@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.erm;
 
 /** What a connection may have, and how long to wait for the other end. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Remote memory on a connected socket: each end registers memory, the other learns of it, and bytes are copied straight from
  * one application's memory to the other's, both ways, without the other's doing anything.

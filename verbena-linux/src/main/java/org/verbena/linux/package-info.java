@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * System calls of Linux, one class a subject: memory files, mappings, events, sockets, processes, networks,
  * programs in the kernel.

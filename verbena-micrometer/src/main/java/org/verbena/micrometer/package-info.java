@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What Verbena counts in this process, as meters of Micrometer: {@link org.verbena.micrometer.VerbsMetrics}.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.rdmacore;
 
 /** Where the fields of the structures of {@code rdma/rdma_cma.h} lie, in bytes: the same on all of Linux with 64 bits. */

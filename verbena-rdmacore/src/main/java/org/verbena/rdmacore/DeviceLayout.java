@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.rdmacore;
 
 /** Where what a device and its ports say of themselves lies, in bytes: as in {@link Layout}, the same on all architectures. */

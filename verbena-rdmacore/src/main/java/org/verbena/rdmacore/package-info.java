@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The provider of every device that libibverbs finds: the C library is loaded when it is there, and called as it is, with
  * no native code of ours.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The provider {@code roce_<netdev>}: the verbs API over the InfiniBand transport of {@code org.verbena.roce.transport}.
  *

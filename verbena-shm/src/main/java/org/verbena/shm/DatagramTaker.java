@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
 /** What brings datagrams that have arrived into receives. Used by the poller. */

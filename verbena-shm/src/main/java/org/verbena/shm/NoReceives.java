@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
 /** The receive side of queue pairs that have none. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
 /** Whether one of our queue pairs may take receives out of a pool of a peer: what the peer has answered so far. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
 /** An initiator that takes receives out of a pool of ours, as the pool sees it. All reads; what is read is not trusted. */

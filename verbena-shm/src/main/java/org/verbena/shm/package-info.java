@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The provider {@code shm0}: queue pairs between the processes, and the threads, of one user on one host.
  *

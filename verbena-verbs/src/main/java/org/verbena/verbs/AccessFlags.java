@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Access rights of a memory region or a queue pair, {@code enum ibv_access_flags}; combined with {@code |}. */

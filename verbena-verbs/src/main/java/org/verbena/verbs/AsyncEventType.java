@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Kind of an asynchronous event, {@code enum ibv_event_type}: an open set, later versions may add values. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** How far a device's atomics are atomic, {@code enum ibv_atomic_cap}. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** What to change about a completion queue, {@code struct ibv_modify_cq_attr}. Immutable. */

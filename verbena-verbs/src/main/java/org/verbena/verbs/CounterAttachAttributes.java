@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** What a slot of {@link Counters} counts, {@code struct ibv_counter_attach_attr}. Immutable. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** A counter file does not hold what it should: it was cut off, or is not one. */

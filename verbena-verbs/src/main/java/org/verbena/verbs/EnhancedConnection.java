@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Options that two ends may agree on when they connect, {@code struct ibv_ece}. Immutable. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Flags of a flow, {@code enum ibv_flow_flags}; combined with {@code |}. */

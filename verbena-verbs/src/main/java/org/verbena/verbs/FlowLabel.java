@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** The flow label of a path, 20 bits, by which routers tell flows apart. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Type of a flow's specification, {@code enum ibv_flow_spec_type}: an open set, later versions may add values. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** What a flow takes, {@code enum ibv_flow_attr_type}: an open set, later versions may add values. */

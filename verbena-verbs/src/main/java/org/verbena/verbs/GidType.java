@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** What a GID is used by, {@code enum ibv_gid_type}: an open set, later versions may add values. */

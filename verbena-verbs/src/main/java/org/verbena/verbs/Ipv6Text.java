@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** The one text of an IPv6 address: RFC 5952, section 4 and 5. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Advice for {@link ProtectionDomain#advise}, {@code enum ibv_advise_mr_advice}: an open set. */

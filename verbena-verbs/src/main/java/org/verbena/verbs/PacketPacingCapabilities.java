@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** How far a device limits the rate of queue pairs, {@code struct ibv_packet_pacing_caps}. Immutable. */

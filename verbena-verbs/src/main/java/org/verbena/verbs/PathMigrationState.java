@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** State of a queue pair's alternate path, {@code enum ibv_mig_state}: an open set, later versions may add values. */

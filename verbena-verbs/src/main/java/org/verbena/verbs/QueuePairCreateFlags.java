@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Flags of the creation of a queue pair, {@code enum ibv_qp_create_flags}. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** State of a queue pair, {@code enum ibv_qp_state}; the ordinal is the C value. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Type of a queue pair, {@code enum ibv_qp_type}: an open set, later versions may add values. */

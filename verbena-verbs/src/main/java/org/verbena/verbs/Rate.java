@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Static rate of a path, {@code enum ibv_rate}: an open set, later versions may add values. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** How fast a queue pair may send, {@code struct ibv_qp_rate_limit_attr}. Immutable. */

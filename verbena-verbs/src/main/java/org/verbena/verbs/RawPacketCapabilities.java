@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** What a device does for raw packets, {@code enum ibv_raw_packet_caps}; combined with {@code |}. */

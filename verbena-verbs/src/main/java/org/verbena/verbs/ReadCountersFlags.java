@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** How {@link Counters#read} reads, {@code enum ibv_read_counters_flags}: an open set, later versions may add flags. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** How a device spreads received packets over work queues, {@code struct ibv_rss_caps}. Immutable. */

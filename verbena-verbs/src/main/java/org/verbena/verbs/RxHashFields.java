@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** What of a packet goes into its hash, {@code enum ibv_rx_hash_fields}; combined with {@code |}. */

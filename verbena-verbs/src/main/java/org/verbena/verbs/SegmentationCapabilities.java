@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** What a device does to cut long sends into packets, {@code struct ibv_tso_caps}. Immutable. */

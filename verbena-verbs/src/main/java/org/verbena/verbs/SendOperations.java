@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Which operations a send queue is to take, {@code enum ibv_qp_create_send_ops_flags}. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** State of a socket that a process shows to others: an open set, later versions may add values. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Flags of a successful work completion, {@code enum ibv_wc_flags}; combined with {@code |}. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** What a work completion is about, {@code enum ibv_wc_opcode}: an open set, later versions may add values. */

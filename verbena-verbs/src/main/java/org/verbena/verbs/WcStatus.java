@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Status of a work completion, {@code enum ibv_wc_status}: an open set, later versions may add values. */

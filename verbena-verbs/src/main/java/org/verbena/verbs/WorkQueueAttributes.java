@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** What to change about a work queue, {@code struct ibv_wq_attr}. Immutable. */

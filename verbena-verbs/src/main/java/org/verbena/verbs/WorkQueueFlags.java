@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Flags of a work queue, {@code enum ibv_wq_flags}; combined with {@code |}. */

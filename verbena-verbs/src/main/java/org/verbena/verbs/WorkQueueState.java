@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** State of a work queue, {@code enum ibv_wq_state}: an open set, later versions may add values. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
 /** Type of a work queue, {@code enum ibv_wq_type}: an open set, later versions may add values. */

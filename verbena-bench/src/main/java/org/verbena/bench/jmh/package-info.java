@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * JMH: what each call of shm0's data path costs one thread, and that none of them allocates.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli.copy;
 
 /** How the copy of a file, or a whole run, ended; with its number on the wire and the exit code for scripts. */

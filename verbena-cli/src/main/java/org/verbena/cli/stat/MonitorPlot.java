@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli.stat;
 
 /** Bars in a column of text, from 0 to a round number that is at least the greatest so far. Not safe for use by several threads. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli.stat;
 
 /** What {@code stat} or {@code monitor} was asked to show is not there; the message is a sentence. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What sibling modules of Verbena need below the checked classes: raw system calls and memory by address.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.cm;
 
 /** A service that connections are asked of. Called under the agent's lock; throws nothing and waits for nothing. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.cm;
 
 /** Time-outs of connection management: 4.096 µs times 2^code (IBTA volume 1, 12.7.21). Stateless. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.cm;
 
 /** Why a connection was rejected (IBTA volume 1, 12.6.7.2). An open set. */

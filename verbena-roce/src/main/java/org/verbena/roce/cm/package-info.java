@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Connection management (IBTA volume 1, chapter 12): messages of 256 bytes between queue pairs 1, by which two ends agree on
  * a connection and end it.

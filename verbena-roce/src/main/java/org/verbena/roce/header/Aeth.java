@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.header;
 
 /** ACK extended transport header, 4 bytes: syndrome, message sequence number (IBTA volume 1, 9.3.5 and 9.7.5.1). */

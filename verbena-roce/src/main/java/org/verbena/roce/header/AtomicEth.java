@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.header;
 
 /** Atomic extended transport header, 28 bytes: address, key, swap or add, compare (IBTA volume 1, 9.3.4). */

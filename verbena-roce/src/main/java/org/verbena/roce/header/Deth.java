@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.header;
 
 /** Datagram extended transport header, 8 bytes: queue key, sender (IBTA volume 1, 9.3.2). */

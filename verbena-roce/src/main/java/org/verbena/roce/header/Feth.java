@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.header;
 
 /** Flush extended transport header, 4 bytes: where to (bits 0 to 3), how much (bits 4 and 5) (annex A19). */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.header;
 
 /** Packet sequence numbers: 24 bits, compared within half of their space (IBTA volume 1, 9.7.2). */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.header;
 
 /** RDMA extended transport header, 16 bytes: address, key, length (IBTA volume 1, 9.3.3). */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.header;
 
 /** Extended header of XRC requests, 4 bytes: the shared receive queue (annex A14, 14.4). */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.link;
 
 /** What a wire has counted; written under the context's lock, read by anyone, who may see a value that is a little old. */

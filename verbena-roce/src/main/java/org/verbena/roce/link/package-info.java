@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Packets on the network: the invariant CRC, and the UDP sockets that carry them.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.transport;
 
 /** Scatter/gather elements of work requests: checks, sums and copies. */

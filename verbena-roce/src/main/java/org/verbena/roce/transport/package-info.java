@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The InfiniBand transport: packets, requester, responder, timers (IBTA volume 1, chapter 9; annexes A14 and A17).
  *

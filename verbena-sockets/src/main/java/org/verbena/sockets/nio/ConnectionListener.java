@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets.nio;
 
 /** Who wants to know that a channel is connected: a key, which asks the {@code Stream} for readiness from then on. */

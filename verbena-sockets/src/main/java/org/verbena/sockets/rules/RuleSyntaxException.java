@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets.rules;
 
 /** A text that is no rules: where, and what there may be. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.classic;
 
 import static org.verbena.tests.classic.Behaviours.said;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What a provider implements: {@link org.verbena.verbs.spi.VerbsProvider}, found by {@link java.util.ServiceLoader}.
  *

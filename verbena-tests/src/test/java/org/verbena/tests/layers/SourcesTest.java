@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.tests.layers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.tests.Repository;
+
+/** What holds for each file of source code, whatever it does. */
+class SourcesTest {
+    private static final String LICENCE = "SPDX-License-Identifier: Apache-2.0";
+    private static final int MAX_LINES = 600;
+    private static final Set<String> BUILT = Set.of("target", ".git", ".mvn");
+
+    /** Longer than {@link #MAX_LINES}: classes of the API whose lines are Javadoc and values, one for each name of the C API. */
+    private static final Set<String> API = Set.of("verbs/Context.java");
+
+    /** Longer too, and to be cut: none is added. */
+    private static final Set<String> TO_BE_CUT = Set.of("erm/ErmModel.java", "stream/Outbound.java",
+            "shm/SendExecutor.java", "stream/Inbound.java", "shm/ShmQueuePair.java", "shm/ShmCompletionQueue.java",
+            "transport/ResponderScriptTest.java", "erm/CopyQueue.java", "transport/RequesterScriptTest.java",
+            "stream/Session.java", "stream/Agreement.java", "conformance/AttributeTableConformance.java",
+            "conformance/End.java", "shm/ShmSendQueue.java", "nio/StreamSocketChannel.java");
+
+    @Test
+    void everyFileNamesItsLicence() throws IOException {
+        assertThat(sources()).hasSizeGreaterThan(1500)
+                .allSatisfy(file -> assertThat(lines(file).stream().limit(2))
+                        .as(Repository.root().relativize(file).toString())
+                        .anyMatch(line -> line.endsWith(LICENCE)));
+    }
+
+    @Test
+    void noFileIsTooLong() throws IOException {
+        List<String> tooLong = sources().stream().filter(file -> lines(file).size() > MAX_LINES)
+                .map(file -> Repository.root().relativize(file).toString())
+                .filter(name -> API.stream().noneMatch(name::endsWith))
+                .filter(name -> TO_BE_CUT.stream().noneMatch(name::endsWith)).sorted().toList();
+        assertThat(tooLong).as("longer than %d lines", MAX_LINES).isEmpty();
+    }
+
+    private static List<Path> sources() throws IOException {
+        List<Path> found = new ArrayList<>();
+        Files.walkFileTree(Repository.root(), new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                return BUILT.contains(folder.getFileName().toString())
+                        ? FileVisitResult.SKIP_SUBTREE
+                        : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                if (isSource(file)) {
+                    found.add(file);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return found;
+    }
+
+    private static boolean isSource(Path file) throws IOException {
+        String name = file.getFileName().toString();
+        if (name.matches(".*\\.(java|c|h|sh)")) {
+            return true;
+        }
+        return name.indexOf('.') < 0 && Files.isExecutable(file) && Files.size(file) > 2
+                && lines(file).getFirst().startsWith("#!");
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readString(file, StandardCharsets.ISO_8859_1).lines().toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
