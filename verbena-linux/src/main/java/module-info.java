@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import org.jspecify.annotations.NullMarked;
-
 /**
  * Linux system calls for the JVM through the Foreign Function &amp; Memory API: one class a subject, errors as
  * {@link org.verbena.linux.LinuxException}, no native library of our own.
  *
  * <p>The module needs native access: {@code --enable-native-access=org.verbena.linux}.
  */
-@NullMarked @SuppressWarnings("module") // the modules named in the qualified export are compiled after this one
+@org.jspecify.annotations.NullMarked @SuppressWarnings("module") // the modules named in the qualified export are compiled after this one
 module org.verbena.linux {
     requires static transitive org.jspecify;
 

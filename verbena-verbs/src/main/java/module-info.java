@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import org.verbena.verbs.spi.VerbsProvider;
-
 /** RDMA verbs for Java: the API, the rules that hold for every provider, and the provider SPI. */
 @org.jspecify.annotations.NullMarked module org.verbena.verbs {
     requires jdk.jfr;
@@ -10,5 +8,5 @@ import org.verbena.verbs.spi.VerbsProvider;
     exports org.verbena.verbs;
     exports org.verbena.verbs.spi;
 
-    uses VerbsProvider;
+    uses org.verbena.verbs.spi.VerbsProvider;
 }

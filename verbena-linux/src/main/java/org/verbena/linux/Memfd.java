@@ -4,7 +4,6 @@ package org.verbena.linux;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-import org.verbena.linux.spi.MemoryRoom;
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 

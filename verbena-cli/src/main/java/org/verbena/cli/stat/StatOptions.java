@@ -10,7 +10,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
-import org.verbena.cli.Main;
 import org.verbena.cli.support.ExitCode;
 import org.verbena.cli.support.Terminal;
 import org.verbena.cli.support.Units;

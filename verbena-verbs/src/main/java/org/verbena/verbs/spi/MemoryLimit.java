@@ -3,7 +3,6 @@ package org.verbena.verbs.spi;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
-import org.verbena.linux.spi.MemoryRoom;
 import org.verbena.verbs.VerbsException;
 
 /** What a provider asks before it takes memory. Thread-safe. */
@@ -19,7 +18,7 @@ public final class MemoryLimit {
      * @throws VerbsException {@code ENOMEM}
      */
     public static void require(String verb, long bytes) throws VerbsException {
-        long available = MemoryRoom.OF_PROCESS.availableFor(bytes);
+        long available = Sys.availableMemory(bytes);
         if (bytes > available) {
             throw new VerbsException(verb, Errno.ENOMEM, "only " + available + " bytes of memory are available");
         }

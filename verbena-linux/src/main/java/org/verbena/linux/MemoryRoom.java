@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.linux.spi;
+package org.verbena.linux;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -7,15 +7,13 @@ import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Sys;
-
 /**
  * {@link Sys#availableMemory()} for requests. A look takes 0.1 ms, so small requests share one: those that together need
  * less than a thousandth of what was there, within a tenth of a second. Thread-safe.
  */
-public final class MemoryRoom {
+final class MemoryRoom {
     /** Of this process. */
-    public static final MemoryRoom OF_PROCESS = new MemoryRoom(Sys::availableMemory, System::nanoTime);
+    static final MemoryRoom OF_PROCESS = new MemoryRoom(Sys::availableMemory, System::nanoTime);
 
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int SHARE = 1024;
@@ -46,7 +44,7 @@ public final class MemoryRoom {
      * @param needed bytes, 0 or more
      * @return bytes, which is less than {@code needed} if that cannot be had
      */
-    public long availableFor(long needed) {
+    long availableFor(long needed) {
         long now = clock.getAsLong();
         Look l = last;
         if (l != null && l.serves(needed, now)) {

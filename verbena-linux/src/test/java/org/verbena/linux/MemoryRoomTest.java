@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.linux.spi;
+package org.verbena.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
