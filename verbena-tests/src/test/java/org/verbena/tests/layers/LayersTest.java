@@ -11,13 +11,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -53,6 +58,12 @@ class LayersTest {
             "cli", List.of("picocli..", "com.fasterxml.jackson..", "org.HdrHistogram..", "org.jline..",
                     "com.sun.management", "com.sun.tools.attach")); // the JDK's too
 
+    /**
+     * Modules whose root package is an API with static factories, as {@code java.nio.channels} is: it knows the packages that
+     * implement it, and they know it. Between those packages there are no cycles either.
+     */
+    private static final Set<String> API_ROOTS = Set.of("verbs", "sockets");
+
     private static final JavaClasses VERBENA = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages(MAY_USE.keySet().stream().map(module -> ROOT + "." + module).toList());
@@ -70,6 +81,24 @@ class LayersTest {
                 .anyMatch(type -> type.getPackageName().startsWith(ROOT + "." + module)));
     }
 
+    @TestFactory
+    Stream<DynamicTest> packagesOfAModuleHaveNoCycles() {
+        return MAY_USE.keySet().stream()
+                .map(module -> DynamicTest.dynamicTest(module, () -> noCycles(ROOT, module).check(VERBENA)));
+    }
+
+    /** Of the fixture, two packages of a module use each other. */
+    @Test
+    void aCycleIsFound() {
+        String root = getClass().getPackageName() + ".fixture";
+        JavaClasses fixture = new ClassFileImporter().importPackages(root);
+        assertThatThrownBy(() -> noCycles(root, "ring").check(fixture))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("Cycle detected")
+                .hasMessageContaining("fixture.ring.other");
+        noCycles(root, "cli").check(fixture);
+    }
+
     /** The fixture has an arrow that goes up, a library and java.util.logging: the rule must find each. */
     @Test
     void whatIsForbiddenIsFound() {
@@ -81,6 +110,23 @@ class LayersTest {
                 .hasMessageContaining("org.assertj.core.api.Assertions")
                 .hasMessageContaining("java.util.logging.Logger");
         onlyWhatIsAllowed(root, "cli").check(fixture);
+    }
+
+    private static ArchRule noCycles(String root, String module) {
+        String name = root + "." + module;
+        return SlicesRuleDefinition.slices().assignedFrom(new SliceAssignment() {
+            @Override
+            public SliceIdentifier getIdentifierOf(JavaClass type) {
+                String room = type.getPackageName();
+                boolean counts = room.startsWith(name + ".") || room.equals(name) && !API_ROOTS.contains(module);
+                return counts ? SliceIdentifier.of(room) : SliceIdentifier.ignore();
+            }
+
+            @Override
+            public String getDescription() {
+                return "packages of " + name;
+            }
+        }).should().beFreeOfCycles().allowEmptyShould(true);
     }
 
     private static ArchRule onlyWhatIsAllowed(String root, String module) {
