@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -24,8 +23,6 @@ import org.verbena.verbs.WcStatus;
 
 /** What the parts of the suite share: contexts and pairs closed after each test, and ways to say what is expected. */
 abstract class Conformance {
-    private static @Nullable PeerProcess sharedPeer;
-
     final ConformanceFixture fixture;
     final Topology topology;
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -63,35 +60,22 @@ abstract class Conformance {
         }
     }
 
-    /** Ends the process that the tests have shared, at the end of a suite. */
-    static void endSharedPeer() {
-        PeerProcess p = sharedPeer;
-        if (p != null) {
-            sharedPeer = null;
-            p.close();
-        }
-    }
-
     /** Has something closed after the test. */
     final <T extends AutoCloseable> T closing(T what) {
         opened.push(what);
         return what;
     }
 
-    /** A second JVM that the tests of a suite share, for to start one takes time. */
+    /** A second JVM that the tests of a suite share. */
     final PeerProcess sharedPeer() {
-        PeerProcess p = sharedPeer;
-        if (p == null || !p.isAlive() || !p.isOf(fixture)) {
-            endSharedPeer();
-            p = PeerProcess.start(fixture);
-            sharedPeer = p;
-        }
-        return p;
+        return Peers.of(fixture).shared();
     }
 
     /** A second JVM for this test alone. */
     final PeerProcess ownPeer(String... options) {
-        return closing(PeerProcess.start(fixture, options));
+        PeerProcess p = PeerProcess.start(fixture, options);
+        closing(() -> Peers.of(fixture).release(p));
+        return p;
     }
 
     /** A context that is closed after the test. */

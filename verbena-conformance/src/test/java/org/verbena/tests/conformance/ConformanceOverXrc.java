@@ -3,18 +3,19 @@ package org.verbena.tests.conformance;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The part of the conformance suite that queue pairs of the XRC types have to pass as those of type RC do. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS) // of the suite; its groups are made anew for each test
 abstract class ConformanceOverXrc {
     /** What the suite has to know of the provider. */
     protected abstract ConformanceFixture fixture();
 
     @AfterAll
-    static void endPeers() {
-        Conformance.endSharedPeer();
-        SparePeer.end();
+    void endPeers() {
+        Peers.end(fixture());
     }
 
     @Nested

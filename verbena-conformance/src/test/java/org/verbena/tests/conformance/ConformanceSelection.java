@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.conformance;
 
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.TestInstance;
 
 /**
  * Groups of the conformance suite that a provider passes once more where it works in another way than by default. The ends
  * are on two contexts.
  */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS) // of the suite; its groups are made anew for each test
 abstract class ConformanceSelection {
     /** What the groups have to know of the provider. */
     protected abstract ConformanceFixture fixture();
+
+    @AfterAll
+    void endPeers() {
+        Peers.end(fixture());
+    }
 
     @Nested
     class Operations extends OperationsConformance {
@@ -43,6 +51,13 @@ abstract class ConformanceSelection {
     class Events extends EventsConformance {
         Events() {
             super(ConformanceSelection.this.fixture(), Topology.TWO_CONTEXTS);
+        }
+    }
+
+    @Nested
+    class VirtualThreads extends VirtualThreadConformance {
+        VirtualThreads() {
+            super(ConformanceSelection.this.fixture());
         }
     }
 

@@ -46,7 +46,7 @@ import org.verbena.verbs.XrcDomain;
  * as they like; but with an errno, and the virtual machine survives, nobody waits for ever, and nothing is left behind.
  */
 abstract class DestroyRaceConformance extends Conformance {
-    private static final int ROUNDS = 60;
+    private static final int ROUNDS = Thorough.rounds(15, 60);
     private static final Set<Integer> EXPECTED = Set.of(Errno.EINVAL, Errno.EBUSY, Errno.ENOMEM, Errno.ENOENT,
             Errno.EOPNOTSUPP);
 

@@ -60,7 +60,7 @@ abstract class OrderConformance extends Conformance {
     /** The flag that a second WRITE sets is not seen before the data of the first. */
     @Test
     void aLaterWriteIsNotSeenBeforeAnEarlierOne() throws Exception {
-        int rounds = 2000;
+        int rounds = Thorough.rounds(500, 2000);
         int size = 4096;
         Pair p = connected();
         EndAddress near = p.nearAddress;

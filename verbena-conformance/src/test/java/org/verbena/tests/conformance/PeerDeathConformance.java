@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Random;
 
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -108,7 +107,7 @@ abstract class PeerDeathConformance extends Conformance {
     }
 
     /** Killed at a random moment of dense traffic in both directions. */
-    @RepeatedTest(12)
+    @Rounds(value = 3, thorough = 12)
     void killedAtAnyMoment() throws Exception {
         Pair p = connectedTo(process);
         EndAddress near = p.nearAddress;
@@ -139,19 +138,18 @@ abstract class PeerDeathConformance extends Conformance {
         process.kill();
         assertEnds(p);
         // the completion queues are as good as before for everybody else
-        PeerProcess second = ownPeer();
-        Pair q = patientlyConnectedTo(second);
+        Pair q = patientlyConnectedTo(sharedPeer());
         assertPosted(q.near.post(Op.write(1, q.farAddress, 0).on(0, 8)));
         assertDone(WcOpcode.RDMA_WRITE, 1, q.near.awaitSend());
     }
 
     @Test
     void othersAreNotDisturbed() throws Exception {
-        PeerProcess healthy = ownPeer();
+        PeerProcess healthy = sharedPeer();
         Pair p = connectedTo(process);
         Pair h = patientlyConnectedTo(healthy);
         process.kill();
-        for (int i = 0; i < 2000; i++) {
+        for (int i = 0; i < Thorough.rounds(500, 2000); i++) {
             assertPosted(h.far.run(end -> end.postReceives(Op.receive(1).on(0, 64), Op.receive(2).on(0, 64))));
             assertPosted(h.near.post(Op.send(1).on(0, 64), Op.send(2).on(0, 64)));
             assertThat(h.near.awaitSends(2)).extracting(Completion::statusName).containsOnly("SUCCESS");

@@ -23,14 +23,12 @@ final class PeerProcess implements AutoCloseable {
     /** Comes before the first reply. */
     private static final ConformancePeer.Reply STARTED = new ConformancePeer.Reply(false, true);
 
-    private final Class<?> fixture;
     private final Process process;
     private final ObjectOutputStream out;
     /** What the process has answered; an {@link IOException} when it does so no more. */
     private final BlockingQueue<Object> replies = new LinkedBlockingQueue<>();
 
-    private PeerProcess(Class<?> fixture, Process process, ObjectOutputStream out) {
-        this.fixture = fixture;
+    private PeerProcess(Process process, ObjectOutputStream out) {
         this.process = process;
         this.out = out;
         Thread.ofPlatform().daemon().name("conformance-replies").start(this::read);
@@ -68,7 +66,7 @@ final class PeerProcess implements AutoCloseable {
     /** A fresh JVM, with further options if there are any. */
     static PeerProcess start(ConformanceFixture fixture, String... options) {
         return options.length == 0
-                ? SparePeer.take(fixture.getClass())
+                ? Peers.of(fixture).fresh()
                 : start(fixture.getClass(), System.getProperty("java.class.path"), List.of(options));
     }
 
@@ -84,7 +82,7 @@ final class PeerProcess implements AutoCloseable {
             try {
                 ObjectOutputStream out = new ObjectOutputStream(p.getOutputStream());
                 out.flush();
-                PeerProcess peer = new PeerProcess(fixture, p, out);
+                PeerProcess peer = new PeerProcess(p, out);
                 peer.reply(); // it has started
                 return peer;
             } catch (IOException | AssertionError e) {
@@ -125,11 +123,6 @@ final class PeerProcess implements AutoCloseable {
 
     long pid() {
         return process.pid();
-    }
-
-    /** Whether it was started for a fixture of that class. */
-    boolean isOf(ConformanceFixture other) {
-        return fixture == other.getClass();
     }
 
     boolean isAlive() {
@@ -185,7 +178,16 @@ final class PeerProcess implements AutoCloseable {
         }
     }
 
-    /** Lets the process end by itself, as the end of its input tells it. */
+    /** Has the process end by itself, as the end of its input tells it, and does not wait for that. */
+    void release() {
+        try {
+            out.close();
+        } catch (IOException alreadyDead) {
+            process.destroyForcibly();
+        }
+    }
+
+    /** The same, and waits until it is gone. */
     @Override
     public void close() {
         try {

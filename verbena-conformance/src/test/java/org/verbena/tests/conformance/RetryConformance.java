@@ -102,7 +102,7 @@ abstract class RetryConformance extends Conformance {
     @Test
     void aSendThatWaitsBehindAnotherNeedsNoPollToGoOn() throws Exception {
         Pair p = connected();
-        for (int round = 0; round < fixture.rounds(150); round++) {
+        for (int round = 0; round < fixture.rounds(Thorough.rounds(25, 150)); round++) {
             assertPosted(p.near.post(Op.send(1).on(0, 8), Op.send(2).on(0, 8)));
             Await.within(Duration.ofMillis(14), () -> false);
             p.far.start(end -> {

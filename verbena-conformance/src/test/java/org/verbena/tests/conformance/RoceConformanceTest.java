@@ -53,13 +53,18 @@ class RoceConformanceTest extends VerbsConformance {
     }
 
     static class Fixture implements ConformanceFixture {
+        static final Object OPENING = new Object();
+
         static {
             System.setProperty("verbena.roce.timeout", "17"); // of connections: EndOptions has the reason
         }
 
+        /** One context after the other, for some suites of this JVM open theirs under a property of their own. */
         @Override
         public Context open() throws VerbsException {
-            return Verbs.open("roce_lo");
+            synchronized (OPENING) {
+                return Verbs.open("roce_lo");
+            }
         }
 
         /** Of IPv4, as the addresses of the interface are: 239.0.0.0/8 belongs to whoever uses it (RFC 2365). */

@@ -12,7 +12,7 @@ class RoceEngineConformanceTest extends ConformanceSelection {
         /** A context looks at the property when it is opened, and never again. */
         @Override
         public Context open() throws VerbsException {
-            synchronized (Fixture.class) {
+            synchronized (OPENING) {
                 String before = System.setProperty(PROGRESS, "engine");
                 try {
                     return super.open();

@@ -163,7 +163,9 @@ class RoceIpv6ConformanceTest extends ConformanceSelection {
         public Context open() throws VerbsException {
             for (int i = 0;; i++) {
                 try {
-                    return Verbs.open("roce_" + PREFIX + i);
+                    synchronized (OPENING) {
+                        return Verbs.open("roce_" + PREFIX + i);
+                    }
                 } catch (VerbsException e) {
                     if (e.errno() != Errno.EADDRINUSE || i == INTERFACES - 1) {
                         throw e;

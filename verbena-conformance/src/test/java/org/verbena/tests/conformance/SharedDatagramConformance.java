@@ -237,7 +237,7 @@ abstract class SharedDatagramConformance extends Conformance {
     /** Two threads poll, and the receives are posted again by a third: none gets lost, none is used twice at a time. */
     @Test
     void threadsThatPollSeparateQueues() throws Exception {
-        int datagrams = 20_000;
+        int datagrams = Thorough.rounds(5000, 20_000);
         Pair p = connected(ud().sharedReceives(), ud());
         CompletionQueue cq = p.near.keep(p.near.context.createCompletionQueue(CAPACITY));
         QueuePair second = p.near.queuePair(cq);

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.verbs.QueuePair;
@@ -78,7 +77,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         return closing(new Far.Remote(process, adapted(EndOptions.defaults())));
     }
 
-    @RepeatedTest(6)
+    @Rounds(value = 2, thorough = 6)
     void noReceiveIsLostWhenASenderIsKilled() throws Exception {
         End end = receiver();
         PeerProcess victim = ownPeer();
@@ -87,7 +86,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         connect(end, survivor);
         QueuePair its = connect(end, dying);
         flood(dying);
-        serve(end, 5000);
+        serve(end, Thorough.rounds(1500, 5000));
         victim.kill();
         if (its.type() == QueuePairType.RC && !fixture.noticesDeathOfIdlePeers()) {
             its.modify(QueuePairAttributes.to(QueuePairState.ERR).build()); // as one does who has heard of it
@@ -138,7 +137,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         stopped.signal("STOP");
         try {
             flood(going);
-            serve(end, 20_000);
+            serve(end, Thorough.rounds(5000, 20_000));
         } finally {
             stopped.signal("CONT");
         }

@@ -3,7 +3,6 @@ package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -38,7 +37,7 @@ abstract class StoppedSenderConformance extends Conformance {
         process.signal("STOP");
     }
 
-    @RepeatedTest(2)
+    @Rounds(value = 1, thorough = 2)
     void whatTheReceiverHasFlushedDoesNotSucceed() throws Exception {
         PeerProcess process = ownPeer();
         // packets that are not answered are given up soon, as are those of a queue pair that has failed

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.support.ParameterDeclarations;
         @Override
         public Stream<? extends Arguments> provideArguments(ParameterDeclarations parameters,
                 ExtensionContext context) {
-            boolean every = System.getProperty("thorough") != null
+            boolean every = Thorough.wanted()
                     || System.getProperty("verbena.test.topologies") != null;
             return Stream.of(Topology.values()).filter(t -> every || t != Topology.TWO_CONTEXTS).map(Arguments::of);
         }

@@ -321,6 +321,13 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
+    class VirtualThreads extends VirtualThreadConformance {
+        VirtualThreads() {
+            super(VerbsConformance.this.fixture());
+        }
+    }
+
+    @Nested
     @ParameterizedClass
     @EnumSource
     class Manager extends ConnectionManagerConformance {

@@ -168,7 +168,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
     void queuePairsAreConnectedAnew() throws VerbsException {
         Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().retry(17, 2));
         postReceives(p.near, 0, 4);
-        for (int round = 0; round < 3; round++) {
+        for (int round = 0; round < Thorough.rounds(2, 3); round++) {
             assertAllSent(send(p, 8));
             assertReceived(round, 8, p.near.awaitReceive());
             target(p.near).modify(XrcEnd.to(QueuePairState.ERR));

@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.verbs.QueuePairState;
@@ -171,7 +170,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
 
     // ---- one of them is killed
 
-    @RepeatedTest(4)
+    @Rounds(value = 2, thorough = 4)
     void theProcessOfTheQueueIsKilled() throws Exception {
         PeerProcess victim = ownPeer();
         Far a = here();
@@ -218,7 +217,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
         awaitTarget(b, QueuePairState.ERR);
     }
 
-    @RepeatedTest(4)
+    @Rounds(value = 2, thorough = 4)
     void theProcessOfTheTargetIsKilled() throws Exception {
         PeerProcess victim = ownPeer();
         Far a = here();
@@ -242,7 +241,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
     }
 
     /** What the sender had taken of the queue when it was killed comes back. */
-    @RepeatedTest(6)
+    @Rounds(value = 2, thorough = 6)
     void theSenderIsKilled() throws Exception {
         PeerProcess victim = ownPeer();
         Far a = in(victim);

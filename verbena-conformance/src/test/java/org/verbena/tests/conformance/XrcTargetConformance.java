@@ -10,7 +10,6 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
@@ -162,7 +161,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
     }
 
     /** The one who made it is killed while another asks it without end. */
-    @RepeatedTest(3)
+    @Rounds(value = 1, thorough = 3)
     void whoAsksTheTargetOfAProcessThatIsKilledIsAnswered() throws Exception {
         PeerProcess victim = ownPeer();
         Far b = in(victim);
