@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli.support;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /** The command line of a JVM that runs {@code verbena} with the same Java, code and options as this one. */
 public final class OwnJvm {
@@ -35,24 +40,33 @@ public final class OwnJvm {
             c.addAll(List.of("--module-path", modulePath));
         }
         Module module = OwnJvm.class.getModule();
-        String sockets = module.isNamed() ? "org.verbena.sockets" : "ALL-UNNAMED";
-        for (String p : List.of("sun.nio.ch", "sun.net", "jdk.internal.access", "jdk.internal.event")) {
-            c.add("--add-exports=java.base/" + p + "=" + sockets);
+        for (String option : launchers()) {
+            if (!module.isNamed()) {
+                c.add(option.substring(0, option.lastIndexOf('=') + 1) + "ALL-UNNAMED");
+            } else if (option.startsWith(NATIVE_ACCESS)) {
+                c.add(nativeAccess(option));
+            } else {
+                c.add(option);
+            }
         }
-        if (module.isNamed()) {
-            c.addAll(List.of(nativeAccess(), "--module", module.getName() + "/" + MAIN));
-        } else {
-            c.addAll(List.of("--enable-native-access=ALL-UNNAMED", MAIN));
-        }
+        c.addAll(module.isNamed() ? List.of("--module", module.getName() + "/" + MAIN) : List.of(MAIN));
         c.addAll(arguments);
         return c;
     }
 
+    /** The options that {@code bin/verbena} gives a JVM, each for a module of the command or several. */
+    private static List<String> launchers() {
+        try (InputStream in = Objects.requireNonNull(OwnJvm.class.getResourceAsStream("/jvm.options"))) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException("a resource of the command cannot be read: jvm.options", e);
+        }
+    }
+
     /** As of this JVM: an archive of classes is for just the modules that it was made with. */
-    private static String nativeAccess() {
+    private static String nativeAccess(String otherwise) {
         String[] words = ProcessHandle.current().info().arguments().orElse(new String[0]);
-        return Arrays.stream(words).filter(a -> a.startsWith(NATIVE_ACCESS)).findFirst()
-                .orElse(NATIVE_ACCESS + "org.verbena.linux");
+        return Arrays.stream(words).filter(a -> a.startsWith(NATIVE_ACCESS)).findFirst().orElse(otherwise);
     }
 
     /** Options of this JVM that do not say where code is, which collector to use or whom to attach. */

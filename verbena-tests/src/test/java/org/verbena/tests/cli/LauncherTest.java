@@ -256,17 +256,19 @@ class LauncherTest {
         assertThat(lib).startsWith(tree.root + "/target/verbena/dist-").endsWith("/lib");
         assertThat(Path.of(lib, "verbena-cli.jar")).exists();
         assertThat(s.arguments()).containsExactly("--module-path", lib,
-                "--enable-native-access=org.verbena.linux,org.jline.terminal.ffm", "--add-exports",
-                "java.base/sun.nio.ch=org.verbena.sockets", "--add-exports", "java.base/sun.net=org.verbena.sockets",
-                "--add-exports", "java.base/jdk.internal.access=org.verbena.sockets", "--add-exports",
-                "java.base/jdk.internal.event=org.verbena.sockets",
+                "--enable-native-access=org.verbena.linux,org.jline.terminal.ffm",
+                "--add-exports=java.base/sun.nio.ch=org.verbena.sockets",
+                "--add-exports=java.base/sun.net=org.verbena.sockets",
+                "--add-exports=java.base/jdk.internal.access=org.verbena.sockets",
+                "--add-exports=java.base/jdk.internal.event=org.verbena.sockets",
                 "--module", "org.verbena.cli/org.verbena.cli.Main", "copy", "a b", "", "*", "--json", "$HOME");
         tree.variable("VERBENA_JAVA_OPTS", "-Xmx1g  -Da=*");
         assertThat(well(tree.start("x")).arguments()).containsExactly("--module-path", lib,
-                "--enable-native-access=org.verbena.linux,org.jline.terminal.ffm", "--add-exports",
-                "java.base/sun.nio.ch=org.verbena.sockets", "--add-exports", "java.base/sun.net=org.verbena.sockets",
-                "--add-exports", "java.base/jdk.internal.access=org.verbena.sockets", "--add-exports",
-                "java.base/jdk.internal.event=org.verbena.sockets",
+                "--enable-native-access=org.verbena.linux,org.jline.terminal.ffm",
+                "--add-exports=java.base/sun.nio.ch=org.verbena.sockets",
+                "--add-exports=java.base/sun.net=org.verbena.sockets",
+                "--add-exports=java.base/jdk.internal.access=org.verbena.sockets",
+                "--add-exports=java.base/jdk.internal.event=org.verbena.sockets",
                 "-Xmx1g", "-Da=*", "--module",
                 "org.verbena.cli/org.verbena.cli.Main", "x");
     }
@@ -286,6 +288,35 @@ class LauncherTest {
         assertThat(well(tree.start("x")).out()).isEqualTo(s.out());
         tree.variable("JAVA_HOME", tree.jdk("another", "25.0.2"));
         assertThat(well(tree.start("x")).arguments()).doesNotContain(option);
+        assertThat(tree.builds()).hasSize(1);
+    }
+
+    // ---- the distribution
+
+    @Test
+    void aDistributionRunsWithoutSourcesAndMaven() throws Exception {
+        Path jdk = tree.jdk("jdk-25", "25.0.1");
+        tree.archives(jdk);
+        tree.tools("tar", "gzip", "sed", "stat");
+        tree.documents();
+        List<String> out = well(tree.start("dist")).out();
+        Path packed = tree.root.resolve("target/verbena-1.2.tar.gz");
+        assertThat(out).containsExactly(packed.toString());
+        byte[] first = Files.readAllBytes(packed);
+        assertThat(well(tree.start("dist")).out()).isEqualTo(out);
+        assertThat(packed).hasBinaryContent(first);
+        Path there = Files.createDirectory(dir.resolve("some where"));
+        TestUser.run("tar", "-C", there.toString(), "-xzf", packed.toString());
+        tree.withoutMaven();
+        Path home = there.resolve("verbena-1.2");
+        Started s = well(tree.end(tree.beginAt(home.resolve("bin/verbena"), "x", "a b")));
+        assertThat(s.err()).isEmpty();
+        assertThat(s.arguments()).startsWith("--module-path", home.resolve("lib").toString())
+                .contains("--enable-native-access=org.verbena.linux,org.jline.terminal.ffm")
+                .endsWith("--module", "org.verbena.cli/org.verbena.cli.Main", "x", "a b")
+                .noneMatch(a -> a.startsWith("-XX:SharedArchiveFile"));
+        assertThat(home.resolve("docs/drop-in.md")).exists();
+        assertThat(home.resolve("LICENSE")).exists();
         assertThat(tree.builds()).hasSize(1);
     }
 

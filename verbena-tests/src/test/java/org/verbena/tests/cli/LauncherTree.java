@@ -68,20 +68,30 @@ final class LauncherTree {
         root = Files.createDirectory(parent.resolve("a tree")); // with a blank, as people have it
         bin = Files.createDirectory(parent.resolve("bin"));
         jvms = Files.createDirectory(parent.resolve("jvm"));
-        String launcher = Files.readString(source());
-        assertThat(launcher.split(JVMS + "/\\*", -1)).as("places that name " + JVMS).hasSize(2);
-        script(root.resolve("verbena"), launcher.replace(JVMS + "/*", jvms + "/*"));
+        script(root.resolve("verbena"), Files.readString(source()));
+        copyDistribution(source().resolveSibling("verbena-cli/src/main/dist"), root.resolve(
+                "verbena-cli/src/main/dist"));
         Files.createFile(root.resolve("pom.xml"));
         for (String module : List.of("linux", "verbs", "shm", "roce", "rdmacore", "sockets", "erm", "agent", "cli")) {
             Path m = Files.createDirectories(root.resolve("verbena-" + module + "/src/main/java"));
             Files.createFile(m.resolve("A.java"));
             Files.createFile(root.resolve("verbena-" + module + "/pom.xml"));
         }
-        for (String tool : TOOLS) {
-            script(bin.resolve(tool), "#!/bin/sh\nexec " + tool(tool) + " \"$@\"\n");
-        }
+        tools(TOOLS.toArray(String[]::new));
         script(bin.resolve("mvn"), MAVEN);
         environment.put("PATH", bin.toString());
+    }
+
+    private void copyDistribution(Path from, Path to) throws IOException {
+        for (String script : List.of("bin/verbena", "libexec/java.sh")) {
+            Files.createDirectories(to.resolve(script).getParent());
+            script(to.resolve(script), Files.readString(from.resolve(script)));
+        }
+        Files.copy(from.resolve("jvm.options"), to.resolve("jvm.options"));
+        Path finder = to.resolve("libexec/java.sh");
+        String text = Files.readString(finder);
+        assertThat(text.split(JVMS + "/\\*", -1)).as("places that name " + JVMS).hasSize(2);
+        script(finder, text.replace(JVMS + "/*", jvms + "/*"));
     }
 
     private static Path source() {
@@ -101,6 +111,22 @@ final class LauncherTree {
     private static void script(Path file, String text) throws IOException {
         Files.writeString(file, text);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    /** Puts tools of the machine on PATH. */
+    void tools(String... names) throws IOException {
+        for (String name : names) {
+            script(bin.resolve(name), "#!/bin/sh\nexec " + tool(name) + " \"$@\"\n");
+        }
+    }
+
+    /** What a distribution has beside the build, and a version. */
+    void documents() throws IOException {
+        Files.writeString(root.resolve("pom.xml"), "<project>\n  <version>1.2</version>\n</project>\n");
+        for (String name : List.of("README.md", "CHANGELOG.md", "LICENSE")) {
+            Files.createFile(root.resolve(name));
+        }
+        Files.createFile(Files.createDirectory(root.resolve("docs")).resolve("drop-in.md"));
     }
 
     /** Puts a JDK where JDKs are. */
@@ -169,6 +195,17 @@ final class LauncherTree {
         List<String> command = new ArrayList<>(prefix);
         command.add(root.resolve("verbena").toString());
         command.addAll(List.of(arguments));
+        return launch(command);
+    }
+
+    /** Starts a launcher that is somewhere else. */
+    Process beginAt(Path launcher, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(launcher.toString()));
+        command.addAll(List.of(arguments));
+        return launch(command);
+    }
+
+    private Process launch(List<String> command) throws IOException {
         ProcessBuilder b = new ProcessBuilder(command);
         b.environment().clear();
         b.environment().putAll(environment);
