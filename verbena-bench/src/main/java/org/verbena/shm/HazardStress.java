@@ -31,8 +31,8 @@ public class HazardStress {
     static class Key {
         private static final StressPairs PAIRS = new StressPairs(1, false);
         private static final StressPairs.Pair PAIR = PAIRS.take();
-        private static final Target TARGET = new Target(PAIRS.senders().control().sessions().getFirst(), PAIRS
-                .domain());
+        private static final Target TARGET = new Target(PAIRS.senders().control().sessions().getFirst()
+                .peerMemories(), PAIRS.domain());
 
         private final long word = StressMemory.take();
         private final Region region;

@@ -142,9 +142,14 @@ final class AdapterLayout {
 
     private AdapterLayout() {}
 
+    /** The index of a queue pair in tables that its number does not fit: its low bits. */
+    static int qpIndex(int number) {
+        return number & MAX_QP - 1;
+    }
+
     /** Offset of a queue pair's directory entry. */
     static long qpEntry(int number) {
-        return QP_DIRECTORY + ((long) (number & MAX_QP - 1) << QP_STRIDE_SHIFT);
+        return QP_DIRECTORY + ((long) qpIndex(number) << QP_STRIDE_SHIFT);
     }
 
     /** Offset of a completion queue's arm word. */

@@ -67,7 +67,7 @@ final class AttachedReceives extends SharedReceiveSide {
     void disconnect(boolean left) {
         Session s = qp.session();
         if (s != null && (!left || s.isDead())) {
-            own.haunt(Revocation.Inside.peerOf(qp, s));
+            own.haunt(Revocation.Inside.peerOf(qp, s.peer()));
         }
         own.remove(this);
     }
@@ -186,7 +186,7 @@ final class AttachedReceives extends SharedReceiveSide {
         Place p = place;
         long h = p == null ? 0 : RawMemory.getLongAcquire(p.entry + AdapterLayout.QP_HAZARD);
         KeepAlive.until(p);
-        return p == null || h == 0 || p.session.isGone() ? 0 : h;
+        return p == null || h == 0 || p.session.peer().isGone() ? 0 : h;
     }
 
     @Override

@@ -176,16 +176,16 @@ final class Control {
         Greeting g = null;
         try {
             if (instance == context.instance()) {
-                SharedFile arena = Session.makeArena(instance, instance);
+                SharedFile arena = Peer.makeArena(instance, instance);
                 established(new Session(context, instance, Sys.pid(), null, arena,
-                        new Session.PeerFiles(context.adapter().file().mapping(), arena.mapping(),
+                        new Peer.Files(context.adapter().file().mapping(), arena.mapping(),
                                 context.commons().file().mapping())));
                 return;
             }
             g = new Greeting(connect(name(instance)), instance);
             greetings.add(g);
             checkUser("connect to process", g.socket);
-            SharedFile arena = Session.makeArena(context.instance(), instance);
+            SharedFile arena = Peer.makeArena(context.instance(), instance);
             g.arena = arena;
             hello(g.socket, arena);
             watch(g);
@@ -336,14 +336,14 @@ final class Control {
         }
         SharedFile arena = g.arena;
         if (arena == null) {
-            arena = Session.makeArena(context.instance(), instance);
+            arena = Peer.makeArena(context.instance(), instance);
             g.arena = arena;
             hello(g.socket, arena);
         }
         greetings.remove(g);
         context.engine().forget(g.socket.fd());
         Session s = new Session(context, instance, pid, g.socket, arena,
-                new Session.PeerFiles(adapter, lanes, commons));
+                new Peer.Files(adapter, lanes, commons));
         context.engine().watch(g.socket.fd(), Epoll.IN, events -> ready(s, events));
         established(s);
     }
@@ -364,10 +364,10 @@ final class Control {
     }
 
     private void established(Session s) {
-        sessions.put(s.peerInstance(), s);
+        sessions.put(s.peer().instance(), s);
         context.count(SamplePoint.DEVICE_PEERS);
         context.multicast().begin(s);
-        Wish w = wanted.remove(s.peerInstance());
+        Wish w = wanted.remove(s.peer().instance());
         if (w != null) {
             w.session.complete(s);
         }
@@ -389,7 +389,7 @@ final class Control {
         if ((events & Epoll.OUT) != 0) {
             s.flushOutbox();
         }
-        if (s.memories().isComing()) { // again, as a descriptor, which is mapped and closed here
+        if (s.peerMemories().isComing()) { // again, as a descriptor, which is mapped and closed here
             acceptor.spare().lend();
         }
         try {
@@ -441,7 +441,7 @@ final class Control {
     }
 
     void forget(Session s) {
-        sessions.remove(s.peerInstance(), s);
+        sessions.remove(s.peer().instance(), s);
     }
 
     /** Ends everything; on the engine's thread. */

@@ -68,7 +68,7 @@ final class CountsLayout {
     }
 
     static long queuePair(int number) {
-        return QUEUE_PAIRS + ((long) ReadySet.index(number) << ENTRY_SHIFT);
+        return QUEUE_PAIRS + ((long) AdapterLayout.qpIndex(number) << ENTRY_SHIFT);
     }
 
     static long key(int rkey) {

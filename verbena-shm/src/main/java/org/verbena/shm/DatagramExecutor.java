@@ -75,7 +75,7 @@ final class DatagramExecutor {
 
     /** Sends to one or all; answers as {@link Destination#prepare}, or -1 if a buffer cannot be read. */
     private int send(WorkRequest w) {
-        ShmAddressHandle to = w.destination;
+        ShmAddressHandle to = (ShmAddressHandle) w.destination;
         if (to == null) {
             return Destination.LOST; // refused when it was posted
         }

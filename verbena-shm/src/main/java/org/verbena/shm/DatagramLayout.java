@@ -27,7 +27,7 @@ package org.verbena.shm;
  */
 final class DatagramLayout {
     /** The longest message: the port's MTU. */
-    static final int MAX_MESSAGE = ShmDevice.MTU;
+    static final int MAX_MESSAGE = ShmLimits.MTU;
 
     /** In the reader's counter, behind the position up to which it has read: records of the ring that got a receive. */
     static final long COUNTER_TAKEN = 8;

@@ -48,20 +48,20 @@ final class DatagramRings {
     DatagramWriter make(int number, long link, long records, long hazard) throws VerbsException {
         String verb = "make a datagram ring to " + session.peerName();
         long bytes = DatagramLayout.RECORDS + records;
-        long at = session.takeArena(verb, bytes);
+        long at = session.peer().takeArena(verb, bytes);
         DatagramWriter w;
         try {
             w = new DatagramWriter(session, keys.incrementAndGet(), at, bytes, hazard);
         } catch (LinuxException e) {
-            session.giveArena(at, bytes);
+            session.peer().giveArena(at, bytes);
             throw new VerbsException(verb, e);
         } catch (IllegalStateException e) {
-            session.giveArena(at, bytes);
+            session.peer().giveArena(at, bytes);
             throw new VerbsException(verb, org.verbena.linux.Errno.ECONNRESET, session.peerName() + " has ended");
         }
         writers.put(w.key, w);
         session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_RING).putLong(w.key).putInt(number).putLong(link)
-                .putLong(session.arenaOffset(at)).putLong(bytes), null);
+                .putLong(session.peer().arenaOffset(at)).putLong(bytes), null);
         return w;
     }
 
@@ -96,7 +96,7 @@ final class DatagramRings {
             }
         }
         if (writers.remove(w.key, w)) {
-            session.giveArena(w.at, w.bytes);
+            session.peer().giveArena(w.at, w.bytes);
         }
     }
 
@@ -121,11 +121,11 @@ final class DatagramRings {
             Long free = counters.poll();
             if (free == null) {
                 String verb = "count datagrams of " + session.peerName();
-                long page = session.takeArena(verb, 4096);
+                long page = session.peer().takeArena(verb, 4096);
                 try {
-                    session.reserveArena(page, 4096);
+                    session.peer().reserveArena(page, 4096);
                 } catch (LinuxException e) {
-                    session.giveArena(page, 4096);
+                    session.peer().giveArena(page, 4096);
                     throw new VerbsException(verb, e);
                 }
                 for (int i = 1; i < COUNTERS; i++) {
@@ -173,7 +173,7 @@ final class DatagramRings {
                     throw new ProtocolException("a count of datagrams lies outside the arena");
                 }
                 if (w != null) {
-                    w.readerCountsAt(session.peerArenaBase() + offset);
+                    w.readerCountsAt(session.peer().arenaBase() + offset);
                 }
             }
             case ControlMessage.DATAGRAM_DONE -> {
@@ -199,7 +199,7 @@ final class DatagramRings {
         }
         DatagramReader r;
         try {
-            r = new DatagramReader(session, key, session.peerArenaBase() + offset, bytes, takeCounter());
+            r = new DatagramReader(session, key, session.peer().arenaBase() + offset, bytes, takeCounter());
         } catch (VerbsException e) {
             EngineLog.logSometimes(System.Logger.Level.WARNING, "datagrams of " + session.peerName() + " are lost", e);
             tellDone(key);
@@ -208,7 +208,7 @@ final class DatagramRings {
         read = true;
         readers.put(key, r);
         session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_COUNT).putLong(key)
-                .putLong(session.arenaOffset(r.counter)), null);
+                .putLong(session.peer().arenaOffset(r.counter)), null);
         if (!receiver.add(r, link)) {
             leave(r);
         }

@@ -115,7 +115,7 @@ final class Destination {
         }
         Session s = f.join();
         session = s;
-        entry = s.peerBase() + AdapterLayout.qpEntry(number);
+        entry = s.peer().base() + AdapterLayout.qpEntry(number);
         return s.isDead() ? pause() : prepare();
     }
 
@@ -136,7 +136,7 @@ final class Destination {
         int receives = RawMemory.getInt(entry + AdapterLayout.QP_RING_ENTRIES);
         int arm = RawMemory.getInt(entry + AdapterLayout.QP_ARM);
         int pool = RawMemory.getInt(entry + AdapterLayout.QP_POOL);
-        if (receives < 0 || receives > ShmDevice.MAX_WR || arm < 0 || arm >= AdapterLayout.MAX_CQ || pool < 0
+        if (receives < 0 || receives > ShmLimits.MAX_WR || arm < 0 || arm >= AdapterLayout.MAX_CQ || pool < 0
                 || pool > CommonsLayout.MAX_POOLS) {
             return LOST;
         }
@@ -157,13 +157,13 @@ final class Destination {
         full = false;
         posted = pool == 0
                 ? entry + AdapterLayout.QP_POSTED
-                : s.peerBase() + AdapterLayout.poolEntry(pool - 1) + AdapterLayout.POOL_POSTED;
+                : s.peer().base() + AdapterLayout.poolEntry(pool - 1) + AdapterLayout.POOL_POSTED;
         postedShift = pool == 0 ? Posted.COUNT_SHIFT : 0;
-        next = pool == 0 ? 0 : s.peerCommonsBase() + CommonsLayout.pool(pool - 1) + CommonsLayout.NEXT;
+        next = pool == 0 ? 0 : s.peer().commonsBase() + CommonsLayout.pool(pool - 1) + CommonsLayout.NEXT;
         nextThen = pool == 0 ? 0 : RawMemory.getLongAcquire(next);
         sent = 0;
-        armWord = s.peerBase() + AdapterLayout.armWord(arm);
-        hint = s.hint(number);
+        armWord = s.peer().base() + AdapterLayout.armWord(arm);
+        hint = s.peer().hint(number);
         timestamps = (RawMemory.getInt(entry + AdapterLayout.QP_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
         lastNotified = 0;
         return READY;

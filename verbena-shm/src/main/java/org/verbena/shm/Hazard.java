@@ -2,6 +2,7 @@
 package org.verbena.shm;
 
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
 
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
@@ -20,6 +21,9 @@ final class Hazard {
 
     /** A key that no region has, which names {@link #RECEIVES}. */
     static final int RECEIVES_KEY = 0xffffff00;
+
+    /** A peer gets this long to leave before it is taken for stopped. */
+    static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private Hazard() {}
 

@@ -14,7 +14,7 @@ import org.verbena.verbs.WcStatus;
  *    0   header: magic, version, size, writer's instance, reader's instance
  *   56   in the header: pages of the lane directory that there are, a bit each
  *   72   in the header: 1 once the session has ended for the writer
- * 4096   counts of 16 bits, one for each queue pair of the reader, see {@link ReadySet}
+ * 4096   counts of 16 bits, one for each queue pair of the reader: what was committed for it
  *  256 Ki lane directory: {@value AdapterLayout#MAX_QP} entries of 64 bytes, one for each queue pair of the reader, by its
  *        number's low 12 bits
  *    1 Mi what the writer has done to memory of the reader, see {@link CountsLayout}
@@ -106,12 +106,12 @@ final class LaneLayout {
 
     /** Offset of what is said of the lane to a queue pair of the reader. */
     static long lane(int number) {
-        return LANES + ((long) ReadySet.index(number) << LANE_SHIFT);
+        return LANES + ((long) AdapterLayout.qpIndex(number) << LANE_SHIFT);
     }
 
     /** The bit of {@link #HEADER_LANE_PAGES} for the page with that. */
     static int lanePage(int number) {
-        return ReadySet.index(number) >>> 12 - LANE_SHIFT;
+        return AdapterLayout.qpIndex(number) >>> 12 - LANE_SHIFT;
     }
 
     /** Address of entry {@code index} of a lane of {@code mask + 1} entries at {@code base}. */

@@ -24,7 +24,8 @@ import org.verbena.verbs.VerbsException;
  * The memory of a context: what peers may map, and the regions in it, which are taken away here. Thread-safe.
  */
 final class Memories {
-    private final ShmContext context;
+    private final String context;
+    private final MemoryPeers peers;
     private final KeyTable keys;
     private final Map<Long, Allocation> allocations = new ConcurrentHashMap<>();
     private final AtomicLong next = new AtomicLong();
@@ -35,8 +36,14 @@ final class Memories {
     /** Closing the context takes all regions away together; single ones do not come or go meanwhile. */
     private final ReadWriteLock revocations = new ReentrantReadWriteLock();
 
-    Memories(ShmContext context, KeyTable keys) {
+    /**
+     * Makes one.
+     *
+     * @param context what errors call the context
+     */
+    Memories(String context, MemoryPeers peers, KeyTable keys) {
         this.context = context;
+        this.peers = peers;
         this.keys = keys;
     }
 
@@ -49,9 +56,9 @@ final class Memories {
 
     /** Allocates memory that stays without regions, as far as there is room for it. */
     Allocation allocateDeviceMemory(String verb, long bytes) throws VerbsException {
-        if (deviceMemory.addAndGet(bytes) > ShmDevice.MAX_DEVICE_MEMORY || bytes > ShmDevice.MAX_DEVICE_MEMORY) {
+        if (deviceMemory.addAndGet(bytes) > ShmLimits.MAX_DEVICE_MEMORY || bytes > ShmLimits.MAX_DEVICE_MEMORY) {
             deviceMemory.addAndGet(-bytes);
-            throw new VerbsException(verb, Errno.ENOMEM, "a context has " + ShmDevice.MAX_DEVICE_MEMORY
+            throw new VerbsException(verb, Errno.ENOMEM, "a context has " + ShmLimits.MAX_DEVICE_MEMORY
                     + " bytes of it, " + deviceMemory.get() + " are allocated");
         }
         try {
@@ -68,7 +75,7 @@ final class Memories {
         a.hold(false);
         if (a.retire()) {
             allocations.remove(a.id);
-            context.control().sessions().forEach(s -> s.memories().freed(a));
+            peers.freed(a);
             a.free();
             deviceMemory.addAndGet(-a.bytes);
         }
@@ -85,9 +92,7 @@ final class Memories {
             throw new VerbsException("register memory", Errno.EINVAL, "it was given back meanwhile");
         }
         allocations.put(a.id, a);
-        for (Session s : context.control().sessions()) {
-            s.memories().allocated(a, pd);
-        }
+        peers.allocated(a, pd);
     }
 
     /** A region is gone; the memory goes with the last one. */
@@ -95,10 +100,10 @@ final class Memories {
         boolean none = a.unuse(pd);
         if (a.retire()) {
             allocations.remove(a.id);
-            context.control().sessions().forEach(s -> s.memories().freed(a));
+            peers.freed(a);
             a.free();
         } else if (none) {
-            context.control().sessions().forEach(s -> s.memories().unused(a));
+            peers.unused(a);
         }
     }
 
@@ -128,7 +133,7 @@ final class Memories {
     Region register(int pd, int access, Backing backing) throws VerbsException {
         Allocation a = backing.allocation();
         if (a != null) {
-            context.control().sessions().forEach(Session::awaitRoom);
+            peers.awaitRoom();
             use(a, pd);
         }
         revocations.readLock().lock();
@@ -271,20 +276,15 @@ final class Memories {
 
     private List<Revocation.Inside> awaitLeft(String name, Set<Integer> keyIndexes) {
         lingering.removeIf(Revocation.Inside::hasLeft);
-        List<Revocation.Inside> left = Revocation.revoke(context.queuePairs(), guests(), lingering, keyIndexes);
+        List<Revocation.Inside> left = Revocation.revoke(peers.queuePairs(), peers.guests(), lingering, keyIndexes);
         for (Revocation.Inside i : left) {
             i.fail("the peer did not leave " + name);
         }
         return left;
     }
 
-    /** Queue pairs of peers that take receives here without being connected to one of ours. */
-    private List<PoolGuest> guests() {
-        return context.control().sessions().stream().flatMap(s -> s.pools().guests().stream()).toList();
-    }
-
     private static VerbsException stopped(String verb, Revocation.Inside who, String hint) {
-        return new VerbsException(verb, Errno.EBUSY, who.peer() + " is stopped in the middle of a transfer to memory "
+        return new VerbsException(verb, Errno.EBUSY, who.who() + " is stopped in the middle of a transfer to memory "
                 + "that stays yours: continue or end it first" + hint);
     }
 
@@ -295,7 +295,6 @@ final class Memories {
      * last region, but registered memory stays.
      */
     void prepareClose() throws VerbsException {
-        String name = context.describe();
         revocations.writeLock().lock();
         try {
             List<Region> all = keys.all().stream().filter(r -> r.valid).toList();
@@ -311,12 +310,12 @@ final class Memories {
             }
             all.forEach(keys::invalidate);
             windows.forEach(Window::suspend);
-            List<Revocation.Inside> left = awaitLeft("memory of " + name + ", which was to be closed", gone);
+            List<Revocation.Inside> left = awaitLeft("memory of " + context + ", which was to be closed", gone);
             for (Revocation.Inside i : left) {
                 if (!kept.isEmpty() && i.isIn(kept)) {
                     all.forEach(keys::restore);
                     windows.forEach(Window::restore);
-                    throw stopped("close " + name, i, "; nothing was closed");
+                    throw stopped("close " + context, i, "; nothing was closed");
                 }
             }
         } finally {

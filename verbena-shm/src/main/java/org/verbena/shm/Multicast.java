@@ -129,7 +129,7 @@ final class Multicast {
 
     private void tellAll(int type, Gid gid, int number) {
         for (Session s : context.control().sessions()) {
-            if (s.peerInstance() != context.instance()) {
+            if (s.peer().instance() != context.instance()) {
                 tell(s, type, gid, number);
             }
         }
@@ -174,7 +174,7 @@ final class Multicast {
         List<CompletableFuture<?>> answers = new ArrayList<>();
         List<Long> asked = new ArrayList<>();
         for (Session s : context.control().sessions()) {
-            if (s.peerInstance() != context.instance()) {
+            if (s.peer().instance() != context.instance()) {
                 long token = tokens.incrementAndGet();
                 CompletableFuture<Boolean> f = new CompletableFuture<>();
                 questions.put(token, f);
@@ -201,7 +201,7 @@ final class Multicast {
 
     /** A session has begun: the peer is told what is attached here. */
     void begin(Session s) {
-        if (s.peerInstance() != context.instance()) {
+        if (s.peer().instance() != context.instance()) {
             synchronized (attached) {
                 for (Attached a : attached) {
                     tell(s, ControlMessage.MULTICAST_JOIN, a.gid, a.qp.number());
@@ -212,9 +212,9 @@ final class Multicast {
 
     /** A session has ended, and with it what its peer had attached. */
     void end(Session s) {
-        told.remove(s.peerInstance());
+        told.remove(s.peer().instance());
         for (MulticastGroup g : groups.values()) {
-            g.removeAll(s.peerInstance());
+            g.removeAll(s.peer().instance());
         }
     }
 
@@ -223,7 +223,7 @@ final class Multicast {
         switch (m.type()) {
             case ControlMessage.MULTICAST_JOIN, ControlMessage.MULTICAST_LEAVE -> {
                 Gid gid = new Gid(m.getLong(), m.getLong());
-                MulticastGroup.Member who = new MulticastGroup.Member(s.peerInstance(), m.getInt() & 0xffffff);
+                MulticastGroup.Member who = new MulticastGroup.Member(s.peer().instance(), m.getInt() & 0xffffff);
                 m.end();
                 change(s, m.type() == ControlMessage.MULTICAST_JOIN, gid, who);
             }
@@ -250,7 +250,7 @@ final class Multicast {
         if (!gid.isMulticast()) {
             throw new ProtocolException("a multicast group has no multicast GID");
         }
-        int known = told.getOrDefault(s.peerInstance(), 0);
+        int known = told.getOrDefault(s.peer().instance(), 0);
         if (join && known >= MAX_ATTACHED) {
             throw new ProtocolException("too many multicast attachments");
         }
@@ -259,7 +259,7 @@ final class Multicast {
         }
         MulticastGroup g = join ? groups.computeIfAbsent(gid, MulticastGroup::new) : groups.get(gid);
         if (g != null && (join ? g.add(who) : g.remove(who))) {
-            told.put(s.peerInstance(), join ? known + 1 : known - 1);
+            told.put(s.peer().instance(), join ? known + 1 : known - 1);
         }
     }
 

@@ -97,7 +97,7 @@ final class OwnEntry {
     /** Waits until the request is done that this process carries out now, but not for long. */
     void awaitRest() {
         long now = hazard();
-        long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
+        long end = System.nanoTime() + Hazard.PATIENCE_NANOS;
         while (now != 0 && hazard() == now && System.nanoTime() - end < 0) {
             Thread.onSpinWait();
         }

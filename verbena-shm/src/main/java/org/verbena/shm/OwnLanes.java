@@ -18,7 +18,7 @@ import org.verbena.verbs.VerbsException;
  * that wrote it. Its memory is free again when neither end uses it. Safe for use by several threads.
  */
 final class OwnLanes {
-    private final Session session;
+    private final Peer peer;
     private final SharedFile arena;
     /** Parts of the arena that are in use. */
     private final Extents heap;
@@ -47,28 +47,19 @@ final class OwnLanes {
         }
     }
 
-    OwnLanes(Session session, SharedFile arena, Extents heap) {
-        this.session = session;
-        this.arena = arena;
-        this.heap = heap;
+    OwnLanes(Peer peer) {
+        this.peer = peer;
+        this.arena = peer.arena();
+        this.heap = peer.heap();
     }
 
     /**
      * Makes a lane to a queue pair of the peer. One that has been reset since it wrote to the same connection goes on where
      * it was.
      *
-     * @return null if the peer has left the connection
-     */
-    @Nullable
-    OwnLane make(Remote r) throws VerbsException {
-        return make(r.entry, r.number, r.link, r.entries);
-    }
-
-    /**
-     * The same.
-     *
      * @param reader address of the peer's directory entry
      * @param link identity of the connection, see {@link Link}
+     * @return null if the peer has left the connection
      */
     synchronized @Nullable OwnLane make(long reader, int number, long link, int entries) throws VerbsException {
         // under the lock: who read the link before another connection began does not take that one's place
@@ -84,17 +75,17 @@ final class OwnLanes {
         long at = heap.take(bytes);
         try {
             if (at < 0) {
-                throw new VerbsException("make a lane to " + session.peerName(), Errno.ENOMEM, "the arena is full");
+                throw new VerbsException("make a lane to " + peer.name(), Errno.ENOMEM, "the arena is full");
             }
             arena.reserve(at, bytes);
             arena.reserve(LaneLayout.lane(number), LaneLayout.LANE_BYTES);
         } catch (IllegalStateException e) {
             heap.give(at, bytes);
-            throw new VerbsException("make a lane to " + session.peerName(), Errno.ECONNRESET, session.peerName()
+            throw new VerbsException("make a lane to " + peer.name(), Errno.ECONNRESET, peer.name()
                     + " has ended");
         } catch (LinuxException e) {
             heap.give(at, bytes);
-            throw new VerbsException("make a lane to " + session.peerName(), e);
+            throw new VerbsException("make a lane to " + peer.name(), e);
         }
         // a sequence left from an earlier lane could be taken for a commit
         RawMemory.fill(arena.address() + at, bytes, (byte) 0);

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.Engine;
 
 /**
  * A pool of this context: its {@link ReceivePool}, where that lies, and who takes receives out of it. Made, changed and
@@ -26,19 +27,29 @@ final class OwnPool {
     }
 
     /**
+     * The completion queue that reads the inbox.
+     *
+     * @param timestamps true if its completions are to carry time stamps
+     * @param arm its arm word
+     * @param channel its completion channel, 0 if there is none
+     */
+    record Reader(boolean timestamps, int arm, int channel) {}
+
+    /**
      * How to make one.
      *
      * @param capacity receives that may be posted
      * @param maxCapacity the most that {@link #resize} may ask for
      * @param reader the completion queue that reads the inbox; null if there is none, because lanes lead to it
      */
-    record Shape(int pd, int capacity, int maxCapacity, int maxSge, @Nullable ShmCompletionQueue reader) {
+    record Shape(int pd, int capacity, int maxCapacity, int maxSge, @Nullable Reader reader) {
         int entries() {
             return maxCapacity <= 1 ? 1 : Integer.highestOneBit(maxCapacity - 1) << 1;
         }
     }
 
-    private final ShmContext context;
+    private final Adapter adapter;
+    private final Commons commons;
     private final Shape shape;
     private final int number;
     private final long entry;
@@ -57,11 +68,11 @@ final class OwnPool {
     private int widest;
     private volatile boolean closed;
 
-    OwnPool(ShmContext context, String verb, Shape shape, Owner owner) throws VerbsException {
-        this.context = context;
+    OwnPool(Adapter adapter, Commons commons, Engine engine, String verb, Shape shape, Owner owner)
+            throws VerbsException {
+        this.adapter = adapter;
+        this.commons = commons;
         this.shape = shape;
-        Adapter adapter = context.adapter();
-        Commons commons = context.commons();
         int entries = shape.entries();
         int n = commons.takeNumber(verb);
         long r = -1;
@@ -92,7 +103,7 @@ final class OwnPool {
         reader = inbox == 0 ? null : new InboxReader(pool, commons.file().address() + inbox, entries);
         RawMemory.putIntRelease(entry + AdapterLayout.POOL_NUMBER, number);
         commons.put(this);
-        watch = new PoolWatch(this, context.engine(), owner);
+        watch = new PoolWatch(this, engine, owner);
     }
 
     /** The owner is complete and can be told of things from now on. */
@@ -108,12 +119,11 @@ final class OwnPool {
         RawMemory.putInt(entry + AdapterLayout.POOL_ENTRIES, shape.entries());
         RawMemory.putInt(entry + AdapterLayout.POOL_PD, shape.pd);
         RawMemory.putLong(entry + AdapterLayout.POOL_INBOX, inbox);
-        ShmCompletionQueue cq = shape.reader;
-        if (cq != null) {
-            RawMemory.putInt(entry + AdapterLayout.POOL_FLAGS, cq.hasTimestamps() ? AdapterLayout.FLAG_TIMESTAMPS : 0);
-            RawMemory.putInt(entry + AdapterLayout.POOL_ARM, cq.armIndex());
-            ShmCompletionChannel c = cq.shmChannel();
-            RawMemory.putInt(entry + AdapterLayout.POOL_CHANNEL, c == null ? 0 : c.id());
+        Reader r = shape.reader;
+        if (r != null) {
+            RawMemory.putInt(entry + AdapterLayout.POOL_FLAGS, r.timestamps ? AdapterLayout.FLAG_TIMESTAMPS : 0);
+            RawMemory.putInt(entry + AdapterLayout.POOL_ARM, r.arm);
+            RawMemory.putInt(entry + AdapterLayout.POOL_CHANNEL, r.channel);
         }
     }
 
@@ -125,22 +135,22 @@ final class OwnPool {
     private void clearInbox(String verb, long at, int from, int to) throws VerbsException {
         if (to > from) {
             long bytes = Inbox.bytes(to - from);
-            RawMemory.fill(context.commons().reserve(verb, at + Inbox.bytes(from), bytes), bytes, (byte) 0);
+            RawMemory.fill(commons.reserve(verb, at + Inbox.bytes(from), bytes), bytes, (byte) 0);
         }
     }
 
     private void give(int n, long r, long s, long i) {
         int entries = shape.entries();
         if (r > 0) {
-            context.adapter().giveRing(r, ReceivePool.ringBytes(entries));
+            adapter.giveRing(r, ReceivePool.ringBytes(entries));
         }
         if (s > 0) {
-            context.adapter().giveRing(s, slotBytes(entries));
+            adapter.giveRing(s, slotBytes(entries));
         }
         if (i > 0) {
-            context.commons().giveInbox(i, Inbox.bytes(entries));
+            commons.giveInbox(i, Inbox.bytes(entries));
         }
-        context.commons().giveNumber(n);
+        commons.giveNumber(n);
     }
 
     /** 24 bits; the low 13 say where it is. */
@@ -178,7 +188,7 @@ final class OwnPool {
     /** Changes the capacity, at most to the one that the pool was made for. */
     synchronized void resize(String verb, int capacity) throws VerbsException {
         if (capacity > widest) {
-            context.adapter().reserve(verb, slots, slotBytes(capacity));
+            adapter.reserve(verb, slots, slotBytes(capacity));
             if (inbox != 0) {
                 clearInbox(verb, inbox, widest, capacity); // slots that were in use before are so still
             }
@@ -305,7 +315,7 @@ final class OwnPool {
         synchronized (this) {
             closed = true;
         }
-        context.commons().remove(this);
+        commons.remove(this);
         watch.again();
         if (all) {
             give(number, ring, slots, inbox);
@@ -315,7 +325,7 @@ final class OwnPool {
     /** Waits for all who are inside; false if one does not leave. */
     boolean waitUntilLeft() {
         Membarrier.ownProcess();
-        long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
+        long end = System.nanoTime() + Hazard.PATIENCE_NANOS;
         for (PoolUser u : users) {
             long h = u.hazard();
             while (h != 0 && u.hazard() == h) {

@@ -43,7 +43,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
         this.domain = domain;
         taken = context.takeQueuePairNumber();
         try {
-            number = context.xrc().number(verb, ReadySet.index(taken));
+            number = context.xrc().number(verb, AdapterLayout.qpIndex(taken));
             own = new OwnEntry(context.adapter().qpEntry(number));
         } catch (VerbsException e) {
             context.giveQueuePairNumber(taken);
@@ -120,7 +120,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
                         ? "it has just been destroyed"
                         : "it is in " + state + " by now" + (errorReason.isEmpty() ? "" : ": " + errorReason));
             }
-            QueuePairValues.check(describe(), ShmDevice.NAME, a, ShmDevice.MAX_READS);
+            QueuePairValues.check(describe(), ShmDevice.NAME, a, ShmLimits.MAX_READS);
             switch (to) {
                 case RESET -> reset();
                 case ERR -> enterError(() -> true, "moved to ERR by an application", -1);
@@ -162,7 +162,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
             session = s;
             connection = context.nextConnection();
             errorReason = "";
-            own.setPeer(s.peerInstance(), peer);
+            own.setPeer(s.peer().instance(), peer);
         }
         s.add(this);
     }

@@ -15,11 +15,16 @@ import org.verbena.verbs.VerbsException;
 final class PeerBells {
     private static final int MAX_BELLS = 256;
 
-    private final Session session;
+    private final Peer peer;
     private final Map<Integer, Doorbell> bells = new ConcurrentHashMap<>();
 
-    PeerBells(Session session) {
-        this.session = session;
+    PeerBells(Peer peer) {
+        this.peer = peer;
+    }
+
+    /** The name by which peers ring a channel of a context; 0 is its engine. */
+    static String name(long instance, int bell) {
+        return "verbena-bell/" + Long.toHexString(instance) + "/" + bell;
     }
 
     /** Rings a completion channel of the peer, or, as number 0, its engine, which has work that waits for us. */
@@ -54,7 +59,7 @@ final class PeerBells {
         try {
             return open(bell);
         } catch (LinuxException e) {
-            EngineLog.log(System.Logger.Level.DEBUG, "cannot wake " + session.peerName(), e);
+            EngineLog.log(System.Logger.Level.DEBUG, "cannot wake " + peer.name(), e);
             return null;
         }
     }
@@ -65,7 +70,7 @@ final class PeerBells {
                 bells.values().forEach(Doorbell::close);
                 bells.clear();
             }
-            Doorbell d = Doorbell.connect(ShmCompletionChannel.name(session.peerInstance(), bell));
+            Doorbell d = Doorbell.connect(name(peer.instance(), bell));
             Doorbell old = bells.put(bell, d);
             if (old != null) {
                 old.close();

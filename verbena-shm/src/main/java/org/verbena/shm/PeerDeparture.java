@@ -38,7 +38,7 @@ final class PeerDeparture {
         /** Waits until the peer has left; answers false if it does not. */
         boolean await() {
             settle();
-            long end = System.nanoTime() + Revocation.PATIENCE_NANOS;
+            long end = System.nanoTime() + Hazard.PATIENCE_NANOS;
             while (!hasLeft()) {
                 if (System.nanoTime() - end > 0) {
                     return false;
@@ -53,7 +53,7 @@ final class PeerDeparture {
                 return false;
             }
             if (!hasLeft()) {
-                if (System.nanoTime() - since <= Revocation.PATIENCE_NANOS) {
+                if (System.nanoTime() - since <= Hazard.PATIENCE_NANOS) {
                     return false;
                 }
                 qp.own().giveUp();

@@ -19,7 +19,7 @@ final class PeerEntry {
 
     /** Where the entry lies in this process. */
     long address(Session s) {
-        return s.peerBase() + AdapterLayout.qpEntry(qp.peerNumber());
+        return s.peer().base() + AdapterLayout.qpEntry(qp.peerNumber());
     }
 
     /** The far end, if it is connected to this one by now. */
@@ -37,7 +37,7 @@ final class PeerEntry {
         if (s == null) {
             return null;
         }
-        return LaneReader.find(s.peerArenaBase(), qp.number(), qp.linkIdentity(), entries);
+        return LaneReader.find(s.peer().arenaBase(), qp.number(), qp.linkIdentity(), entries);
     }
 
     /** The lane for others than the poller, who alone keeps it and finds out if what the peer says makes no sense. */
@@ -86,6 +86,6 @@ final class PeerEntry {
     /** True if the peer has signalled this arm word last. */
     boolean isNotified(long armWord) {
         Session s = qp.session();
-        return s != null && LaneReader.isNotified(s.peerArenaBase(), qp.number(), qp.linkIdentity(), armWord);
+        return s != null && LaneReader.isNotified(s.peer().arenaBase(), qp.number(), qp.linkIdentity(), armWord);
     }
 }

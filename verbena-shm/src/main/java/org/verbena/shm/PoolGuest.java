@@ -7,12 +7,18 @@ import org.verbena.linux.spi.RawMemory;
  * A queue pair of a peer, by the low 12 bits of its number, that takes receives out of a shared receive queue of ours,
  * because it has asked to. It is not connected to one of ours; its entries go to the pool's inbox.
  */
-record PoolGuest(Session session, int queue, int queuePair) implements PoolUser {
+record PoolGuest(Peer peer, PeerBells bells, Host host, int queue, int queuePair) implements PoolUser {
     private static final int TRIES = 8;
+
+    /** What lets a peer's queue pairs in. */
+    interface Host {
+        /** A pool of ours is closed: its guests leave. Any thread. */
+        void closed(OwnPool pool);
+    }
 
     /** Address of its directory entry. */
     long entry() {
-        return session.peerBase() + AdapterLayout.qpEntry(queuePair);
+        return peer.base() + AdapterLayout.qpEntry(queuePair);
     }
 
     /** True if its request is for this queue. */
@@ -23,7 +29,7 @@ record PoolGuest(Session session, int queue, int queuePair) implements PoolUser 
     @Override
     public long hazard() {
         long h = word();
-        return h == 0 || session.isGone() ? 0 : h;
+        return h == 0 || peer.isGone() ? 0 : h;
     }
 
     /** The word that says what it touches; of a process that has ended, what it did. */
@@ -31,9 +37,14 @@ record PoolGuest(Session session, int queue, int queuePair) implements PoolUser 
         return RawMemory.getLongAcquire(entry() + AdapterLayout.QP_HAZARD);
     }
 
+    /** Whether it is inside a transfer, as it is now. */
+    Revocation.Inside inside() {
+        return new Revocation.Inside(null, 0, peer, entry(), word());
+    }
+
     @Override
     public long held() {
-        for (int i = 0; i < TRIES && !session.isDead(); i++) {
+        for (int i = 0; i < TRIES && !peer.isDead(); i++) {
             long claim = RawMemory.getLongAcquire(entry() + AdapterLayout.QP_HELD);
             boolean ours = isAtOurs();
             if (RawMemory.getLongAcquire(entry() + AdapterLayout.QP_HELD) == claim) { // else it may be another queue's
@@ -45,11 +56,11 @@ record PoolGuest(Session session, int queue, int queuePair) implements PoolUser 
 
     @Override
     public boolean isStarving() {
-        return !session.isDead() && RawMemory.getLongAcquire(entry() + AdapterLayout.QP_STARVING) != 0 && isAtOurs();
+        return !peer.isDead() && RawMemory.getLongAcquire(entry() + AdapterLayout.QP_STARVING) != 0 && isAtOurs();
     }
 
     @Override
     public void wake() {
-        session.bells().ring(0);
+        bells.ring(0);
     }
 }

@@ -6,7 +6,7 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Sends into receives that are claimed from a pool: what {@link SendExecutor} does if the peer's queue pair is on a shared
+ * Sends into receives that are claimed from a pool: what is done if the peer's queue pair is on a shared
  * receive queue, or each request names one. Where the entries go that complete the receives is for the subclasses to say.
  * Used by one thread at a time, inside a {@link Hazard}.
  *
@@ -14,6 +14,9 @@ import org.verbena.verbs.WcStatus;
  * will not be used is given back.
  */
 abstract class PooledSends {
+    /** There is no receive: an answer of an operation beside {@link WcStatus} values and {@link Target#WAIT}. */
+    static final int WAIT_FOR_RECEIVE = -2;
+
     /** A kind of send: one whose key to invalidate is wrong, which takes a receive to say so. */
     static final int REFUSED = 1 << 16;
 
@@ -38,7 +41,7 @@ abstract class PooledSends {
         this.buffers = buffers;
         this.remoteAccess = remoteAccess;
         this.receiveCopy = receiveCopy;
-        this.receives = new Target(pool.session, pool.pd);
+        this.receives = new Target(pool.memories, pool.pd);
         this.heldAddress = heldAddress;
     }
 
@@ -99,7 +102,7 @@ abstract class PooledSends {
             return WcStatus.LOC_PROT_ERR;
         }
         if (!claim()) {
-            return SendExecutor.WAIT_FOR_RECEIVE;
+            return WAIT_FOR_RECEIVE;
         }
         if (kind == REFUSED) {
             put(0, w.immediate, WcOpcode.RECV, WcStatus.REM_INV_REQ_ERR, 0);
@@ -136,12 +139,12 @@ abstract class PooledSends {
     final int writeImmediate(WorkRequest w, long link, Target target) {
         committed = false;
         if (!isAvailable()) {
-            return SendExecutor.WAIT_FOR_RECEIVE;
+            return WAIT_FOR_RECEIVE;
         }
         int status = remoteAccess.resolve(w, link, target); // first: a receive that is not used is not to be missed
         if (status == Target.OK) {
             if (!claim()) {
-                return SendExecutor.WAIT_FOR_RECEIVE;
+                return WAIT_FOR_RECEIVE;
             }
             status = remoteAccess.write(w, link, target);
         }

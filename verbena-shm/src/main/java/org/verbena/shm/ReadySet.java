@@ -94,10 +94,6 @@ final class ReadySet {
     /** The view that the last answer came from; null if it was marked by this process. */
     private @Nullable View from;
 
-    static int index(int number) {
-        return number & SIZE - 1;
-    }
-
     private static int shift(int index) {
         return index % COUNTS * COUNT_BITS;
     }

@@ -44,21 +44,21 @@ final class Remote {
         maxSge = RawMemory.getInt(entry + AdapterLayout.QP_RING_SGE);
         int poolIndex = RawMemory.getInt(entry + AdapterLayout.QP_POOL);
         int arm = RawMemory.getInt(entry + AdapterLayout.QP_ARM);
-        if (entries < 1 || entries > ShmDevice.MAX_WR || Integer.bitCount(entries) != 1 || maxSge < 0
-                || maxSge > ShmDevice.MAX_SGE || arm < 0 || arm >= AdapterLayout.MAX_CQ) {
+        if (entries < 1 || entries > ShmLimits.MAX_WR || Integer.bitCount(entries) != 1 || maxSge < 0
+                || maxSge > ShmLimits.MAX_SGE || arm < 0 || arm >= AdapterLayout.MAX_CQ) {
             throw new ProtocolException("a queue pair's directory entry makes no sense");
         }
         stride = AdapterLayout.wqeStride(maxSge);
-        pool = poolIndex == 0 ? null : RemotePool.at(session, poolIndex - 1);
+        pool = poolIndex == 0 ? null : RemotePool.at(session.peerMemories(), session.bells(), poolIndex - 1);
         if (pool == null && (offset < AdapterLayout.HEAP || offset > AdapterLayout.SIZE - stride * entries || (offset
                 & 15) != 0)) {
             throw new ProtocolException("a receive ring lies outside the adapter");
         }
-        ring = session.peerBase() + offset;
+        ring = session.peer().base() + offset;
         ringMask = entries - 1;
         timestamps = (RawMemory.getInt(entry + AdapterLayout.QP_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
-        armWord = session.peerBase() + AdapterLayout.armWord(arm);
-        hint = session.hint(number);
+        armWord = session.peer().base() + AdapterLayout.armWord(arm);
+        hint = session.peer().hint(number);
         channel = RawMemory.getInt(entry + AdapterLayout.QP_CHANNEL);
     }
 
@@ -71,11 +71,11 @@ final class Remote {
      */
     static @Nullable Remote find(Session session, int number, int peerNumber, int type)
             throws ProtocolException {
-        long entry = session.peerBase() + AdapterLayout.qpEntry(peerNumber);
+        long entry = session.peer().base() + AdapterLayout.qpEntry(peerNumber);
         long link = RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK);
         if ((link & 1) == 0 || RawMemory.getInt(entry + AdapterLayout.QP_NUMBER) != peerNumber
                 || RawMemory.getInt(entry + AdapterLayout.QP_PEER_NUMBER) != number
-                || RawMemory.getLong(entry + AdapterLayout.QP_PEER) != session.ownInstance()
+                || RawMemory.getLong(entry + AdapterLayout.QP_PEER) != session.peer().ownInstance()
                 || RawMemory.getInt(entry + AdapterLayout.QP_TYPE) != type) {
             return null;
         }

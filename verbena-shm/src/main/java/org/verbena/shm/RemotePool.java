@@ -11,13 +11,14 @@ import org.verbena.verbs.VerbsException;
  * thread at a time, inside a {@link Hazard}.
  */
 final class RemotePool {
-    final Session session;
+    final PeerMemories memories;
     final int number;
     final int pd;
     final int maxSge;
     /** True if completions carry time stamps; only if there is an inbox. */
     final boolean timestamps;
 
+    private final PeerBells bells;
     private final long entry;
     private final long line;
     private final long slots;
@@ -29,8 +30,9 @@ final class RemotePool {
     private long limitRung;
     private long lastNotified;
 
-    private RemotePool(Session session, long entry, int index) throws ProtocolException {
-        this.session = session;
+    private RemotePool(PeerMemories memories, PeerBells bells, long entry, int index) throws ProtocolException {
+        this.memories = memories;
+        this.bells = bells;
         this.entry = entry;
         number = RawMemory.getIntAcquire(entry + AdapterLayout.POOL_NUMBER);
         maxSge = RawMemory.getInt(entry + AdapterLayout.POOL_SGE);
@@ -42,8 +44,8 @@ final class RemotePool {
         long box = RawMemory.getLong(entry + AdapterLayout.POOL_INBOX);
         int entries = RawMemory.getInt(entry + AdapterLayout.POOL_ENTRIES);
         int arm = RawMemory.getInt(entry + AdapterLayout.POOL_ARM);
-        if (entries < 1 || entries > ShmDevice.MAX_WR || Integer.bitCount(entries) != 1 || maxSge < 0
-                || maxSge > ShmDevice.MAX_SGE || arm < 0 || arm >= AdapterLayout.MAX_CQ) {
+        if (entries < 1 || entries > ShmLimits.MAX_WR || Integer.bitCount(entries) != 1 || maxSge < 0
+                || maxSge > ShmLimits.MAX_SGE || arm < 0 || arm >= AdapterLayout.MAX_CQ) {
             throw new ProtocolException("a pool's directory entry makes no sense");
         }
         stride = AdapterLayout.wqeStride(maxSge);
@@ -52,11 +54,12 @@ final class RemotePool {
                 || box != 0 && !isWithin(box, Inbox.bytes(entries), CommonsLayout.HEAP, CommonsLayout.SIZE)) {
             throw new ProtocolException("a pool lies outside the adapter or the commons");
         }
-        slots = session.peerBase() + first;
-        line = session.peerCommonsBase() + CommonsLayout.pool(index);
-        inbox = box == 0 ? 0 : session.peerCommonsBase() + box;
-        armWord = session.peerBase() + AdapterLayout.armWord(arm);
-        claims = new PoolClaims(entry, line, session.peerBase() + ring, entries);
+        Peer peer = memories.peer;
+        slots = peer.base() + first;
+        line = peer.commonsBase() + CommonsLayout.pool(index);
+        inbox = box == 0 ? 0 : peer.commonsBase() + box;
+        armWord = peer.base() + AdapterLayout.armWord(arm);
+        claims = new PoolClaims(entry, line, peer.base() + ring, entries);
     }
 
     private static boolean isWithin(long at, long bytes, long from, long to) {
@@ -64,16 +67,16 @@ final class RemotePool {
     }
 
     /** The number of the pool at an index of the peer's directory now; 0 if there is none. */
-    static int number(Session session, int index) {
-        return RawMemory.getIntAcquire(session.peerBase() + AdapterLayout.poolEntry(index) + AdapterLayout.POOL_NUMBER);
+    static int number(Peer peer, int index) {
+        return RawMemory.getIntAcquire(peer.base() + AdapterLayout.poolEntry(index) + AdapterLayout.POOL_NUMBER);
     }
 
     /** Reads the pool at an index of the peer's directory. */
-    static RemotePool at(Session session, int index) throws ProtocolException {
+    static RemotePool at(PeerMemories memories, PeerBells bells, int index) throws ProtocolException {
         if (index < 0 || index >= CommonsLayout.MAX_POOLS) {
             throw new ProtocolException("a pool's number makes no sense");
         }
-        return new RemotePool(session, session.peerBase() + AdapterLayout.poolEntry(index), index);
+        return new RemotePool(memories, bells, memories.peer.base() + AdapterLayout.poolEntry(index), index);
     }
 
     /** True while the owner has not closed the pool; to be asked after a {@link Hazard} was entered. */
@@ -89,7 +92,7 @@ final class RemotePool {
     long claim() {
         long c = claims.claim();
         if (claims.takeLoss()) {
-            session.bells().ring(0);
+            bells.ring(0);
         }
         if (c != Claim.NONE) {
             VarHandle.fullFence(); // the owner sets the limit, passes a full barrier, then looks for claims
@@ -97,7 +100,7 @@ final class RemotePool {
             if (claims.left() < (int) limit && limit != limitRung) {
                 limitRung = limit;
                 limitCrossed(limit);
-                session.bells().ring(0);
+                bells.ring(0);
             }
         }
         return c;
@@ -116,7 +119,7 @@ final class RemotePool {
     /** Makes ready to wake the reader of the inbox, if it ever sleeps. */
     void reachBell() throws VerbsException {
         if (channel != 0) {
-            session.bells().reach("wake " + session.peerName(), channel);
+            bells.reach("wake " + memories.peer.name(), channel);
         }
     }
 
@@ -137,7 +140,7 @@ final class RemotePool {
     /** A claim that will not be used is to be posted again; its word of {@link PoolUser#held} is cleared. */
     void giveBack() {
         claims.lose();
-        session.bells().ring(0);
+        bells.ring(0);
     }
 
     /** Has the owner look for those who wait, when it posts. */
@@ -150,13 +153,13 @@ final class RemotePool {
      * be woken.
      */
     boolean signal(boolean solicited) {
-        // as in SendExecutor.notify
+        // who arms passes a full barrier, then looks for what was committed
         VarHandle.fullFence();
         long word = RawMemory.getLongOpaque(armWord);
         if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
             lastNotified = word;
             if (ArmWord.markNotified(line + CommonsLayout.NOTIFIED, armWord, word)) {
-                session.bells().ring(ArmWord.bell(word, channel));
+                bells.ring(ArmWord.bell(word, channel));
                 return true;
             }
         }

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
@@ -19,13 +18,10 @@ import org.verbena.linux.spi.RawMemory;
  * sees the invalidation; whoever is inside shows it by its word, and is out when the word has changed.
  */
 final class Revocation {
-    /** A peer gets this long to leave before it is taken for stopped. */
-    static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
     private Revocation() {}
 
     /** Waits for all to leave regions, see {@link #of}, whose keys have been taken away; answers those who did not. */
-    static List<Inside> revoke(Collection<ShmQueuePair> queuePairs, Collection<PoolGuest> guests,
+    static List<Inside> revoke(Collection<? extends MemoryUser> queuePairs, Collection<Inside> guests,
             Collection<Inside> lingering, Set<Integer> regions) {
         Membarrier.ownProcess();
         List<Inside> inside = new ArrayList<>();
@@ -34,26 +30,25 @@ final class Revocation {
                 inside.add(i);
             }
         }
-        for (PoolGuest g : guests) {
-            Inside peer = Inside.guest(g);
+        for (Inside peer : guests) {
             if (peer.isIn(regions)) {
                 inside.add(peer);
             }
         }
-        for (ShmQueuePair qp : queuePairs) {
-            long own = qp.own().hazard();
+        for (MemoryUser qp : queuePairs) {
+            long own = qp.ownHazard();
             if (own != 0) {
                 inside.add(new Inside(qp, qp.linkIdentity(), null, 0, own));
             }
-            Session s = qp.session();
-            if (s != null) {
-                Inside peer = Inside.peerOf(qp, s);
+            Peer p = qp.connectedPeer();
+            if (p != null) {
+                Inside peer = Inside.peerOf(qp, p);
                 if (peer.isIn(regions)) {
                     inside.add(peer);
                 }
             }
         }
-        long end = System.nanoTime() + PATIENCE_NANOS;
+        long end = System.nanoTime() + Hazard.PATIENCE_NANOS;
         for (int round = 0; !inside.isEmpty(); round++) {
             inside.removeIf(Inside::hasLeft);
             if (System.nanoTime() - end > 0 && inside.stream().noneMatch(Inside::own)) {
@@ -76,23 +71,18 @@ final class Revocation {
     /**
      * Somebody inside a transfer of a queue pair: this process, or its peer.
      *
-     * @param qp our queue pair; null for a {@link PoolGuest}
+     * @param qp our queue pair; null for one of the peer that is not connected to one of ours
      * @param connection that our queue pair was in then, see {@link Link}
-     * @param session the peer's session; null for this process
+     * @param peer null for this process
      * @param peerEntry address of the peer's directory entry
      * @param word the hazard word that was seen
      */
-    record Inside(@Nullable ShmQueuePair qp, long connection, @Nullable Session session, long peerEntry, long word) {
+    record Inside(@Nullable MemoryUser qp, long connection, @Nullable Peer peer, long peerEntry, long word) {
         /** The peer of a queue pair, as it is now. */
-        static Inside peerOf(ShmQueuePair qp, Session s) {
-            long entry = qp.peer().address(s);
-            return new Inside(qp, qp.linkIdentity(), s, entry, RawMemory.getLongAcquire(entry
+        static Inside peerOf(MemoryUser qp, Peer p) {
+            long entry = p.base() + AdapterLayout.qpEntry(qp.peerNumber());
+            return new Inside(qp, qp.linkIdentity(), p, entry, RawMemory.getLongAcquire(entry
                     + AdapterLayout.QP_HAZARD));
-        }
-
-        /** A guest, as it is now. */
-        static Inside guest(PoolGuest g) {
-            return new Inside(null, 0, g.session(), g.entry(), g.word());
         }
 
         /** It does not leave: our queue pair, if one is concerned, fails. */
@@ -103,7 +93,7 @@ final class Revocation {
         }
 
         boolean own() {
-            return session == null;
+            return peer == null;
         }
 
         /** True if one of these regions may be touched; who fills receives may be in any. */
@@ -112,17 +102,17 @@ final class Revocation {
             return what == Hazard.RECEIVES || regions.contains(what);
         }
 
-        String peer() {
-            return session == null ? "this process" : session.peerName();
+        String who() {
+            return peer == null ? "this process" : peer.name();
         }
 
         /** True if the word has changed since, or the peer's process has ended. */
         boolean hasLeft() {
-            if (session == null) {
-                return qp == null || qp.own().hazard() != word;
+            if (peer == null) {
+                return qp == null || qp.ownHazard() != word;
             }
             return word == 0 || RawMemory.getLongAcquire(peerEntry + AdapterLayout.QP_HAZARD) != word
-                    || session.isGone();
+                    || peer.isGone();
         }
     }
 }

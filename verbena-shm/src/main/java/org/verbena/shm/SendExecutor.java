@@ -24,9 +24,7 @@ import org.verbena.verbs.spi.ShownObjects;
  * <p>Every request runs inside a {@link Hazard}: enter, read the peer's link and keys, copy, commit, leave.
  */
 final class SendExecutor {
-    /** An answer of an operation beside {@link WcStatus} values and {@link Target#WAIT}. */
-    static final int WAIT_FOR_RECEIVE = -2;
-    /** The peer has not polled what fills the lane; only with {@link PooledSends}. */
+    /** An answer of an operation, as {@link PooledSends#WAIT_FOR_RECEIVE}: the peer has not polled what fills the lane; only with {@link PooledSends}. */
     private static final int WAIT_FOR_ROOM = -3;
     /** The owner of the shared receive queue that is named has not answered yet. */
     static final int WAIT_FOR_OWNER = -4;
@@ -141,7 +139,7 @@ final class SendExecutor {
     }
 
     private int run(Remote r, WorkRequest w, int op, long link) {
-        if (w.total > ShmDevice.MAX_MESSAGE) {
+        if (w.total > ShmLimits.MAX_MESSAGE) {
             return WcStatus.LOC_LEN_ERR;
         }
         if (xrc != null && !Opcode.isLocal(op)) {
@@ -225,7 +223,7 @@ final class SendExecutor {
             long number) {
         Remote r = remote;
         Target t = target;
-        if (r == null || t == null || !isUsual(from, offset, length) || length > ShmDevice.MAX_MESSAGE) {
+        if (r == null || t == null || !isUsual(from, offset, length) || length > ShmLimits.MAX_MESSAGE) {
             return false;
         }
         Hazard.enter(hazard, ++sequence, Hazard.region(rkey));
@@ -261,7 +259,7 @@ final class SendExecutor {
 
     private int send(Remote r, WorkRequest w, int kind) {
         if (sent >= credit && !refreshCredit(r)) {
-            return pooled == null ? WAIT_FOR_RECEIVE : runPooled(r, w, kind, 0);
+            return pooled == null ? PooledSends.WAIT_FOR_RECEIVE : runPooled(r, w, kind, 0);
         }
         long total = w.total;
         int immediate = w.immediate;
@@ -288,7 +286,7 @@ final class SendExecutor {
             return send(r, w, LaneLayout.HAS_INVALIDATE);
         }
         if (sent >= credit && !refreshCredit(r)) {
-            return pooled == null ? WAIT_FOR_RECEIVE : runPooled(r, w, PooledSends.REFUSED, 0);
+            return pooled == null ? PooledSends.WAIT_FOR_RECEIVE : runPooled(r, w, PooledSends.REFUSED, 0);
         }
         lane().put(sent++, 0, key, WcOpcode.RECV, WcStatus.REM_INV_REQ_ERR, 0);
         notify(r, true);
@@ -323,7 +321,7 @@ final class SendExecutor {
         if (lanes != null) {
             if (sent >= room && !refreshRoom(r)) {
                 // as long as there is no receive either, it is that which is missing
-                return unreliable || !p.isAvailable() ? WAIT_FOR_RECEIVE : WAIT_FOR_ROOM;
+                return unreliable || !p.isAvailable() ? PooledSends.WAIT_FOR_RECEIVE : WAIT_FOR_ROOM;
             }
             lanes.at(sent);
         }
@@ -407,7 +405,7 @@ final class SendExecutor {
 
     private int writeImmediate(Remote r, WorkRequest w, long link) {
         if (sent >= credit && !refreshCredit(r)) {
-            return pooled == null ? WAIT_FOR_RECEIVE : runPooled(r, w, 0, link);
+            return pooled == null ? PooledSends.WAIT_FOR_RECEIVE : runPooled(r, w, 0, link);
         }
         int status = remoteAccess.write(w, link, target());
         if (status != WcStatus.SUCCESS) {
@@ -429,7 +427,7 @@ final class SendExecutor {
         if (r == null || xrc != null) {
             return false; // whose key it is shows when the request is carried out
         }
-        long word = RawMemory.getLongAcquire(r.session.peerBase() + AdapterLayout.keyEntry(rkey));
+        long word = RawMemory.getLongAcquire(r.session.peer().base() + AdapterLayout.keyEntry(rkey));
         return KeyTable.isValid(word) && KeyTable.fits(word, rkey) && !KeyTable.isShared(word);
     }
 
@@ -442,14 +440,14 @@ final class SendExecutor {
                 remote = r;
             } else if (r != null) {
                 r.reachBell();
-                OwnLanes.OwnLane l = r.session.ownLanes().make(r);
+                OwnLanes.OwnLane l = r.session.ownLanes().make(r.entry, r.number, r.link, r.entries);
                 if (l == null) {
                     return null; // it has just left
                 }
                 ownLane = l;
                 lane = new LaneWriter(l.address, r.entries, r.timestamps);
                 sent = l.sent();
-                target = new Target(r.session, r.pd, qp.peerNumber());
+                target = new Target(r.session.peerMemories(), r.pd, qp.peerNumber());
                 RemotePool pool = r.pool;
                 if (pool != null) {
                     pooled = new LaneSends(pool, buffers, remoteAccess, receiveCopy, hazard
@@ -487,7 +485,7 @@ final class SendExecutor {
         if (qp.state() == QueuePairState.ERR) {
             return flush(w, number);
         }
-        if (status == WAIT_FOR_RECEIVE) {
+        if (status == PooledSends.WAIT_FOR_RECEIVE) {
             if (unreliable) {
                 return lose(w, number);
             }
@@ -543,8 +541,8 @@ final class SendExecutor {
     private boolean lose(WorkRequest w, long number) {
         giveBack();
         patience.forget();
-        if (w.total > ShmDevice.MAX_MESSAGE || !buffers.check(w, 0)) {
-            int status = w.total > ShmDevice.MAX_MESSAGE ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
+        if (w.total > ShmLimits.MAX_MESSAGE || !buffers.check(w, 0)) {
+            int status = w.total > ShmLimits.MAX_MESSAGE ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
             return stop(w, number, status, WcStatus.toString(status) + " for wrId " + w.wrId, 0);
         }
         counts.lost();

@@ -14,30 +14,22 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
-import org.verbena.linux.Mapping;
-import org.verbena.linux.Pidfd;
 import org.verbena.linux.UnixSocket;
-import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AsyncEventType;
-import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Engine;
 
 /**
- * All that this context has with one other context: the control socket, the two lane arenas, the peer's adapter and the
- * memory that the peer lets us map. A context's session with itself has no socket and one arena.
+ * All that this context has with one other context, the {@link Peer}: the control socket, queue pairs, and the memory that
+ * the peer lets us map. A context's session with itself has no socket and one arena.
  */
 final class Session {
     private static final int[] NO_FDS = {};
     private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ShmContext context;
-    private final long peerInstance;
-    private final int peerPid;
+    private final Peer peer;
     private final @Nullable UnixSocket socket;
-    private final SharedFile arena;
-    /** What is in use of the arena. */
-    private final Extents heap = new Extents(LaneLayout.HEAP, LaneLayout.SIZE);
-    private final PeerFiles peer;
+    private final PeerMemories peerMemories;
     private final SessionMemories memories;
     private final SessionPools pools;
     private final SessionReceivers receivers;
@@ -50,66 +42,29 @@ final class Session {
     /** Where messages are put for the kernel; used under the outbox's lock. */
     private final MemorySegment scratch = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
     private final DatagramRings rings;
-    private volatile boolean dead;
-    private volatile boolean departed;
-    private volatile boolean gone;
-
-    /** The peer's memory files, mapped here; we write to its commons only. */
-    record PeerFiles(Mapping adapter, Mapping arena, Mapping commons) {}
-
     Session(ShmContext context, long peerInstance, int peerPid, @Nullable UnixSocket socket, SharedFile arena,
-            PeerFiles peer) {
+            Peer.Files files) {
         this.context = context;
-        this.peerInstance = peerInstance;
-        this.peerPid = peerPid;
         this.socket = socket;
-        this.arena = arena;
-        this.peer = peer;
-        memories = new SessionMemories(context, this);
+        peer = new Peer(context.instance(), peerInstance, peerPid, socket == null, arena, files);
+        counts = new SessionCounts(peer);
+        peerMemories = new PeerMemories(context.memories(), peer, counts, this::askForMemory);
+        memories = new SessionMemories(context, this, peerMemories);
         pools = new SessionPools(context, this);
         receivers = new SessionReceivers(context, this);
-        bells = new PeerBells(this);
-        counts = new SessionCounts(this, arena, peer.arena.address());
+        bells = new PeerBells(peer);
         rings = new DatagramRings(context, this);
-        ownLanes = new OwnLanes(this, arena, heap);
+        ownLanes = new OwnLanes(peer);
     }
 
-    /** Makes the arena that this side of a new session writes. */
-    static SharedFile makeArena(long ownInstance, long peerInstance) throws LinuxException {
-        SharedFile f = new SharedFile("verbena-lanes", LaneLayout.SIZE, LaneLayout.HEAD);
-        RawMemory.putLong(f.address() + LaneLayout.HEADER_VERSION, AdapterLayout.VERSION);
-        RawMemory.putLong(f.address() + LaneLayout.HEADER_SIZE, LaneLayout.SIZE);
-        RawMemory.putLong(f.address() + LaneLayout.HEADER_WRITER, ownInstance);
-        RawMemory.putLong(f.address() + LaneLayout.HEADER_READER, peerInstance);
-        RawMemory.putLongRelease(f.address() + LaneLayout.HEADER_MAGIC, LaneLayout.MAGIC);
-        return f;
+    /** The other context; what needs no more of the session takes this. */
+    Peer peer() {
+        return peer;
     }
 
-    long ownInstance() {
-        return context.instance();
-    }
-
-    long peerInstance() {
-        return peerInstance;
-    }
-
-    int peerPid() {
-        return peerPid;
-    }
-
-    /** Address of the peer's adapter in this process. */
-    long peerBase() {
-        return peer.adapter.address();
-    }
-
-    /** Address of the lane arena that the peer writes. */
-    long peerArenaBase() {
-        return peer.arena.address();
-    }
-
-    /** Address of the peer's commons. */
-    long peerCommonsBase() {
-        return peer.commons.address();
+    /** Memory that the peer has given us. */
+    PeerMemories peerMemories() {
+        return peerMemories;
     }
 
     /** Memory that either side lets the other map. */
@@ -137,52 +92,28 @@ final class Session {
     }
 
     boolean isDead() {
-        return dead;
-    }
-
-    /**
-     * Whether the peer's process has ended, so that it touches nothing any more. A session may end though that process lives; a
-     * queue pair of the peer's that is inside a transfer then stays inside until it leaves.
-     */
-    boolean isGone() {
-        if (!gone && dead) {
-            gone = isLoopback() || !runs(peerPid);
-        }
-        return gone;
-    }
-
-    private static boolean runs(int pid) {
-        try (Fd process = Pidfd.open(pid)) {
-            return Pidfd.isAlive(process);
-        } catch (LinuxException e) {
-            return e.errno() != Errno.ESRCH; // out of descriptors: not known now
-        }
-    }
-
-    /** Whether the session has ended for the peer; to be asked after a {@link Hazard} was entered. */
-    boolean hasEndedForPeer() {
-        return RawMemory.getLongAcquire(peerArenaBase() + LaneLayout.HEADER_ENDED) != 0;
+        return peer.isDead();
     }
 
     /** The peer is gone: finds out whether it has said that it would end in order. Before {@link #end}. */
     void lookWhetherDeparted() {
         synchronized (outbox) {
-            departed |= !dead && RawMemory.getLongAcquire(peerBase() + AdapterLayout.HEADER_DEPARTS) == 1;
+            peer.lookWhetherDeparted();
         }
     }
 
     /** Whether the peer has ended in order, and its queue pairs with it. */
     boolean hasDeparted() {
-        return departed;
+        return peer.hasDeparted();
     }
 
     /** True for a context's session with itself. */
     boolean isLoopback() {
-        return socket == null;
+        return peer.isLoopback();
     }
 
     String peerName() {
-        return isLoopback() ? "this process" : "process " + peerPid;
+        return peer.name();
     }
 
     // ---- queue pairs and lanes
@@ -201,8 +132,8 @@ final class Session {
 
     /** Gives the memory of a dead peer back when the last queue pair that may reach into it has left. */
     private void releaseMemories() {
-        if (dead && queuePairs.isEmpty()) {
-            memories.release();
+        if (peer.isDead() && queuePairs.isEmpty()) {
+            peerMemories.release();
             if (!releaseFiles()) {
                 context.engine().lookAfter(new Release());
             }
@@ -219,12 +150,11 @@ final class Session {
         if (!queuePairs.isEmpty() || isLoopback() || rings.mayBeRead() || pools.areLookedAt()) {
             return true;
         }
-        if (!isGone()) {
+        if (!peer.isGone()) {
             return false;
         }
         try {
-            peer.adapter.discard();
-            peer.arena.discard();
+            peer.discard();
         } catch (LinuxException e) {
             EngineLog.logSometimes(System.Logger.Level.WARNING, "what " + peerName()
                     + ", which has ended, has left stays until it is collected", e);
@@ -254,12 +184,7 @@ final class Session {
 
     /** The peer's counts for those of our queue pairs. */
     ReadySet.Counts counts(List<Integer> indexes) {
-        return new ReadySet.Counts(this, peerArenaBase() + LaneLayout.HINTS, indexes);
-    }
-
-    /** Address of our count for a queue pair of the peer, see {@link ReadySet}. */
-    long hint(int peerNumber) {
-        return arena.address() + LaneLayout.HINTS + 2L * ReadySet.index(peerNumber);
+        return new ReadySet.Counts(peer, peer.arenaBase() + LaneLayout.HINTS, indexes);
     }
 
     /** The lanes that we write. */
@@ -271,29 +196,6 @@ final class Session {
         return rings;
     }
 
-    /** Takes a part of the arena, without pages yet; answers its address. */
-    long takeArena(String verb, long bytes) throws VerbsException {
-        long at = heap.take(bytes);
-        if (at < 0) {
-            throw new VerbsException(verb, Errno.ENOMEM, "the arena is full");
-        }
-        return arena.address() + at;
-    }
-
-    /** Gives pages to a part of the arena. */
-    void reserveArena(long address, long bytes) throws LinuxException {
-        arena.reserve(address - arena.address(), bytes);
-    }
-
-    void giveArena(long address, long bytes) {
-        heap.give(address - arena.address(), bytes);
-    }
-
-    /** Offset in the arena of an address. */
-    long arenaOffset(long address) {
-        return address - arena.address();
-    }
-
     /** We shall not read the lane any more that the peer made for {@code link}. */
     void tellLaneDone(long link) {
         if (isLoopback()) {
@@ -301,6 +203,10 @@ final class Session {
         } else {
             send(new ControlMessage.Writer(ControlMessage.LANE_DONE).putLong(link), null);
         }
+    }
+
+    private void askForMemory(long id) {
+        send(new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(id), null);
     }
 
     // ---- the control socket
@@ -403,13 +309,13 @@ final class Session {
     /** The peer is gone: its queue pairs fail, its descriptors and mappings are given back. False if that was so already. */
     boolean end(String reason) {
         synchronized (outbox) {
-            if (dead) {
+            if (peer.isDead()) {
                 return false;
             }
-            dead = true;
+            peer.died();
             outbox.end();
         }
-        RawMemory.putLongRelease(arena.address() + LaneLayout.HEADER_ENDED, 1);
+        peer.sayEnded();
         VarHandle.fullFence(); // who begins to touch something from here on sees that; who is inside is seen below
         for (Connected qp : queuePairs) {
             qp.peerDied(this, reason);
@@ -422,10 +328,10 @@ final class Session {
         }
         bells.end();
         rings.clear();
-        memories.end();
+        peerMemories.end();
         releaseMemories();
         counts.end();
-        arena.close();
+        peer.arena().close();
         return true;
     }
 }

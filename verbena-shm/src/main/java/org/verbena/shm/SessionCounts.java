@@ -17,10 +17,10 @@ import org.verbena.verbs.spi.KeepAlive;
 final class SessionCounts {
     private static final int ATTEMPTS = 100;
 
-    private final Session session;
+    private final Peer peer;
     private final SharedFile arena;
     private final long base;
-    private final long peer;
+    private final long peerBase;
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
     private int used;
     private boolean said;
@@ -29,11 +29,11 @@ final class SessionCounts {
     /** The peer's tables were caught in a change that did not end. */
     private volatile boolean unsteady;
 
-    SessionCounts(Session session, SharedFile arena, long peer) {
-        this.session = session;
-        this.arena = arena;
-        this.base = arena.address();
+    SessionCounts(Peer peer) {
         this.peer = peer;
+        this.arena = peer.arena();
+        this.base = arena.address();
+        this.peerBase = peer.arenaBase();
     }
 
     // ---- ours
@@ -130,13 +130,13 @@ final class SessionCounts {
 
     /** True if the peer has a region, or window, of that key now. */
     private boolean isKey(int key) {
-        long w = RawMemory.getLongAcquire(session.peerBase() + AdapterLayout.keyEntry(key));
+        long w = RawMemory.getLongAcquire(peer.base() + AdapterLayout.keyEntry(key));
         return key >>> 8 < AdapterLayout.MAX_KEYS && KeyTable.isValid(w) && KeyTable.fits(w, key);
     }
 
     /** True if the peer has a queue pair of that number now. */
     private boolean isQueuePair(int number) {
-        return RawMemory.getIntAcquire(session.peerBase() + AdapterLayout.qpEntry(number)
+        return RawMemory.getIntAcquire(peer.base() + AdapterLayout.qpEntry(number)
                 + AdapterLayout.QP_NUMBER) == number;
     }
 
@@ -177,7 +177,7 @@ final class SessionCounts {
     private void complain(Exception why) {
         if (!said) {
             said = true;
-            EngineLog.log(Level.WARNING, "some of what is done to memory of " + session.peerName()
+            EngineLog.log(Level.WARNING, "some of what is done to memory of " + peer.name()
                     + " is not counted there", why);
         }
     }
@@ -201,15 +201,15 @@ final class SessionCounts {
 
     private void collect(long[] sums, long entry, long tag, int queuePair, int key) {
         long[] found = new long[CountsLayout.NUMBERS];
-        int attempts = unsteady || session.isDead() ? 1 : ATTEMPTS;
+        int attempts = unsteady || peer.isDead() ? 1 : ATTEMPTS;
         boolean steady = false;
         for (int n = 0; n < attempts && !steady; n++) {
-            long before = RawMemory.getLongVolatile(peer + CountsLayout.CHANGES);
+            long before = RawMemory.getLongVolatile(peerBase + CountsLayout.CHANGES);
             Arrays.fill(found, 0);
             addEntry(found, entry, tag);
             addSlots(found, queuePair, key);
             VarHandle.acquireFence();
-            steady = (before & 1) == 0 && RawMemory.getLongVolatile(peer + CountsLayout.CHANGES) == before;
+            steady = (before & 1) == 0 && RawMemory.getLongVolatile(peerBase + CountsLayout.CHANGES) == before;
             if (!steady) {
                 Thread.onSpinWait();
             }
@@ -219,23 +219,23 @@ final class SessionCounts {
         for (int i = 0; i < sums.length; i++) {
             sums[i] += found[i];
         }
-        KeepAlive.until(session);
+        KeepAlive.until(peer);
     }
 
     private void addEntry(long[] sums, long at, long tag) {
         int page = CountsLayout.page(at);
-        long pages = RawMemory.getLongAcquire(peer + CountsLayout.PAGES + 8L * (page >>> 6));
-        if ((pages & 1L << page) != 0 && RawMemory.getLongAcquire(peer + at + CountsLayout.ENTRY_TAG) == tag) {
+        long pages = RawMemory.getLongAcquire(peerBase + CountsLayout.PAGES + 8L * (page >>> 6));
+        if ((pages & 1L << page) != 0 && RawMemory.getLongAcquire(peerBase + at + CountsLayout.ENTRY_TAG) == tag) {
             for (int i = 0; i < CountsLayout.NUMBERS; i++) {
-                sums[i] += RawMemory.getLongOpaque(peer + at + CountsLayout.number(i));
+                sums[i] += RawMemory.getLongOpaque(peerBase + at + CountsLayout.number(i));
             }
         }
     }
 
     private void addSlots(long[] sums, int queuePair, int key) {
-        long n = Math.clamp(RawMemory.getLongAcquire(peer + CountsLayout.USED), 0, CountsLayout.MAX_SLOTS);
+        long n = Math.clamp(RawMemory.getLongAcquire(peerBase + CountsLayout.USED), 0, CountsLayout.MAX_SLOTS);
         for (int s = 0; s < n; s++) {
-            long slot = peer + CountsLayout.slot(s);
+            long slot = peerBase + CountsLayout.slot(s);
             if (RawMemory.getIntAcquire(slot + CountsLayout.SLOT_QP) == 0) {
                 continue;
             }

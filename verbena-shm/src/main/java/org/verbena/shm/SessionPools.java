@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * process: who of the peer takes from us, and what we may take from the peer. A queue pair asks once for each queue, so
  * that the owner gives its process the memory and knows whose {@link Hazard} to look at.
  */
-final class SessionPools {
+final class SessionPools implements PoolGuest.Host {
     /** Seats of one peer. */
     private static final int MAX_SEATS = 65536;
 
@@ -103,7 +103,7 @@ final class SessionPools {
             throw new ProtocolException("too many queue pairs want receives");
         }
         OwnPool p = q.pool();
-        PoolGuest guest = new PoolGuest(session, queue, ReadySet.index(queuePair));
+        PoolGuest guest = guest(queue, queuePair);
         if (seats.add(new Seat(p, guest))) {
             p.add(guest);
             session.memories().share(p.pd()); // after the seat was taken, see unshare
@@ -116,19 +116,24 @@ final class SessionPools {
     }
 
     /** A pool of ours is closed. Who is inside still is waited for when memory is taken away. Any thread. */
-    void closed(OwnPool pool) {
+    @Override
+    public void closed(OwnPool pool) {
         for (Iterator<Seat> all = seats.iterator(); all.hasNext();) {
             Seat s = all.next();
             if (s.pool == pool) {
-                context.memories().linger(Revocation.Inside.guest(s.guest));
+                context.memories().linger(s.guest.inside());
                 all.remove();
                 session.memories().unshare(pool.pd());
             }
         }
     }
 
+    private PoolGuest guest(int queue, int queuePair) {
+        return new PoolGuest(session.peer(), session.bells(), this, queue, AdapterLayout.qpIndex(queuePair));
+    }
+
     private void unseat(int queue, int queuePair) {
-        PoolGuest g = new PoolGuest(session, queue, ReadySet.index(queuePair));
+        PoolGuest g = guest(queue, queuePair);
         List<Seat> its = seats.stream().filter(s -> s.guest.equals(g)).toList();
         its.forEach(seats::remove);
         for (Seat s : its) {
@@ -176,10 +181,10 @@ final class SessionPools {
     /** The session has ended: what the peer had claimed comes back, once it is not inside any more. */
     void end() {
         for (PoolGuest g : guests()) {
-            context.memories().linger(Revocation.Inside.guest(g));
+            context.memories().linger(g.inside());
         }
         for (Seat s : seats) {
-            s.pool.haunt(Revocation.Inside.guest(s.guest));
+            s.pool.haunt(s.guest.inside());
             s.pool.remove(s.guest);
         }
         seats.clear();

@@ -11,13 +11,8 @@ final class ShmCompletionChannel extends BellChannel {
     private final ShmContext context;
 
     ShmCompletionChannel(ShmContext context, int id) throws VerbsException {
-        super(context, id, name(context.instance(), id));
+        super(context, id, PeerBells.name(context.instance(), id));
         this.context = context;
-    }
-
-    /** The name by which peers ring a channel of a context; 0 is its engine. */
-    static String name(long instance, int id) {
-        return "verbena-bell/" + Long.toHexString(instance) + "/" + id;
     }
 
     @Override

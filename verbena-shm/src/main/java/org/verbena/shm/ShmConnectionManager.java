@@ -160,7 +160,7 @@ final class ShmConnectionManager extends ConnectionManager {
         long deadline = System.nanoTime() + parameters.timeout().toNanos();
         long instance = context.ports().whoListens(verb, remote.getPort(), left(deadline));
         Session s = context.control().session(verb, instance, left(deadline));
-        long id = nextId.incrementAndGet() << 1 | (context.instance() < s.peerInstance() ? 0 : 1);
+        long id = nextId.incrementAndGet() << 1 | (context.instance() < s.peer().instance() ? 0 : 1);
         Half half = new Half(s, id, true);
         halves.put(new Key(s, id, true), half);
         boolean done = false;
@@ -198,9 +198,9 @@ final class ShmConnectionManager extends ConnectionManager {
 
     private ShmQueuePair usable(String verb, QueuePair qp, ConnectionParameters p) throws VerbsException {
         int reads = Math.max(p.responderResources(), p.initiatorDepth());
-        if (reads > ShmDevice.MAX_READS) {
+        if (reads > ShmLimits.MAX_READS) {
             throw new VerbsException(verb, Errno.EINVAL, reads + " reads and atomics outstanding, shm0 takes "
-                    + ShmDevice.MAX_READS + " at most");
+                    + ShmLimits.MAX_READS + " at most");
         }
         if (qp.context() != context) {
             throw new VerbsException(verb, Errno.EINVAL, "the queue pair belongs to another context");
@@ -225,7 +225,7 @@ final class ShmConnectionManager extends ConnectionManager {
                     .build());
         }
         QueuePairAttributes.Builder receiving = QueuePairAttributes.to(QueuePairState.RTR)
-                .addressVector(AddressVector.to(ShmContext.gid(s.peerInstance()))).pathMtu(MTU)
+                .addressVector(AddressVector.to(ShmContext.gid(s.peer().instance()))).pathMtu(MTU)
                 .destinationQueuePair(peer).rqPsn(0);
         QueuePairAttributes.Builder sending = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0);
         if (qp.type() == QueuePairType.RC) {

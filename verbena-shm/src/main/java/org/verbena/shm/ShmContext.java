@@ -91,7 +91,7 @@ final class ShmContext extends Context implements Departure {
         this.engine = engine;
         this.shown = shown;
         keys = new KeyTable(adapter);
-        memories = new Memories(this, keys);
+        memories = new Memories(ShmDevice.NAME, new SessionPeers(this), keys);
         control = new Control(this);
         show(shown.device());
         showPort(shown.port());
@@ -110,7 +110,7 @@ final class ShmContext extends Context implements Departure {
         try {
             commons = new Commons(instance);
             engine = new Engine("verbena-shm0-engine-" + CONTEXTS.incrementAndGet(), ShmDevice.NAME,
-                    ShmCompletionChannel.name(instance, 0), shown.device(), EngineLog::log);
+                    PeerBells.name(instance, 0), shown.device(), EngineLog::log);
             ShmContext c = new ShmContext(device, instance, adapter, commons, engine, shown);
             engine.start();
             c.opened();

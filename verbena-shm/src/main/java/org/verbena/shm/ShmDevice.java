@@ -14,21 +14,10 @@ import org.verbena.verbs.OdpCapabilities;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.VerbsException;
 
-/** The device {@code shm0} and its limits. */
+/** The device {@code shm0}. */
 final class ShmDevice extends Device {
     static final String NAME = "shm0";
     static final ShmDevice INSTANCE = new ShmDevice();
-
-    /** Reads and atomics outstanding, either way. */
-    static final int MAX_READS = 128;
-    static final int MAX_WR = 16384;
-    static final int MAX_SGE = 16;
-    static final int MAX_INLINE = 1024;
-    /** The longest datagram. */
-    static final int MTU = 4096;
-    static final long MAX_DEVICE_MEMORY = 64L << 20;
-    static final int MAX_SRQ = 1024;
-    static final long MAX_MESSAGE = 1L << 31;
 
     /** Memory is touched by the CPU, which brings pages in whatever the operation. */
     private static final int ODP_RC = OdpCapabilities.SEND | OdpCapabilities.RECEIVE | OdpCapabilities.WRITE
@@ -39,8 +28,10 @@ final class ShmDevice extends Device {
     private static final int ODP_UD = OdpCapabilities.SEND | OdpCapabilities.RECEIVE
             | OdpCapabilities.SRQ_RECEIVE;
 
-    static final PortAttributes PORT = PortAttributes.builder().state(PortAttributes.STATE_ACTIVE).mtu(MTU, MTU)
-            .gidTableLength(1).pkeyTableLength(1).maxMessageSize(MAX_MESSAGE).linkLayer("shared memory").build();
+    static final PortAttributes PORT = PortAttributes.builder().state(PortAttributes.STATE_ACTIVE).mtu(ShmLimits.MTU,
+            ShmLimits.MTU)
+            .gidTableLength(1).pkeyTableLength(1).maxMessageSize(ShmLimits.MAX_MESSAGE).linkLayer("shared memory")
+            .build();
 
     private static final long CAPABILITIES = DeviceCapabilityFlags.UD_AV_PORT_ENFORCE
             | DeviceCapabilityFlags.CURR_QP_STATE_MOD | DeviceCapabilityFlags.RC_RNR_NAK_GEN
@@ -54,14 +45,16 @@ final class ShmDevice extends Device {
     static DeviceAttributes attributes() {
         return DeviceAttributes.builder().capabilityFlags(CAPABILITIES).firmwareVersion("1").nodeGuid(GUID).maxMrSize(
                 1L << 40).pageSizeCap(4096)
-                .maxQp(AdapterLayout.MAX_QP, MAX_WR).maxSge(MAX_SGE).maxInlineData(MAX_INLINE)
+                .maxQp(AdapterLayout.MAX_QP, ShmLimits.MAX_WR).maxSge(ShmLimits.MAX_SGE).maxInlineData(
+                        ShmLimits.MAX_INLINE)
                 .maxCq(AdapterLayout.MAX_CQ, 1 << 22).maxMr(AdapterLayout.MAX_KEYS).maxPd(AdapterLayout.MAX_PD)
-                .maxSrq(MAX_SRQ, MAX_WR, MAX_SGE)
-                .maxReadAtomic(MAX_READS, MAX_READS).atomicCapability(AtomicCapability.GLOB).physicalPortCount(1)
+                .maxSrq(ShmLimits.MAX_SRQ, ShmLimits.MAX_WR, ShmLimits.MAX_SGE)
+                .maxReadAtomic(ShmLimits.MAX_READS, ShmLimits.MAX_READS).atomicCapability(AtomicCapability.GLOB)
+                .physicalPortCount(1)
                 .maxAh(Integer.MAX_VALUE)
                 .maxMulticast(Multicast.MAX_ATTACHED, AdapterLayout.MAX_QP, Multicast.MAX_ATTACHED)
                 .completionTimestampMask(-1L).coreClockKilohertz(1_000_000).cqModeration(0xffff, 0xffff)
-                .maxMw(AdapterLayout.MAX_KEYS).maxDeviceMemory(MAX_DEVICE_MEMORY)
+                .maxMw(AdapterLayout.MAX_KEYS).maxDeviceMemory(ShmLimits.MAX_DEVICE_MEMORY)
                 .odpCapabilities(OdpCapabilities.of(OdpCapabilities.SUPPORT, ODP_RC, ODP_UC,
                         ODP_UD, ODP_RC & ~OdpCapabilities.RECEIVE)).build();
     }

@@ -32,7 +32,7 @@ import org.verbena.verbs.spi.RemoteView;
 import org.verbena.verbs.spi.ShownObjects;
 
 /** A queue pair: its state, its directory entry, and the life of its connection. */
-final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
+final class ShmQueuePair extends QueuePair implements Connected, MemoryUser, RemoteView {
     private final ShmContext context;
     private final ShmProtectionDomain pd;
     private final int number;
@@ -67,7 +67,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
     /** The number of the send that waited when the peer died. */
     private volatile long unanswered = ShmSendQueue.NONE;
     private final PeerDeparture departure = new PeerDeparture(this);
-    private final WaitBudget waitBudget = new WaitBudget(Revocation.PATIENCE_NANOS);
+    private final WaitBudget waitBudget = new WaitBudget(Hazard.PATIENCE_NANOS);
     private final Attendance attendance;
     private final CompletionSource source;
     private final Drain drain = new Drain();
@@ -153,7 +153,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         QueuePairState wanted = a.state();
         QueuePairState from = state;
         QueuePairState to = wanted == null ? from : wanted;
-        QueuePairValues.check(describe(), ShmDevice.NAME, a, ShmDevice.MAX_READS);
+        QueuePairValues.check(describe(), ShmDevice.NAME, a, ShmLimits.MAX_READS);
         if (from == QueuePairState.SQD && drain.isGoingOn() && to.acceptsSends() && to != QueuePairState.ERR) {
             throw new VerbsException("modify " + describe(), Errno.EINVAL,
                     "a request that was started before SQD is not done yet: wait for SQ_DRAINED");
@@ -240,10 +240,10 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         connection = context.nextConnection();
         errorReason = "";
         waitBudget.refill();
-        own.setPeer(s.peerInstance(), peerNumber);
-        ShownObjects.setPeer(counters, peerNumber, s.peerPid());
+        own.setPeer(s.peer().instance(), peerNumber);
+        ShownObjects.setPeer(counters, peerNumber, s.peer().pid());
         receiveCounts.connected(s);
-        FlightEvents.connected(ShmDevice.NAME, number, peerNumber, s.peerPid());
+        FlightEvents.connected(ShmDevice.NAME, number, peerNumber, s.peer().pid());
         s.add(this);
         for (int p : pds()) {
             s.memories().share(p); // after add, see unshare
@@ -252,7 +252,8 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         receiveCq.connectionsChanged();
     }
 
-    Memories memories() {
+    @Override
+    public Memories memories() {
         return context.memories();
     }
 
@@ -263,7 +264,8 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
     }
 
     /** For what is found out by who posts or polls, or by an object that the queue pair has: in whatever connection it is. */
-    void enterError(String reason, int event) {
+    @Override
+    public void enterError(String reason, int event) {
         toError(() -> true, reason, event, true);
     }
 
@@ -347,7 +349,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
             toError(() -> session == s, reason, died ? AsyncEventType.QP_FATAL : -1, died);
         }
         VarHandle.fullFence(); // who enters from here on sees that the link is withdrawn
-        context.memories().linger(Revocation.Inside.peerOf(this, s));
+        context.memories().linger(Revocation.Inside.peerOf(this, s.peer()));
         receiveQueue.peerDied();
         if (type() != QueuePairType.UC) {
             lookAfter();
@@ -418,7 +420,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         receiveCounts.disconnected();
         s.remove(this);
         s.tellLaneDone(linkIdentity());
-        FlightEvents.disconnected(ShmDevice.NAME, number, peerNumber, s.peerPid());
+        FlightEvents.disconnected(ShmDevice.NAME, number, peerNumber, s.peer().pid());
         synchronized (stateLock) {
             session = null;
             link = 0;
@@ -444,7 +446,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         Session s = session;
         if (!left && s != null) {
             own.giveUp();
-            context.memories().linger(Revocation.Inside.peerOf(this, s));
+            context.memories().linger(Revocation.Inside.peerOf(this, s.peer()));
         }
         hideFromPollers();
         leave(left);
@@ -492,10 +494,11 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
 
     /** Where in tables that the number does not fit. */
     int index() {
-        return ReadySet.index(number);
+        return AdapterLayout.qpIndex(number);
     }
 
-    int pdIndex() {
+    @Override
+    public int pdIndex() {
         return pd.index();
     }
 
@@ -526,13 +529,30 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         return session;
     }
 
-    int peerNumber() {
+    @Override
+    public int peerNumber() {
         return peerNumber;
     }
 
-    /** Identity of the connection that this queue pair is in, as peers know it. */
-    long linkIdentity() {
+    @Override
+    public long linkIdentity() {
         return link & Link.IDENTITY;
+    }
+
+    @Override
+    public @Nullable Peer connectedPeer() {
+        Session s = session;
+        return s == null ? null : s.peer();
+    }
+
+    @Override
+    public long ownHazard() {
+        return own.hazard();
+    }
+
+    @Override
+    public long peerHazard() {
+        return peer.hazard();
     }
 
     /** What this end says to the peer. */
@@ -564,7 +584,7 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
     public @Nullable MemorySegment view(int rkey, long address, long bytes) {
         try {
             Remote r = peer.findRemote();
-            Target t = r == null ? null : new Target(r.session, r.pd, peerNumber);
+            Target t = r == null ? null : new Target(r.session.peerMemories(), r.pd, peerNumber);
             return t == null || t.resolve(rkey, address, bytes, AccessFlags.REMOTE_READ) != Target.OK
                     ? null
                     : t.view(address, bytes);
@@ -634,8 +654,8 @@ final class ShmQueuePair extends QueuePair implements Connected, RemoteView {
         attendance.fed();
     }
 
-    /** How long polls may wait for the peer. */
-    WaitBudget waitBudget() {
+    @Override
+    public WaitBudget waitBudget() {
         return waitBudget;
     }
 

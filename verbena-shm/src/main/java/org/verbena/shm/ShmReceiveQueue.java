@@ -158,7 +158,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
         if (!r.isRaw() || !r.valid || r.table != keys || r.pd != pd || (r.access & AccessFlags.LOCAL_WRITE) == 0
                 || length < 0
                 || offset < 0
-                || length > ShmDevice.MAX_MESSAGE || offset > r.length - length) {
+                || length > ShmLimits.MAX_MESSAGE || offset > r.length - length) {
             return super.post(wrId, region, offset, length);
         }
         int i = (int) k & mask;

@@ -32,14 +32,20 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     /** It is closed, and all has been counted. */
     private boolean counted;
 
+    private static OwnPool.Reader inboxReader(ShmCompletionQueue cq) {
+        ShmCompletionChannel c = cq.shmChannel();
+        return new OwnPool.Reader(cq.hasTimestamps(), cq.armIndex(), c == null ? 0 : c.id());
+    }
+
     ShmSharedReceiveQueue(ShmContext context, ShmProtectionDomain pd, SharedReceiveQueueAttributes a)
             throws VerbsException {
         super(pd, a);
         this.context = context;
         reader = (ShmCompletionQueue) a.completionQueue();
         try {
-            pool = new OwnPool(context, "create SRQ", new OwnPool.Shape(pd.index(), a.maxWr(), ShmDevice.MAX_WR,
-                    a.maxSge(), reader), this);
+            pool = new OwnPool(context.adapter(), context.commons(), context.engine(), "create SRQ", new OwnPool.Shape(
+                    pd.index(), a.maxWr(), ShmLimits.MAX_WR, a.maxSge(), reader == null ? null : inboxReader(reader)),
+                    this);
         } catch (VerbsException e) {
             abandon();
             throw e;
@@ -175,7 +181,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         pool.close(true);
         for (PoolUser u : pool.users()) {
             if (u instanceof PoolGuest g) {
-                g.session().pools().closed(pool);
+                g.host().closed(pool);
             }
         }
     }

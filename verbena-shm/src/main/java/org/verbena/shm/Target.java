@@ -24,7 +24,7 @@ final class Target {
 
     private static final MemorySegment ZEROS = Arena.global().allocate(1 << 16, 64);
 
-    private final Session session;
+    private final PeerMemories memories;
     private final int pd;
     /** The peer's queue pair that the requests go to, which memory windows may belong to. */
     private final int peerNumber;
@@ -45,15 +45,15 @@ final class Target {
     private @Nullable InitiatorCounts counts;
 
     /** Memory that is reached through no queue pair of the peer's in particular. */
-    Target(Session session, int pd) {
-        this(session, pd, 0);
+    Target(PeerMemories memories, int pd) {
+        this(memories, pd, 0);
     }
 
-    Target(Session session, int pd, int peerNumber) {
-        this.session = session;
+    Target(PeerMemories memories, int pd, int peerNumber) {
+        this.memories = memories;
         this.peerNumber = peerNumber;
         this.pd = pd;
-        this.keys = session.peerBase();
+        this.keys = memories.peer.base();
     }
 
     /**
@@ -67,7 +67,7 @@ final class Target {
     }
 
     private InitiatorCounts makeCounts(int queuePair) {
-        InitiatorCounts c = new InitiatorCounts(session.counts(), queuePair, peerNumber);
+        InitiatorCounts c = new InitiatorCounts(memories.counts(), queuePair, peerNumber);
         counts = c;
         return c;
     }
@@ -148,9 +148,9 @@ final class Target {
         long offset = RawMemory.getLong(e + AdapterLayout.KEY_MEMORY_OFFSET);
         if (KeyTable.isShared(w)) {
             long memory = RawMemory.getLong(e + AdapterLayout.KEY_MEMORY);
-            Mapping m = session.memories().find(memory);
+            Mapping m = memories.find(memory);
             if (m == null) {
-                missing = session.memories().want(memory);
+                missing = memories.want(memory);
                 return WAIT;
             }
             if (offset < 0 || offset > m.length() || length > m.length() - offset) {
@@ -216,7 +216,7 @@ final class Target {
         }
         return nothing
                 ? OK
-                : moved(bytes == 0 ? 0 : RawProcessVm.write(session.peerPid(), source, at + delta, bytes), bytes);
+                : moved(bytes == 0 ? 0 : RawProcessVm.write(memories.peer.pid(), source, at + delta, bytes), bytes);
     }
 
     /** Copies from the current range to a region of ours; answers {@link #OK} or a status. */
@@ -241,7 +241,7 @@ final class Target {
             return write ? writeZeros(at, bytes) : bytes;
         }
         try {
-            int pid = session.peerPid();
+            int pid = memories.peer.pid();
             if (write) {
                 return local.isRaw()
                         ? RawProcessVm.write(pid, here, at, bytes)
@@ -258,7 +258,7 @@ final class Target {
     private long writeZeros(long at, long bytes) {
         long done = 0;
         while (done < bytes) {
-            long n = RawProcessVm.write(session.peerPid(), ZEROS.address(), at + done,
+            long n = RawProcessVm.write(memories.peer.pid(), ZEROS.address(), at + done,
                     Math.min(ZEROS.byteSize(), bytes - done));
             if (n <= 0) {
                 return done > 0 ? done : n;

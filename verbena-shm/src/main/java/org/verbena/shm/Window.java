@@ -43,7 +43,7 @@ final class Window {
     private int state;
     /** Where it is bound, and through whom; changed by who has made it busy. */
     private volatile @Nullable Region region;
-    private volatile @Nullable ShmQueuePair owner;
+    private volatile @Nullable MemoryUser owner;
     private volatile boolean suspended;
 
     Window(KeyTable table, int rkey, int pd, int type) {
@@ -77,7 +77,7 @@ final class Window {
 
     /** The queue pair through which it was bound, for type 2; null if it is not bound. */
     @Nullable
-    ShmQueuePair owner() {
+    MemoryUser owner() {
         return owner;
     }
 
@@ -93,7 +93,7 @@ final class Window {
     }
 
     /** Makes it busy to be unbound, if it is bound under this key through that queue pair. */
-    boolean beginInvalidate(int key, ShmQueuePair through) {
+    boolean beginInvalidate(int key, MemoryUser through) {
         if (type != MemoryWindow.TYPE_2 || !isBoundAs(key, through) || !STATE.compareAndSet(this, BOUND, BUSY)) {
             return false;
         }
@@ -104,7 +104,7 @@ final class Window {
         return true;
     }
 
-    private boolean isBoundAs(int key, ShmQueuePair through) {
+    private boolean isBoundAs(int key, MemoryUser through) {
         return rkey == key && owner == through;
     }
 
@@ -178,7 +178,7 @@ final class Window {
      * @param offset where in the region it begins
      * @param through the queue pair that alone may use it; null for type 1
      */
-    void endBound(int key, Region r, long offset, long length, int access, @Nullable ShmQueuePair through) {
+    void endBound(int key, Region r, long offset, long length, int access, @Nullable MemoryUser through) {
         region = r;
         owner = through;
         rkey = key;

@@ -20,11 +20,11 @@ import org.verbena.verbs.spi.Opcode;
 final class WindowWork {
     private WindowWork() {}
 
-    static int execute(WorkRequest w, ShmQueuePair qp, KeyTable keys) {
+    static int execute(WorkRequest w, MemoryUser qp, KeyTable keys) {
         return w.opcode == Opcode.BIND_MW ? bind(w, qp) : localInvalidate(w, qp, keys);
     }
 
-    private static int localInvalidate(WorkRequest w, ShmQueuePair qp, KeyTable keys) {
+    private static int localInvalidate(WorkRequest w, MemoryUser qp, KeyTable keys) {
         Window window = keys.window(w.rkey);
         return window != null && window.pd == qp.pdIndex() && invalidate(window, w.rkey, window.owner(), null)
                 ? WcStatus.SUCCESS
@@ -32,7 +32,7 @@ final class WindowWork {
     }
 
     /** A message that arrived through {@code qp} takes a key away; false if it had no right to. */
-    static boolean invalidateFor(ShmQueuePair qp, KeyTable keys, int rkey) {
+    static boolean invalidateFor(MemoryUser qp, KeyTable keys, int rkey) {
         Window window = keys.window(rkey);
         return window != null && window.pd == qp.pdIndex() && invalidate(window, rkey, qp, qp.waitBudget());
     }
@@ -42,7 +42,7 @@ final class WindowWork {
      *
      * @param budget how long may be waited; null for as long as for one that is stopped
      */
-    private static boolean invalidate(Window window, int rkey, @Nullable ShmQueuePair owner,
+    private static boolean invalidate(Window window, int rkey, @Nullable MemoryUser owner,
             @Nullable WaitBudget budget) {
         if (owner == null || !window.beginInvalidate(rkey, owner)) {
             return false;
@@ -59,15 +59,15 @@ final class WindowWork {
     }
 
     /** Waits for the only peer that can be inside a window of type 2; false if it does not leave. */
-    private static boolean hasLeft(ShmQueuePair owner, int what, @Nullable WaitBudget budget) {
+    private static boolean hasLeft(MemoryUser owner, int what, @Nullable WaitBudget budget) {
         Membarrier.ownProcess();
-        long word = owner.peer().hazard();
+        long word = owner.peerHazard();
         if (Hazard.what(word) != what) {
             return !owner.memories().lingersIn(what);
         }
         long start = System.nanoTime();
-        long patience = budget == null ? Revocation.PATIENCE_NANOS : budget.left(owner.state());
-        for (int round = 0; owner.peer().hazard() == word; round++) {
+        long patience = budget == null ? Hazard.PATIENCE_NANOS : budget.left(owner.state());
+        for (int round = 0; owner.peerHazard() == word; round++) {
             long waited = System.nanoTime() - start;
             if (waited > patience) {
                 if (budget != null) {
@@ -87,7 +87,7 @@ final class WindowWork {
         return !owner.memories().lingersIn(what); // its queue pair may have been closed meanwhile
     }
 
-    private static int bind(WorkRequest w, ShmQueuePair qp) {
+    private static int bind(WorkRequest w, MemoryUser qp) {
         Window window = w.window;
         Region r = w.region;
         w.window = null;
@@ -117,7 +117,7 @@ final class WindowWork {
         return WcStatus.SUCCESS;
     }
 
-    private static boolean unbind(Window window, ShmQueuePair qp) {
+    private static boolean unbind(Window window, MemoryUser qp) {
         try {
             qp.memories().withdraw("a memory window that was bound anew", window);
             return true;

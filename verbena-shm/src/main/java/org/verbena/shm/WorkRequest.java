@@ -7,11 +7,12 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.spi.Opcode;
 
 /**
- * A send work request: one slot of a send queue, filled by {@link ShmSendQueue} and carried out by {@link SendExecutor}.
+ * A send work request: one slot of a send queue, filled when it is posted, and carried out later.
  * All fields are written before the slot's number is published. The first buffer, as a rule the only one, has fields of
  * its own.
  */
@@ -37,7 +38,7 @@ final class WorkRequest {
     long compare;
     long swap;
     /** Where a datagram goes; its queue pair's number is {@link #remoteAddress}, its Q_Key {@link #rkey}. */
-    @Nullable ShmAddressHandle destination;
+    @Nullable AddressHandle destination;
     /** Number of the shared receive queue that it goes to, with XRC. */
     int sharedReceiveQueue;
     /** Bytes of all buffers. */

@@ -13,7 +13,7 @@ final class Wqe {
 
     /** True for what an element may be long. */
     static boolean isLength(long length) {
-        return length >= 0 && length <= ShmDevice.MAX_MESSAGE;
+        return length >= 0 && length <= ShmLimits.MAX_MESSAGE;
     }
 
     static void putElement(long wqe, int n, int lkey, long address, long length) {

@@ -37,11 +37,12 @@ final class XrcTarget {
      */
     int prepare(Remote receiver) {
         InboxSends s = sends;
-        if (s != null) {
-            if (s.pool.isOpen() && !s.pool.session.isDead() && !s.pool.session.hasEndedForPeer()) {
+        Session owner = session;
+        if (s != null && owner != null) {
+            if (s.pool.isOpen() && !owner.isDead() && !owner.peer().hasEndedForPeer()) {
                 return Target.OK;
             }
-            forget(s.pool.session); // another queue may have the number by now
+            forget(owner); // another queue may have the number by now
         }
         return find(receiver);
     }
@@ -95,7 +96,7 @@ final class XrcTarget {
     private int open(Session s, int poolNumber, Remote receiver) {
         RemotePool pool;
         try {
-            pool = RemotePool.at(s, Commons.index(poolNumber));
+            pool = RemotePool.at(s.peerMemories(), s.bells(), Commons.index(poolNumber));
             if (!pool.hasInbox()) {
                 throw new ProtocolException("a shared receive queue of type XRC has no inbox");
             }
@@ -114,13 +115,13 @@ final class XrcTarget {
         } catch (VerbsException e) {
             return SendExecutor.WAIT_FOR_OWNER; // out of descriptors: as if it did not answer
         }
-        memory = new Target(s, pool.pd);
+        memory = new Target(s.peerMemories(), pool.pd);
         sends = all.sends(pool, receiver);
         return Target.OK;
     }
 
     private static boolean isClosed(Session s, int poolNumber) {
-        return RemotePool.number(s, Commons.index(poolNumber)) != poolNumber;
+        return RemotePool.number(s.peer(), Commons.index(poolNumber)) != poolNumber;
     }
 
     /** The way to its receives; only after {@link #prepare} has succeeded. */

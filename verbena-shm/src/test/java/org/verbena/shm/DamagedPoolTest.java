@@ -232,11 +232,11 @@ class DamagedPoolTest {
     void whoHasLeftIsForgotten() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             Session s = e.owner.session("test", e.peer.instance());
-            long word = s.peerBase() + AdapterLayout.qpEntry(e.sender.number()) + AdapterLayout.QP_HAZARD;
-            long theirs = e.peer.adapter().base() + (word - s.peerBase());
+            long word = s.peer().base() + AdapterLayout.qpEntry(e.sender.number()) + AdapterLayout.QP_HAZARD;
+            long theirs = e.peer.adapter().base() + (word - s.peer().base());
             RawMemory.putLongRelease(theirs, 1L << 32 | Hazard.RECEIVES);
             OwnPool own = e.srq.pool();
-            PoolGhost ghost = new PoolGhost(Revocation.Inside.peerOf(e.receiver, s));
+            PoolGhost ghost = new PoolGhost(Revocation.Inside.peerOf(e.receiver, s.peer()));
             own.add(ghost);
             own.recover();
             assertThat(own.users()).contains(ghost);

@@ -63,9 +63,9 @@ class FullHeapsTest {
     @Test
     void laneArena() throws Exception {
         ShmContext context = (ShmContext) ShmDevice.INSTANCE.open();
-        SharedFile arena = Session.makeArena(1, 2);
+        SharedFile arena = Peer.makeArena(1, 2);
         Session session = new Session(context, context.instance(), Sys.pid(), null, arena,
-                new Session.PeerFiles(context.adapter().file().mapping(), arena.mapping(),
+                new Peer.Files(context.adapter().file().mapping(), arena.mapping(),
                         context.commons().file().mapping()));
         long first = lane(session, 1, SOME_ENTRIES).address;
         VerbsException e = catchThrowableOfType(VerbsException.class,
@@ -111,7 +111,7 @@ class FullHeapsTest {
     @ValueSource(booleans = {false, true})
     void datagramRings(boolean manySenders) throws Exception {
         int live = 130;
-        int most = ShmDevice.MAX_WR;
+        int most = ShmLimits.MAX_WR;
         int rings = (int) (LaneLayout.SIZE / DatagramLayout.bytes(most)) + 2;
         try (ShmContext from = (ShmContext) ShmDevice.INSTANCE.open();
                 ShmContext to = (ShmContext) ShmDevice.INSTANCE.open()) {
@@ -146,7 +146,7 @@ class FullHeapsTest {
     /** One gets no room for all the receives that many share. */
     @Test
     void datagramRingsToOneSharedReceiveQueue() throws Exception {
-        int rings = (int) (LaneLayout.SIZE / DatagramLayout.bytes(ShmDevice.MAX_WR)) + 2;
+        int rings = (int) (LaneLayout.SIZE / DatagramLayout.bytes(ShmLimits.MAX_WR)) + 2;
         try (ShmContext from = (ShmContext) ShmDevice.INSTANCE.open();
                 ShmContext to = (ShmContext) ShmDevice.INSTANCE.open()) {
             CompletionQueue sent = from.createCompletionQueue(64);
@@ -156,7 +156,7 @@ class FullHeapsTest {
             MemoryRegion memory = pd.allocate(4096, AccessFlags.LOCAL_WRITE);
             MemoryRegion farMemory = far.allocate(4096, AccessFlags.LOCAL_WRITE);
             SharedReceiveQueue shared = far.createSharedReceiveQueue(SharedReceiveQueueAttributes.builder().maxWr(
-                    ShmDevice.MAX_WR).build());
+                    ShmLimits.MAX_WR).build());
             QueuePair sender = datagrams(pd, sent, 1);
             AddressHandle way = pd.createAddressHandle(AddressVector.to(to.queryGid(1, 0)));
             from.session("meet", to.instance()); // the first datagram waits for a second at most

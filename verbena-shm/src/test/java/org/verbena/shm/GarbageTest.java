@@ -45,16 +45,16 @@ class GarbageTest {
         adapter = new SharedFile("garbage", AdapterLayout.SIZE, 4096);
         adapter.reserve(AdapterLayout.KEYS, KEYS * 64);
         adapter.reserve(AdapterLayout.qpEntry(PEER), 256);
-        lanes = Session.makeArena(1, 2);
+        lanes = Peer.makeArena(1, 2);
         lanes.reserve(LaneLayout.HEAP, ENTRIES * 128);
         commons = SharedFile.commons("garbage", CommonsLayout.SIZE, 4096);
         sockets = UnixSocket.pair();
-        session = new Session(context, 77, Sys.pid(), sockets[0], Session.makeArena(2, 1), new Session.PeerFiles(
+        session = new Session(context, 77, Sys.pid(), sockets[0], Peer.makeArena(2, 1), new Peer.Files(
                 SharedFile.mapPeer(
                         adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE),
                 SharedFile.mapPeerCommons(commons.fd(), CommonsLayout.SIZE)));
         receive(new ControlMessage.Writer(ControlMessage.MEMORY).putLong(MEMORY_ID).putLong(MEMORY), sealed(MEMORY));
-        memory = session.memories().find(MEMORY_ID);
+        memory = session.peerMemories().find(MEMORY_ID);
     }
 
     @AfterEach
@@ -100,7 +100,7 @@ class GarbageTest {
                         : MEMORY_ID);
                 RawMemory.putLong(entry + AdapterLayout.KEY_MEMORY_OFFSET, usual(random));
             }
-            Target t = new Target(session, PD);
+            Target t = new Target(session.peerMemories(), PD);
             for (int i = 0; i < 4; i++) { // the second time with what was remembered
                 long at = RawMemory.getLong(entry + AdapterLayout.KEY_ADDRESS) + usual(random);
                 long bytes = Math.max(0, usual(random));
@@ -136,7 +136,7 @@ class GarbageTest {
             RawMemory.putLong(entry, random.nextInt(8) == 0 ? Seeds.odd(random) : Link.of(1, 15));
             RawMemory.putInt(entry + AdapterLayout.QP_NUMBER, random.nextInt(8) == 0 ? 1 : PEER);
             RawMemory.putInt(entry + AdapterLayout.QP_PEER_NUMBER, random.nextInt(8) == 0 ? 1 : NUMBER);
-            RawMemory.putLong(entry + AdapterLayout.QP_PEER, random.nextInt(8) == 0 ? 1 : session.ownInstance());
+            RawMemory.putLong(entry + AdapterLayout.QP_PEER, random.nextInt(8) == 0 ? 1 : session.peer().ownInstance());
             RawMemory.putInt(entry + AdapterLayout.QP_TYPE, random.nextInt(8) == 0 ? 1 : QueuePairType.RC);
             if (random.nextBoolean()) {
                 RawMemory.putLong(entry + AdapterLayout.QP_RING, AdapterLayout.HEAP + random.nextInt(1 << 20) * 16L);
@@ -158,9 +158,9 @@ class GarbageTest {
     }
 
     private void assertInside(Remote r, Random random) {
-        long base = session.peerBase();
-        assertThat(r.entries).isBetween(1, ShmDevice.MAX_WR);
-        assertThat(r.maxSge).isBetween(0, ShmDevice.MAX_SGE);
+        long base = session.peer().base();
+        assertThat(r.entries).isBetween(1, ShmLimits.MAX_WR);
+        assertThat(r.maxSge).isBetween(0, ShmLimits.MAX_SGE);
         for (long index : new long[] {0, r.entries - 1, r.entries, Seeds.odd(random)}) {
             assertThat(r.wqe(index)).isBetween(base + AdapterLayout.HEAP, base + AdapterLayout.SIZE - r.stride);
         }
@@ -200,15 +200,15 @@ class GarbageTest {
                     ? Seeds.odd(random)
                     : random.nextInt(16));
             try {
-                RemotePool p = RemotePool.at(session, index);
+                RemotePool p = RemotePool.at(session.peerMemories(), session.bells(), index);
                 long c = p.claim();
                 if (c != Claim.NONE) {
                     claimed[0]++;
-                    assertThat(p.wqe(c)).isBetween(session.peerBase() + AdapterLayout.HEAP, session.peerBase()
+                    assertThat(p.wqe(c)).isBetween(session.peer().base() + AdapterLayout.HEAP, session.peer().base()
                             + AdapterLayout.SIZE - AdapterLayout.wqeStride(p.maxSge));
                     if (p.hasInbox()) {
-                        assertThat(p.inboxEntry(c)).isBetween(session.peerCommonsBase() + CommonsLayout.HEAP,
-                                session.peerCommonsBase() + CommonsLayout.SIZE - 128);
+                        assertThat(p.inboxEntry(c)).isBetween(session.peer().commonsBase() + CommonsLayout.HEAP,
+                                session.peer().commonsBase() + CommonsLayout.SIZE - 128);
                     }
                 }
             } catch (ProtocolException refused) {
@@ -222,7 +222,7 @@ class GarbageTest {
     @Test
     void aLaneReaderTakesWhatHasTheRightSequenceOnly() {
         Seeds.each(2000, random -> {
-            LaneReader reader = new LaneReader(session.peerArenaBase() + LaneLayout.HEAP, ENTRIES);
+            LaneReader reader = new LaneReader(session.peer().arenaBase() + LaneLayout.HEAP, ENTRIES);
             long own = lanes.address() + LaneLayout.HEAP;
             for (int i = 0; i < ENTRIES * 16; i++) {
                 RawMemory.putLong(own + 8L * i, Seeds.odd(random));
@@ -253,7 +253,7 @@ class GarbageTest {
         lanes.reserve(LaneLayout.HEAP, DatagramLayout.RECORDS + size);
         long own = lanes.address() + LaneLayout.HEAP + DatagramLayout.RECORDS;
         long counter = adapter.address() + 2048;
-        long ring = session.peerArenaBase() + LaneLayout.HEAP;
+        long ring = session.peer().arenaBase() + LaneLayout.HEAP;
         int[] found = new int[1];
         Seeds.each(200, random -> {
             DatagramReader r = new DatagramReader(session, 1, ring, DatagramLayout.RECORDS + size, counter);
@@ -289,7 +289,7 @@ class GarbageTest {
         long whole = DatagramLayout.RECORDS + size;
         int[] full = new int[1];
         Seeds.each(20, random -> {
-            long at = session.takeArena("test", whole);
+            long at = session.peer().takeArena("test", whole);
             DatagramWriter w = new DatagramWriter(session, 1, at, whole, 0);
             DatagramReader r = new DatagramReader(session, 1, at, whole, adapter.address() + 2048);
             RawMemory.putLong(r.counter, 0);
@@ -324,7 +324,7 @@ class GarbageTest {
                 read++;
             }
             assertThat(read).isEqualTo(written).isGreaterThan(1000);
-            session.giveArena(at, whole);
+            session.peer().giveArena(at, whole);
         });
         assertThat(full[0]).isGreaterThan(0);
     }
@@ -336,8 +336,8 @@ class GarbageTest {
         for (long size : new long[] {0, -4096, MEMORY + 4096, MEMORY - 4096, Long.MAX_VALUE}) {
             assertThatThrownBy(() -> receive(memory(21, size), sealed(MEMORY))).isInstanceOf(ProtocolException.class);
         }
-        assertThat(session.memories().find(20)).isNull();
-        assertThat(session.memories().find(21)).isNull();
+        assertThat(session.peerMemories().find(20)).isNull();
+        assertThat(session.peerMemories().find(21)).isNull();
     }
 
     @Test
@@ -350,7 +350,7 @@ class GarbageTest {
         assertThatThrownBy(() -> receive(memory(30, MEMORY), one, two)).isInstanceOf(ProtocolException.class);
         one.close();
         two.close();
-        assertThat(session.memories().find(MEMORY_ID)).isSameAs(memory);
+        assertThat(session.peerMemories().find(MEMORY_ID)).isSameAs(memory);
     }
 
     private static ControlMessage.Writer memory(long id, long size) {

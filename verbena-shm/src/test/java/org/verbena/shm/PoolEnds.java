@@ -122,7 +122,7 @@ final class PoolEnds implements AutoCloseable {
 
     /** Where the peer writes what the owner reads. */
     private long arena() throws VerbsException {
-        return peer.session("test", owner.instance()).hint(0) - LaneLayout.HINTS;
+        return peer.session("test", owner.instance()).peer().hint(0) - LaneLayout.HINTS;
     }
 
     int send(QueuePair from) {

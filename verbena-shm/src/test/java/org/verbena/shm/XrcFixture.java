@@ -39,12 +39,12 @@ abstract class XrcFixture {
         context = (ShmContext) ShmDevice.INSTANCE.open();
         adapter = new SharedFile("garbage", AdapterLayout.SIZE, 4096);
         adapter.reserve(AdapterLayout.QP_DIRECTORY, 1 << 20);
-        lanes = Session.makeArena(1, 2);
+        lanes = Peer.makeArena(1, 2);
         commons = SharedFile.commons("garbage", CommonsLayout.SIZE, 4096);
         sockets = UnixSocket.pair();
         sockets[0].setNonBlocking(true);
         sockets[1].setNonBlocking(true);
-        session = new Session(context, 77, Sys.pid(), sockets[0], Session.makeArena(2, 1), new Session.PeerFiles(
+        session = new Session(context, 77, Sys.pid(), sockets[0], Peer.makeArena(2, 1), new Peer.Files(
                 SharedFile.mapPeer(adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE),
                 SharedFile.mapPeerCommons(commons.fd(), CommonsLayout.SIZE)));
         domain = context.openXrcDomain(XrcDomainAttributes.builder().fd(-1).openFlags(XrcDomainAttributes.CREATE)

@@ -288,7 +288,7 @@ final class HostilePeer {
         Memfd.addSeals(memory, Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | Memfd.SEAL_SEAL);
         int[] none = {};
         int[] one = {memory.value()};
-        try (Doorbell bell = Doorbell.connect(ShmCompletionChannel.name(victim, 0))) {
+        try (Doorbell bell = Doorbell.connect(PeerBells.name(victim, 0))) {
             long end = System.nanoTime() + FLOOD_NANOS;
             for (int i = 0; System.nanoTime() - end < 0 && !session.isDead(); i++) {
                 switch (kind) {
