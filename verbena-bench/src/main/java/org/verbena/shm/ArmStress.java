@@ -15,6 +15,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 import org.verbena.bench.Loop;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.ArmWord;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;

@@ -13,6 +13,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.memory.Region;
+import org.verbena.shm.memory.Target;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.SendFlags;

@@ -9,6 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
+import org.verbena.shm.layout.Posted;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;

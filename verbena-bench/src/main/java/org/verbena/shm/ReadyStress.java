@@ -11,6 +11,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.ring.LaneReader;
+import org.verbena.shm.ring.LaneWriter;
 import org.verbena.verbs.WcOpcode;
 
 /** {@link ReadySet}: what is committed while the set is asked is found then or the next time. */

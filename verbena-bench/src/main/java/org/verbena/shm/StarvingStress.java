@@ -17,6 +17,7 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Poll;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.spi.Engine;
 

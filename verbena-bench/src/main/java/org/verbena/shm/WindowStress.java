@@ -10,6 +10,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 import org.verbena.bench.Loop;
+import org.verbena.shm.memory.Window;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.MemoryWindow;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * jcstress tests of shm0's shared memory, on the provider's own classes. Those are package-private, and everything here
- * runs on the class path, so the tests stand in the provider's package instead of making it larger for their sake.
+ * jcstress tests of shm0's shared memory, on the provider's own classes. Much of those is package-private, and everything here
+ * runs on the class path, so the tests stand in the provider's packages instead of making them larger for their sake.
  *
- * <p>Primitives are tested alone: lanes ({@link org.verbena.shm.LaneStress}), send completions
+ * <p>Primitives are tested alone: lanes ({@link org.verbena.shm.ring.LaneStress}), send completions
  * ({@link org.verbena.shm.SendCompletionsStress}), hazards ({@link org.verbena.shm.HazardStress}). What needs a
  * connection takes a pair of real queue pairs from {@link org.verbena.shm.StressPairs}: credits and flushing
  * ({@link org.verbena.shm.PostedStress}), the claims of the send queue ({@link org.verbena.shm.SendQueueStress}), the

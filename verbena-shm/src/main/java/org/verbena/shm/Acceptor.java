@@ -7,6 +7,7 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.UnixSocket;
+import org.verbena.shm.layout.EngineLog;
 import org.verbena.verbs.spi.Engine;
 
 /**

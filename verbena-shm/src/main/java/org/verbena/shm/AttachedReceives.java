@@ -7,6 +7,18 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.Claim;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.Posted;
+import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.memory.KeyTable;
+import org.verbena.shm.memory.PostedReceive;
+import org.verbena.shm.memory.Revocation;
+import org.verbena.shm.memory.WindowWork;
+import org.verbena.shm.pool.ClaimOwners;
+import org.verbena.shm.pool.ReceivePool;
+import org.verbena.shm.ring.LaneReader;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.KeepAlive;

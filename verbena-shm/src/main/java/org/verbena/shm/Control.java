@@ -28,6 +28,13 @@ import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.linux.UserIds;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.CommonsLayout;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.layout.SharedFile;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 

@@ -2,6 +2,13 @@
 package org.verbena.shm;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.Copy;
+import org.verbena.shm.layout.DatagramLayout;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.memory.LocalBuffers;
+import org.verbena.shm.memory.Region;
+import org.verbena.shm.memory.WorkRequest;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.WcOpcode;

@@ -2,6 +2,7 @@
 package org.verbena.shm;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.DatagramLayout;
 
 /**
  * Reads a datagram ring, see {@link DatagramLayout}, in memory that the peer may write at any time: what it says is read

@@ -8,6 +8,11 @@ import java.util.List;
 
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.ArmWord;
+import org.verbena.shm.layout.DatagramLayout;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.Link;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.spi.KeepAlive;
 

@@ -9,6 +9,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.DatagramLayout;
+import org.verbena.shm.layout.EngineLog;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.ProtocolException;
 import org.verbena.verbs.VerbsException;
 
 /**

@@ -3,6 +3,8 @@ package org.verbena.shm;
 
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.DatagramLayout;
+import org.verbena.shm.layout.Hazard;
 
 /** Writes a datagram ring, see {@link DatagramLayout}. Used by one thread at a time but for what is said. */
 final class DatagramWriter {

@@ -9,6 +9,14 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.ArmWord;
+import org.verbena.shm.layout.CommonsLayout;
+import org.verbena.shm.layout.DatagramLayout;
+import org.verbena.shm.layout.EngineLog;
+import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.Posted;
+import org.verbena.shm.layout.ShmLimits;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
 

@@ -5,6 +5,8 @@ import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.shm.layout.Hazard;
+
 /**
  * The destinations of one queue pair of type UD, by context and number: an open hash table, for looking one up must not
  * allocate. Used by one thread at a time.

@@ -9,6 +9,8 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.UnixSocket;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.ProtocolException;
 import org.verbena.verbs.VerbsException;
 
 /**

@@ -3,6 +3,7 @@ package org.verbena.shm;
 
 import java.util.concurrent.TimeUnit;
 
+import org.verbena.shm.layout.ArmWord;
 import org.verbena.verbs.spi.Engine;
 
 /**
@@ -13,7 +14,7 @@ import org.verbena.verbs.spi.Engine;
  *
  * <p>All but {@link #set} and {@link #armed} runs on the engine's thread.
  */
-final class Moderation implements Engine.Waiting {
+public final class Moderation implements Engine.Waiting {
     private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final ShmCompletionQueue cq;

@@ -28,6 +28,9 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.EngineLog;
+import org.verbena.shm.layout.ProtocolException;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.VerbsException;
 

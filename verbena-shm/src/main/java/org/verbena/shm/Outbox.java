@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
+import org.verbena.shm.layout.ControlMessage;
 
 /**
  * Messages that the control socket of a session has had no room for, in order. Any thread sends, the engine's sends later.

@@ -4,6 +4,12 @@ package org.verbena.shm;
 import java.lang.invoke.VarHandle;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.Claim;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.Posted;
+import org.verbena.shm.pool.Commons;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
 

@@ -8,6 +8,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.ShmLimits;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;

@@ -2,6 +2,8 @@
 package org.verbena.shm;
 
 import org.verbena.linux.Membarrier;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.layout.Link;
 
 /**
  * Whether the peer has left a queue pair whose link was withdrawn. A peer that was in the middle of a transfer then may

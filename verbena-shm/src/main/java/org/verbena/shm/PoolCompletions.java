@@ -7,6 +7,17 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 import org.verbena.linux.Membarrier;
+import org.verbena.shm.layout.ArmWord;
+import org.verbena.shm.layout.Claim;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.memory.Delivery;
+import org.verbena.shm.memory.KeyTable;
+import org.verbena.shm.memory.PostedReceive;
+import org.verbena.shm.pool.InboxReader;
+import org.verbena.shm.pool.OwnPool;
+import org.verbena.shm.pool.ReceivePool;
+import org.verbena.shm.ring.Inbox;
+import org.verbena.shm.ring.LaneReader;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.KeepAlive;

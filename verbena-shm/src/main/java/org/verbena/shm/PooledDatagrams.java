@@ -4,6 +4,9 @@ package org.verbena.shm;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.Claim;
+import org.verbena.shm.layout.LaneLayout;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 

@@ -6,6 +6,9 @@ import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.memory.LocalBuffers;
+import org.verbena.shm.memory.WorkRequest;
 import org.verbena.verbs.QueuePairCreateFlags;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;

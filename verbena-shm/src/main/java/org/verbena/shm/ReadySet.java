@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
@@ -23,7 +24,7 @@ import org.verbena.verbs.spi.KeepAlive;
  *
  * <p>One thread asks; any thread marks; members and peers change under the completion queue's lock.
  */
-final class ReadySet {
+public final class ReadySet {
     /** From here on a completion queue has one. */
     static final int WORTHWHILE = 8;
 

@@ -6,6 +6,14 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.ArmWord;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.layout.ShmLimits;
+import org.verbena.shm.pool.RemotePool;
 import org.verbena.verbs.VerbsException;
 
 /**

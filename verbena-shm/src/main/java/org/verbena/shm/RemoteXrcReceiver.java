@@ -2,6 +2,8 @@
 package org.verbena.shm;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.layout.AttributesMessage;
+import org.verbena.shm.layout.ControlMessage;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;

@@ -4,6 +4,7 @@ package org.verbena.shm;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.verbena.shm.layout.LaneLayout;
 import org.verbena.verbs.WcStatus;
 
 /**

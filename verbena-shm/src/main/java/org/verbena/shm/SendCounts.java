@@ -2,6 +2,7 @@
 package org.verbena.shm;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.memory.WorkRequest;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.CounterEntry;

@@ -2,6 +2,7 @@
 package org.verbena.shm;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.memory.WorkRequest;
 import org.verbena.verbs.WcStatus;
 
 /** What is to be said of requests that fail. */

@@ -15,6 +15,16 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.UnixSocket;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.EngineLog;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.layout.SharedFile;
+import org.verbena.shm.memory.PeerMemories;
+import org.verbena.shm.memory.SessionCounts;
+import org.verbena.shm.ring.OwnLanes;
+import org.verbena.shm.ring.PeerBells;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.spi.Engine;
 

@@ -5,6 +5,10 @@ import java.util.HashSet;
 import java.util.Set;
 
 import org.verbena.linux.LinuxException;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.memory.Allocation;
+import org.verbena.shm.memory.PeerMemories;
 
 /**
  * Memory that the two ends of a session let each other map: which of ours the peer has been told of, and the messages

@@ -4,6 +4,12 @@ package org.verbena.shm;
 import java.util.Collection;
 import java.util.List;
 
+import org.verbena.shm.memory.Allocation;
+import org.verbena.shm.memory.MemoryPeers;
+import org.verbena.shm.memory.MemoryUser;
+import org.verbena.shm.memory.Revocation;
+import org.verbena.shm.pool.PoolGuest;
+
 /** The peers that a context has sessions with, as its memory needs them. */
 final class SessionPeers implements MemoryPeers {
     private final ShmContext context;

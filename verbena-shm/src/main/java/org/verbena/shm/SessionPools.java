@@ -10,6 +10,14 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.pool.OwnPool;
+import org.verbena.shm.pool.PoolAccess;
+import org.verbena.shm.pool.PoolGuest;
+
 /**
  * Receives taken out of shared receive queues of type XRC, by queue pairs that are not connected to one of the queue's
  * process: who of the peer takes from us, and what we may take from the peer. A queue pair asks once for each queue, so

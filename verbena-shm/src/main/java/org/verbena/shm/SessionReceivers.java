@@ -15,6 +15,10 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.AttributesMessage;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.ProtocolException;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;

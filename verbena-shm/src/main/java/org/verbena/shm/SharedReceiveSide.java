@@ -3,6 +3,10 @@ package org.verbena.shm;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.verbena.shm.memory.Delivery;
+import org.verbena.shm.pool.OwnPool;
+import org.verbena.shm.pool.PoolUser;
+import org.verbena.shm.pool.ReceivePool;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 

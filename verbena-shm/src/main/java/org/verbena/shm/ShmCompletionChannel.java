@@ -3,6 +3,7 @@ package org.verbena.shm;
 
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.shm.ring.PeerBells;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.BellChannel;
 

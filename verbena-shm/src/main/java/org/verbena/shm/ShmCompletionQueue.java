@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.ArmWord;
+import org.verbena.shm.layout.LaneLayout;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.CompletionQueueModification;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
+import org.verbena.shm.layout.Link;
 import org.verbena.verbs.ConnectionEvent;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.QueuedConnection;

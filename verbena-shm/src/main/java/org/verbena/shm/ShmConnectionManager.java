@@ -15,6 +15,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.layout.ShmLimits;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;

@@ -5,11 +5,12 @@ import java.lang.foreign.MemorySegment;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.memory.Allocation;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.VerbsException;
 
 /** Device memory: an allocation that no protection domain owns, and that stays when its regions go. */
-final class ShmDeviceMemory extends DeviceMemory {
+public final class ShmDeviceMemory extends DeviceMemory {
     private final ShmContext context;
     private final Allocation allocation;
 

@@ -6,6 +6,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.memory.Backing;
+import org.verbena.shm.memory.Region;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;

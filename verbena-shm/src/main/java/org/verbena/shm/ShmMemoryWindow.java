@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
+import org.verbena.shm.memory.Window;
 import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;

@@ -8,6 +8,11 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Madvise;
+import org.verbena.shm.memory.Allocation;
+import org.verbena.shm.memory.Backing;
+import org.verbena.shm.memory.Prefetch;
+import org.verbena.shm.memory.Region;
+import org.verbena.shm.memory.Window;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;

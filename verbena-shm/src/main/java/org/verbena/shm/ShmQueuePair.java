@@ -10,6 +10,17 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Membarrier;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.layout.ShmLimits;
+import org.verbena.shm.memory.Memories;
+import org.verbena.shm.memory.MemoryUser;
+import org.verbena.shm.memory.Revocation;
+import org.verbena.shm.memory.Target;
+import org.verbena.shm.memory.WaitBudget;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;

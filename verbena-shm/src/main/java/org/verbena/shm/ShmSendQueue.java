@@ -8,6 +8,12 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.memory.KeyTable;
+import org.verbena.shm.memory.Region;
+import org.verbena.shm.memory.RemoteSync;
+import org.verbena.shm.memory.Window;
+import org.verbena.shm.memory.WorkRequest;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.MemoryRegion;

@@ -4,6 +4,12 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.layout.ShmLimits;
+import org.verbena.shm.pool.InboxReader;
+import org.verbena.shm.pool.OwnPool;
+import org.verbena.shm.pool.PoolGuest;
+import org.verbena.shm.pool.PoolReceiveQueue;
+import org.verbena.shm.pool.PoolUser;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.ReceiveQueue;

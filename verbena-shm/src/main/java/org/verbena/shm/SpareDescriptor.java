@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.shm.layout.EngineLog;
 
 /**
  * A descriptor that a context keeps for when its process has none left: what others send, connections and memory, could

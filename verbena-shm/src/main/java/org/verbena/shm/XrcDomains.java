@@ -26,7 +26,7 @@ import org.verbena.verbs.VerbsException;
  * this user has bound an abstract Unix name for it; the kernel takes the names of a process back that ends. Safe for use
  * by several threads.
  */
-final class XrcDomains {
+public final class XrcDomains {
     private static final String NAMES = "verbena-xrcd/";
     /** So long another process may take to open or create the domain; it does nothing else meanwhile. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -41,7 +41,7 @@ final class XrcDomains {
     /**
      * Names a domain: device and inode of a file, or a context and a number for one that no other process can open.
      */
-    record Key(long high, long low) {
+    public record Key(long high, long low) {
         private static final long PRIVATE = Long.MIN_VALUE;
 
         static Key ofFile(long device, long inode) {

@@ -6,6 +6,13 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.memory.Target;
+import org.verbena.shm.pool.Commons;
+import org.verbena.shm.pool.InboxSends;
+import org.verbena.shm.pool.PoolAccess;
+import org.verbena.shm.pool.RemotePool;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 

@@ -4,6 +4,13 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.memory.LocalBuffers;
+import org.verbena.shm.memory.ReceiveCopy;
+import org.verbena.shm.memory.RemoteAccess;
+import org.verbena.shm.pool.InboxSends;
+import org.verbena.shm.pool.RemotePool;
 import org.verbena.verbs.AsyncEventType;
 
 /**

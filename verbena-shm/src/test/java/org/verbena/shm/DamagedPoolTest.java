@@ -16,6 +16,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.Claim;
+import org.verbena.shm.layout.CommonsLayout;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.memory.Revocation;
+import org.verbena.shm.pool.ClaimOwners;
+import org.verbena.shm.pool.OwnPool;
+import org.verbena.shm.pool.PoolClaims;
+import org.verbena.shm.pool.PoolGhost;
+import org.verbena.shm.pool.PoolUser;
+import org.verbena.shm.pool.ReceivePool;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;

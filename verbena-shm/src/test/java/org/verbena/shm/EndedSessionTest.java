@@ -9,6 +9,10 @@ import java.lang.foreign.Arena;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.pool.OwnPool;
+import org.verbena.shm.pool.ReceivePool;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePairAttributes;

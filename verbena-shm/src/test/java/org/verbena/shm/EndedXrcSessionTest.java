@@ -8,6 +8,14 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.Claim;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.pool.Commons;
+import org.verbena.shm.pool.OwnPool;
+import org.verbena.shm.pool.PoolClaims;
+import org.verbena.shm.ring.Inbox;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 

@@ -9,6 +9,9 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.CommonsLayout;
+import org.verbena.shm.pool.ReceivePool;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;

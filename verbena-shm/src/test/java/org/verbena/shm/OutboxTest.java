@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Timeout;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
+import org.verbena.shm.layout.ControlMessage;
 
 class OutboxTest {
     private int room;

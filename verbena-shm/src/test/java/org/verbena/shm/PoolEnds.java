@@ -9,6 +9,10 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.pool.Commons;
+import org.verbena.shm.pool.PoolClaims;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;

@@ -8,6 +8,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.Claim;
+import org.verbena.shm.layout.CommonsLayout;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.pool.OwnPool;
+import org.verbena.shm.pool.PoolGhost;
+import org.verbena.shm.pool.PoolUser;
+import org.verbena.shm.pool.ReceivePool;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEventType;

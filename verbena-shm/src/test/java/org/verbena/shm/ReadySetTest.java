@@ -14,6 +14,8 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.shm.layout.AdapterLayout;
+
 /** Against a model: for each queue pair the number of things that wait, and whether the peer or we made them. */
 class ReadySetTest {
     private static final int INDEXES = 300;

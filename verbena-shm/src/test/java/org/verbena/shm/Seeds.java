@@ -4,19 +4,19 @@ package org.verbena.shm;
 import java.util.Random;
 
 /** Seeds of tests with random input: each failure names its own, {@code -Dverbena.test.seed=N} repeats it. */
-final class Seeds {
+public final class Seeds {
     private static final long FIRST = Long.getLong("verbena.test.seed", System.nanoTime());
 
     private Seeds() {}
 
     /** A test with random input. */
     @FunctionalInterface
-    interface Body {
+    public interface Body {
         void run(Random random) throws Exception;
     }
 
     /** Runs with many seeds. */
-    static void each(int count, Body body) {
+    public static void each(int count, Body body) {
         int n = System.getProperty("verbena.test.seed") == null ? count : 1;
         for (int i = 0; i < n; i++) {
             try {
@@ -28,7 +28,7 @@ final class Seeds {
     }
 
     /** A number as programs get them wrong. */
-    static long odd(Random random) {
+    public static long odd(Random random) {
         return switch (random.nextInt(9)) {
             case 0 -> 0;
             case 1 -> -1;

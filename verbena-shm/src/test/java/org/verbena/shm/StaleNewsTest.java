@@ -18,6 +18,13 @@ import org.junit.jupiter.api.Timeout;
 
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.DatagramLayout;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.ProtocolException;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEventType;

@@ -10,6 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.Hazard;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueue;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
+import org.verbena.shm.pool.ReceivePool;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueue;

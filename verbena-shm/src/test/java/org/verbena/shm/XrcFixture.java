@@ -6,6 +6,11 @@ import org.junit.jupiter.api.BeforeEach;
 
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.CommonsLayout;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.SharedFile;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.MemoryRegion;

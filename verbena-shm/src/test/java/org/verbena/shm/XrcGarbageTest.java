@@ -14,6 +14,16 @@ import org.junit.jupiter.api.Timeout;
 
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.AttributesMessage;
+import org.verbena.shm.layout.Claim;
+import org.verbena.shm.layout.CommonsLayout;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.pool.Commons;
+import org.verbena.shm.pool.OwnPool;
+import org.verbena.shm.ring.Inbox;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairAttributes;

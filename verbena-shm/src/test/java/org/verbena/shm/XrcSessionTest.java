@@ -11,6 +11,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.pool.PoolAccess;
 import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 

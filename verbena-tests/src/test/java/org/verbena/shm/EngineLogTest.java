@@ -12,6 +12,7 @@ import java.util.logging.Logger;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.shm.layout.EngineLog;
 import org.verbena.tests.faults.Logged;
 import org.verbena.tests.faults.Wait;
 

@@ -4,7 +4,6 @@ package org.verbena.shm;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -18,6 +17,12 @@ import org.verbena.linux.Memfd;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.CommonsLayout;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.SharedFile;
+import org.verbena.shm.ring.PeerBells;
 import org.verbena.tests.faults.Node;
 import org.verbena.tests.faults.Peer;
 import org.verbena.tests.faults.Traffic;
@@ -156,7 +161,7 @@ final class HostilePeer {
         long said = session.ownLanes().entry(((ShmQueuePair) qp).peerNumber());
         long offset = RawMemory.getLong(said + LaneLayout.LANE_OFFSET);
         long entries = RawMemory.getLong(said + LaneLayout.LANE_ENTRIES);
-        long arena = arena(session).address();
+        long arena = session.peer().arena().address();
         if (offset == 0) {
             return;
         }
@@ -174,16 +179,6 @@ final class HostilePeer {
             if (i % 20 == 0) {
                 pause();
             }
-        }
-    }
-
-    private static SharedFile arena(Session session) {
-        try {
-            Field f = Session.class.getDeclaredField("arena");
-            f.setAccessible(true);
-            return (SharedFile) f.get(session);
-        } catch (ReflectiveOperationException e) {
-            throw new LinkageError(e.getMessage(), e);
         }
     }
 

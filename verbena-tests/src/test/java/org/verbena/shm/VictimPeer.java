@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.tests.faults.Node;
 import org.verbena.tests.faults.Peer;
 import org.verbena.tests.faults.Traffic;

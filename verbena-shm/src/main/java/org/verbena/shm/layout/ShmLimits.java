@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.shm.layout;
+
+/** Limits of the device {@code shm0} that do not follow from the layout of its memory files. */
+public final class ShmLimits {
+    /** Reads and atomics outstanding, either way. */
+    public static final int MAX_READS = 128;
+    public static final int MAX_WR = 16384;
+    public static final int MAX_SGE = 16;
+    public static final int MAX_INLINE = 1024;
+    /** The longest datagram. */
+    public static final int MTU = 4096;
+    public static final long MAX_DEVICE_MEMORY = 64L << 20;
+    public static final int MAX_SRQ = 1024;
+    public static final long MAX_MESSAGE = 1L << 31;
+
+    private ShmLimits() {}
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.shm.memory;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.Prctl;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.layout.ShmLimits;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * The memory of a context: what peers may map, and the regions in it, which are taken away here. Thread-safe.
+ */
+public final class Memories {
+    private final String context;
+    private final MemoryPeers peers;
+    private final KeyTable keys;
+    private final Map<Long, Allocation> allocations = new ConcurrentHashMap<>();
+    private final AtomicLong next = new AtomicLong();
+    /** Bytes of device memory that are allocated. */
+    private final AtomicLong deviceMemory = new AtomicLong();
+    /** Peers that were inside a transfer when their queue pair was closed here, or their session ended. */
+    private final Queue<Revocation.Inside> lingering = new ConcurrentLinkedQueue<>();
+    /** Closing the context takes all regions away together; single ones do not come or go meanwhile. */
+    private final ReadWriteLock revocations = new ReentrantReadWriteLock();
+
+    /**
+     * Makes one.
+     *
+     * @param context what errors call the context
+     */
+    public Memories(String context, MemoryPeers peers, KeyTable keys) {
+        this.context = context;
+        this.peers = peers;
+        this.keys = keys;
+    }
+
+    // ---- what peers map
+
+    /** Allocates memory that no protection domain uses yet. */
+    public Allocation allocate(String verb, long bytes) throws VerbsException {
+        return Allocation.make(verb, next.incrementAndGet(), bytes);
+    }
+
+    /** Allocates memory that stays without regions, as far as there is room for it. */
+    public Allocation allocateDeviceMemory(String verb, long bytes) throws VerbsException {
+        if (deviceMemory.addAndGet(bytes) > ShmLimits.MAX_DEVICE_MEMORY || bytes > ShmLimits.MAX_DEVICE_MEMORY) {
+            deviceMemory.addAndGet(-bytes);
+            throw new VerbsException(verb, Errno.ENOMEM, "a context has " + ShmLimits.MAX_DEVICE_MEMORY
+                    + " bytes of it, " + deviceMemory.get() + " are allocated");
+        }
+        try {
+            Allocation a = allocate(verb, bytes);
+            a.hold(true);
+            return a;
+        } catch (VerbsException e) {
+            deviceMemory.addAndGet(-bytes);
+            throw e;
+        }
+    }
+
+    public void freeDeviceMemory(Allocation a) throws VerbsException {
+        a.hold(false);
+        if (a.retire()) {
+            allocations.remove(a.id);
+            peers.freed(a);
+            a.free();
+            deviceMemory.addAndGet(-a.bytes);
+        }
+    }
+
+    /** Maps a shared buffer that no protection domain uses yet. */
+    public Allocation map(String verb, int descriptor, long offset, long bytes) throws VerbsException {
+        return Allocation.ofDmaBuf(verb, next.incrementAndGet(), descriptor, offset, bytes);
+    }
+
+    /** A region of a protection domain lies in the memory from now on. */
+    private void use(Allocation a, int pd) throws VerbsException {
+        if (!a.use(pd)) {
+            throw new VerbsException("register memory", Errno.EINVAL, "it was given back meanwhile");
+        }
+        allocations.put(a.id, a);
+        peers.allocated(a, pd);
+    }
+
+    /** A region is gone; the memory goes with the last one. */
+    private void unuse(Allocation a, int pd) throws VerbsException {
+        boolean none = a.unuse(pd);
+        if (a.retire()) {
+            allocations.remove(a.id);
+            peers.freed(a);
+            a.free();
+        } else if (none) {
+            peers.unused(a);
+        }
+    }
+
+    @Nullable
+    public Allocation allocation(long id) {
+        return allocations.get(id);
+    }
+
+    public List<Allocation> allocations(int pd) {
+        return allocations.values().stream().filter(a -> a.isUsedBy(pd)).toList();
+    }
+
+    /** The allocation of a protection domain that a segment lies in, if any. */
+    @Nullable
+    public Allocation allocationOf(int pd, MemorySegment segment) {
+        for (Allocation a : allocations.values()) {
+            if (a.isUsedBy(pd) && a.holds(segment)) {
+                return a;
+            }
+        }
+        return null;
+    }
+
+    // ---- regions
+
+    /** Gives memory a key; an allocation that is not used yet is freed if that fails. */
+    public Region register(int pd, int access, Backing backing) throws VerbsException {
+        Allocation a = backing.allocation();
+        if (a != null) {
+            peers.awaitRoom();
+            use(a, pd);
+        }
+        revocations.readLock().lock();
+        try {
+            return keys.add(pd, access, backing);
+        } catch (VerbsException e) {
+            if (a != null) {
+                unuse(a, pd);
+            }
+            throw e;
+        } finally {
+            revocations.readLock().unlock();
+            if (a == null && !backing.nothing()) {
+                letPeersReachRegisteredMemory();
+            }
+        }
+    }
+
+    /**
+     * Where the kernel restricts ptrace to descendants (Yama, scope 1), allows the processes of this user to reach memory
+     * that was only registered.
+     */
+    private static void letPeersReachRegisteredMemory() {
+        if (Prctl.yamaScope() == 1) {
+            Prctl.setPtracer(Prctl.PTRACER_ANY);
+        }
+    }
+
+    /** Takes a region away from everybody; complete when it returns. */
+    public void deregister(String name, Region r) throws VerbsException {
+        refuseWindows("deregister " + name, r);
+        revocations.readLock().lock();
+        try {
+            Allocation a = r.allocation;
+            // one that is not valid was taken away already, because the context closes
+            List<Revocation.Inside> left = r.valid ? revoke(name, List.of(r)) : List.of();
+            if (!left.isEmpty() && (a == null || !a.vanishesWithout(r.pd))) {
+                keys.restore(r);
+                r.allowWindows();
+                throw stopped("deregister " + name, left.getFirst(), "");
+            }
+            keys.remove(r);
+            if (a != null) {
+                unuse(a, r.pd);
+            }
+        } finally {
+            revocations.readLock().unlock();
+        }
+    }
+
+    /** Replaces a region by another one of the same key; complete when it returns. */
+    public Region reregister(String name, Region old, int pd, int access, Backing backing) throws VerbsException {
+        refuseWindows("reregister " + name, old);
+        revocations.readLock().lock();
+        try {
+            List<Revocation.Inside> left = revoke(name, List.of(old));
+            if (!left.isEmpty()) {
+                keys.restore(old);
+                old.allowWindows();
+                throw stopped("reregister " + name, left.getFirst(), "");
+            }
+            Allocation a = backing.allocation();
+            if (a != null) {
+                use(a, pd);
+            }
+            Region r = keys.replace(old, pd, access, backing);
+            if (old.allocation != null) {
+                unuse(old.allocation, old.pd);
+            }
+            if (a == null) {
+                letPeersReachRegisteredMemory();
+            }
+            return r;
+        } finally {
+            revocations.readLock().unlock();
+        }
+    }
+
+    private static void refuseWindows(String verb, Region r) throws VerbsException {
+        if (!r.refuseWindows()) {
+            throw new VerbsException(verb, Errno.EBUSY,
+                    "a memory window is bound to it: invalidate or close that first");
+        }
+    }
+
+    // ---- memory windows
+
+    /** Takes a window's key away from everybody; complete when it returns. The caller has made it busy. */
+    void withdraw(String name, Window w) throws VerbsException {
+        w.withdraw();
+        List<Revocation.Inside> left = awaitLeft(name, Set.of(Hazard.region(w.rkey())));
+        if (!left.isEmpty()) {
+            throw stopped("take away " + name, left.getFirst(), "");
+        }
+        w.release();
+    }
+
+    public void close(String name, Window w) throws VerbsException {
+        revocations.readLock().lock();
+        try {
+            if (w.beginClose() && w.region() != null) {
+                if (w.isSuspended()) {
+                    w.release();
+                } else {
+                    withdraw(name, w);
+                }
+            }
+            keys.remove(w);
+        } catch (VerbsException e) {
+            w.reopen();
+            throw e;
+        } finally {
+            revocations.readLock().unlock();
+        }
+    }
+
+    /** A peer may not have left what is closed or has ended all the same. */
+    public void linger(Revocation.Inside inside) {
+        lingering.removeIf(Revocation.Inside::hasLeft);
+        if (!inside.hasLeft()) {
+            lingering.add(inside);
+        }
+    }
+
+    /** True if a peer that is stopped may still be inside a region or window, as hazards name it. */
+    public boolean lingersIn(int what) {
+        for (Revocation.Inside i : lingering) {
+            if (Hazard.what(i.word()) == what && !i.hasLeft()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Takes the keys of regions away and waits; answers those who did not leave, whose queue pairs have failed. */
+    private List<Revocation.Inside> revoke(String name, Collection<Region> regions) {
+        regions.forEach(keys::invalidate);
+        return awaitLeft(name, Revocation.of(regions));
+    }
+
+    private List<Revocation.Inside> awaitLeft(String name, Set<Integer> keyIndexes) {
+        lingering.removeIf(Revocation.Inside::hasLeft);
+        List<Revocation.Inside> left = Revocation.revoke(peers.queuePairs(), peers.guests(), lingering, keyIndexes);
+        for (Revocation.Inside i : left) {
+            i.fail("the peer did not leave " + name);
+        }
+        return left;
+    }
+
+    private static VerbsException stopped(String verb, Revocation.Inside who, String hint) {
+        return new VerbsException(verb, Errno.EBUSY, who.who() + " is stopped in the middle of a transfer to memory "
+                + "that stays yours: continue or end it first" + hint);
+    }
+
+    // ---- the end
+
+    /**
+     * Takes all regions away at once, and gives them all back if one cannot be: allocations lose their pages with their
+     * last region, but registered memory stays.
+     */
+    public void prepareClose() throws VerbsException {
+        revocations.writeLock().lock();
+        try {
+            List<Region> all = keys.all().stream().filter(r -> r.valid).toList();
+            List<Window> windows = keys.boundWindows();
+            Set<Integer> kept = new HashSet<>(Revocation.of(all.stream().filter(Memories::stays).toList()));
+            Set<Integer> gone = new HashSet<>(Revocation.of(all));
+            for (Window w : windows) {
+                gone.add(Hazard.region(w.rkey()));
+                Region r = w.region();
+                if (r != null && stays(r)) {
+                    kept.add(Hazard.region(w.rkey()));
+                }
+            }
+            all.forEach(keys::invalidate);
+            windows.forEach(Window::suspend);
+            List<Revocation.Inside> left = awaitLeft("memory of " + context + ", which was to be closed", gone);
+            for (Revocation.Inside i : left) {
+                if (!kept.isEmpty() && i.isIn(kept)) {
+                    all.forEach(keys::restore);
+                    windows.forEach(Window::restore);
+                    throw stopped("close " + context, i, "; nothing was closed");
+                }
+            }
+        } finally {
+            revocations.writeLock().unlock();
+        }
+    }
+
+    /** True if the region's pages stay when the context goes. */
+    private static boolean stays(Region r) {
+        return r.allocation == null || r.allocation.isForeign();
+    }
+
+    /** Frees what is left: memory whose regions were dropped without having been closed, which peers may still write to. */
+    public void close() throws VerbsException {
+        VerbsException failure = null;
+        for (Allocation a : allocations.values()) {
+            try {
+                a.free();
+            } catch (VerbsException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.shm.memory;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Membarrier;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.Peer;
+
+/**
+ * Waits until nobody touches something that has been invalidated, see {@link Hazard}. Whoever starts after the barrier
+ * sees the invalidation; whoever is inside shows it by its word, and is out when the word has changed.
+ */
+public final class Revocation {
+    private Revocation() {}
+
+    /** Waits for all to leave regions, see {@link #of}, whose keys have been taken away; answers those who did not. */
+    static List<Inside> revoke(Collection<? extends MemoryUser> queuePairs, Collection<Inside> guests,
+            Collection<Inside> lingering, Set<Integer> regions) {
+        Membarrier.ownProcess();
+        List<Inside> inside = new ArrayList<>();
+        for (Inside i : lingering) {
+            if (i.isIn(regions)) {
+                inside.add(i);
+            }
+        }
+        for (Inside peer : guests) {
+            if (peer.isIn(regions)) {
+                inside.add(peer);
+            }
+        }
+        for (MemoryUser qp : queuePairs) {
+            long own = qp.ownHazard();
+            if (own != 0) {
+                inside.add(new Inside(qp, qp.linkIdentity(), null, 0, own));
+            }
+            Peer p = qp.connectedPeer();
+            if (p != null) {
+                Inside peer = Inside.peerOf(qp, p);
+                if (peer.isIn(regions)) {
+                    inside.add(peer);
+                }
+            }
+        }
+        long end = System.nanoTime() + Hazard.PATIENCE_NANOS;
+        for (int round = 0; !inside.isEmpty(); round++) {
+            inside.removeIf(Inside::hasLeft);
+            if (System.nanoTime() - end > 0 && inside.stream().noneMatch(Inside::own)) {
+                return inside;
+            }
+            if (round < 100) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(50_000);
+            }
+        }
+        return List.of();
+    }
+
+    /** Regions as hazards name them, see {@link Hazard#region}. */
+    static Set<Integer> of(Collection<Region> regions) {
+        return regions.stream().map(r -> Hazard.region(r.key)).collect(Collectors.toSet());
+    }
+
+    /**
+     * Somebody inside a transfer of a queue pair: this process, or its peer.
+     *
+     * @param qp our queue pair; null for one of the peer that is not connected to one of ours
+     * @param connection that our queue pair was in then, see {@link Link}
+     * @param peer null for this process
+     * @param peerEntry address of the peer's directory entry
+     * @param word the hazard word that was seen
+     */
+    public record Inside(@Nullable MemoryUser qp, long connection, @Nullable Peer peer, long peerEntry, long word) {
+        /** The peer of a queue pair, as it is now. */
+        public static Inside peerOf(MemoryUser qp, Peer p) {
+            long entry = p.base() + AdapterLayout.qpEntry(qp.peerNumber());
+            return new Inside(qp, qp.linkIdentity(), p, entry, RawMemory.getLongAcquire(entry
+                    + AdapterLayout.QP_HAZARD));
+        }
+
+        /** It does not leave: our queue pair, if one is concerned, fails. */
+        void fail(String reason) {
+            if (qp != null) {
+                qp.enterError(connection, reason, -1);
+            }
+        }
+
+        boolean own() {
+            return peer == null;
+        }
+
+        /** True if one of these regions may be touched; who fills receives may be in any. */
+        boolean isIn(Set<Integer> regions) {
+            int what = Hazard.what(word);
+            return what == Hazard.RECEIVES || regions.contains(what);
+        }
+
+        String who() {
+            return peer == null ? "this process" : peer.name();
+        }
+
+        /** True if the word has changed since, or the peer's process has ended. */
+        public boolean hasLeft() {
+            if (peer == null) {
+                return qp == null || qp.ownHazard() != word;
+            }
+            return word == 0 || RawMemory.getLongAcquire(peerEntry + AdapterLayout.QP_HAZARD) != word
+                    || peer.isGone();
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.shm.pool;
+
+/** Whether one of our queue pairs may take receives out of a pool of a peer: what the peer has answered so far. */
+public final class PoolAccess {
+    private static final int ASKED = -1;
+
+    private final long token;
+    private volatile int pool = ASKED;
+
+    public PoolAccess(long token) {
+        this.token = token;
+    }
+
+    /** Tells this question from earlier ones for the same queue. */
+    public long token() {
+        return token;
+    }
+
+    /** The peer's answer: number of the pool, 0 if there is none for us. */
+    public void answer(int number) {
+        pool = number;
+    }
+
+    public boolean isAnswered() {
+        return pool != ASKED;
+    }
+
+    /** Number of the pool; 0 if there is none, or no more, or its process is dead. */
+    public int pool() {
+        return pool;
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.shm.pool;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Membarrier;
+import org.verbena.shm.layout.Claim;
+import org.verbena.shm.layout.Hazard;
+import org.verbena.verbs.spi.Engine;
+
+/**
+ * What the engine does for a pool: says that its limit is reached, wakes those who wait for receives, and brings back
+ * receives that were claimed by somebody who will not use them.
+ *
+ * <p>An initiator claims inside a {@link Hazard} and, before it leaves, has committed an entry or said that it holds the
+ * claim. So when all who were inside have left once, a claim from before that is neither held nor committed nor completed
+ * belongs to nobody.
+ */
+final class PoolWatch implements Engine.Waiting {
+    private final OwnPool pool;
+    private final Engine engine;
+    private final OwnPool.Owner owner;
+    private volatile boolean recoveryWanted;
+    private boolean brokenSaid;
+    /** The receives that were claimed when recovery began; null if there is none. */
+    private long @Nullable [] candidates;
+    private final List<Inside> inside = new ArrayList<>();
+    private final RecoveryPace pace = new RecoveryPace(System.nanoTime());
+
+    private record Inside(PoolUser user, long hazard) {}
+
+    PoolWatch(OwnPool pool, Engine engine, OwnPool.Owner owner) {
+        this.pool = pool;
+        this.engine = engine;
+        this.owner = owner;
+    }
+
+    void start() {
+        engine.lookAfter(this);
+    }
+
+    /** Has the engine look soon. */
+    void again() {
+        engine.lookAgain();
+    }
+
+    void recover() {
+        recoveryWanted = true;
+        again();
+    }
+
+    @Override
+    public boolean wake() {
+        synchronized (pool) { // closing gives the memory away that is written to here
+            return pool.isClosed() || look();
+        }
+    }
+
+    private boolean look() {
+        if (!pool.receives().check()) {
+            if (!brokenSaid) {
+                brokenSaid = true;
+                owner.broken();
+            }
+            return false;
+        }
+        if (pool.takeLimitReached()) {
+            owner.limitReached();
+        }
+        if (pool.isStarving()) {
+            feed();
+        }
+        if (pool.takeLost()) {
+            recoveryWanted = true;
+        }
+        goOn();
+        return false;
+    }
+
+    @Override
+    public boolean tick() {
+        // nothing is brought back any more when the pool has failed
+        return (candidates != null || recoveryWanted) && !pool.receives().isBroken();
+    }
+
+    private void feed() {
+        pool.setStarving(false); // before the look: who begins to wait now sets it again
+        if (wakeStarving()) {
+            pool.setStarving(true);
+            Membarrier.ownProcess(); // the poster looks at that word after it has posted
+            wakeStarving();
+        }
+    }
+
+    /** Wakes those who wait, if there is something for them; answers whether anybody waits. */
+    private boolean wakeStarving() {
+        boolean some = false;
+        for (PoolUser u : pool.users()) {
+            if (u.isStarving()) {
+                some = true;
+                if (pool.receives().available() > 0) {
+                    u.wake();
+                }
+            }
+        }
+        return some;
+    }
+
+    private void goOn() {
+        if (candidates == null && !recoveryWanted) {
+            return;
+        }
+        long start = System.nanoTime();
+        if (!pace.mayGoOn(start)) {
+            return;
+        }
+        long[] all = candidates;
+        if (all == null) {
+            recoveryWanted = false;
+            all = begin();
+            candidates = all;
+            pace.spent(System.nanoTime() - start);
+        }
+        inside.removeIf(i -> i.user.hazard() != i.hazard);
+        if (!inside.isEmpty() || pool.isHaunted()) { // who was a user when it began may be a ghost by now
+            return;
+        }
+        start = System.nanoTime();
+        if (finish(all)) {
+            candidates = null;
+        }
+        long end = System.nanoTime();
+        pace.spent(end - start);
+        pace.pause(end);
+    }
+
+    private long[] begin() {
+        pool.forgetGone();
+        ReceivePool r = pool.receives();
+        long claimed = r.claimed();
+        long[] all = r.outstanding();
+        int n = 0;
+        for (long c : all) {
+            if (Claim.isBefore(c, claimed)) {
+                all[n++] = c;
+            }
+        }
+        for (PoolUser u : pool.users()) {
+            long h = u.hazard();
+            if (h != 0) {
+                inside.add(new Inside(u, h));
+            }
+        }
+        return Arrays.copyOf(all, n);
+    }
+
+    /** Brings back what belongs to nobody; false if something has to wait for the reader of the inbox. */
+    private boolean finish(long[] all) {
+        ReceivePool r = pool.receives();
+        InboxReader reader = pool.reader();
+        ClaimOwners owners = new ClaimOwners(r);
+        pool.users().forEach(owners::ask);
+        for (long c : all) {
+            if (r.isOutstanding(c) && !owners.isOwned(c) && (reader == null || !reader.isUnread(c))) {
+                if (reader != null && !r.mayRepost(reader.at())) {
+                    return false;
+                }
+                if (r.finish(c)) {
+                    r.repost(Claim.slot(c));
+                }
+            }
+        }
+        if (pool.isStarving()) {
+            feed();
+        }
+        return true;
+    }
+}
