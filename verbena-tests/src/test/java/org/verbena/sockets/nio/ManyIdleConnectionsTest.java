@@ -50,8 +50,7 @@ class ManyIdleConnectionsTest {
      */
     private static Child start(Object... arguments) throws IOException {
         return Child.of(IdleConnections.class).option("-Xmx" + HEAP_MIB + "m", "-Dverbena.spin=0",
-                "-Dverbena.stream.patience=60000", "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
-                "--add-exports=java.base/sun.net=ALL-UNNAMED")
+                "-Dverbena.stream.patience=60000")
                 .start(arguments);
     }
 

@@ -58,8 +58,7 @@ class RemoteIntruderTest {
     }
 
     private static Child.Builder intruder() {
-        return Child.of(RemoteIntruder.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED",
-                "--add-exports", "java.base/sun.net=ALL-UNNAMED");
+        return Child.of(RemoteIntruder.class);
     }
 
     @Test

@@ -64,7 +64,7 @@ public final class CommandProcess implements AutoCloseable {
             String... arguments) throws IOException {
         List<String> command = new ArrayList<>(before);
         command.addAll(java(modulePath));
-        command.addAll(ClassArchive.options(modulePath));
+        command.addAll(CommandArchive.options(modulePath));
         command.addAll(options);
         command.addAll(module(arguments));
         return new CommandProcess(command);

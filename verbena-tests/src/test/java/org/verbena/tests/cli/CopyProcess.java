@@ -77,7 +77,7 @@ final class CopyProcess implements AutoCloseable {
     private static List<String> modules(List<String> options, String path) {
         List<String> all = new ArrayList<>(options);
         all.addAll(CommandProcess.modules(path));
-        all.addAll(ClassArchive.options(path));
+        all.addAll(CommandArchive.options(path));
         all.addAll(CommandProcess.module());
         return all;
     }

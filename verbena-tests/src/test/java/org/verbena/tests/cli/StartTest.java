@@ -32,7 +32,7 @@ class StartTest {
     /** Whoever changes what they are started with, or an archive is made of, sees it here if it is not used any more. */
     @Test
     void commandsOfTestsStartFromTheClassArchive() throws Exception {
-        if (!ClassArchive.isPossible()) {
+        if (!CommandArchive.isPossible()) {
             System.out.println(
                     "StartTest.commandsOfTestsStartFromTheClassArchive: skipped, it needs jars (mvn verify)");
             return;

@@ -33,8 +33,7 @@ class StatMemoryTest {
     private String server;
 
     private void start(String... options) throws Exception {
-        peer = Child.of(StatMemoryPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED",
-                "--add-exports", "java.base/sun.net=ALL-UNNAMED", property()).option(options).start();
+        peer = Child.of(StatMemoryPeer.class).option(property()).option(options).start();
         client = peer.await("CLIENT").substring(1);
         server = peer.await("SERVER").substring(1);
         pid = String.valueOf(peer.pid());

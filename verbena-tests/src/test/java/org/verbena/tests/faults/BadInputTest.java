@@ -386,8 +386,7 @@ class BadInputTest {
     /** A program that opens Verbena's channels itself, without the agent: it is told at the first one. */
     @Test
     void aWrongPropertyFailsTheFirstChannel() throws Exception {
-        try (Child program = Child.of(StreamPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED",
-                "--add-exports", "java.base/sun.net=ALL-UNNAMED", "-Dverbena.spin=fast").start("reader")) {
+        try (Child program = Child.of(StreamPeer.class).option("-Dverbena.spin=fast").start("reader")) {
             assertThat(program.awaitExit()).isEqualTo(1);
             assertThat(program.errors()).contains("java.lang.IllegalArgumentException: the system property"
                     + " verbena.spin takes microseconds, 0 to 1000000, not 'fast'");

@@ -18,6 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Pidfd;
@@ -29,6 +31,13 @@ import org.verbena.linux.Pidfd;
 public final class Child implements AutoCloseable {
     /** Long enough for a loaded machine; reached only when a test fails. */
     static final Duration LIMIT = Duration.ofMinutes(2);
+
+    /** A JVM for a program that is over soon. */
+    static final List<String> JAVA = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m");
+    /** What Verbena needs on a class path. */
+    static final List<String> ACCESS = List.of("--enable-native-access=ALL-UNNAMED",
+            "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports=java.base/sun.net=ALL-UNNAMED");
 
     private static final int SIGCONT = 18;
     private static final int SIGSTOP = 19;
@@ -65,15 +74,20 @@ public final class Child implements AutoCloseable {
         private final Class<?> main;
         private final List<String> before = new ArrayList<>();
         private final List<String> options = new ArrayList<>();
-        private final List<String> access = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED"));
-        private String classPath = System.getProperty("java.class.path");
+        private final List<String> access = new ArrayList<>(ACCESS);
+        private @Nullable String classPath;
 
         private Builder(Class<?> main) {
             this.main = main;
         }
 
-        /** Nothing is granted to it. */
         Builder withoutNativeAccess() {
+            access.removeIf(a -> a.startsWith("--enable-native-access"));
+            return this;
+        }
+
+        /** Nothing is granted to it, neither native access nor the JDK's own packages. */
+        Builder withoutAccess() {
             access.clear();
             return this;
         }
@@ -96,16 +110,26 @@ public final class Child implements AutoCloseable {
 
         public Child start(Object... arguments) throws IOException {
             List<String> command = new ArrayList<>(before);
-            command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"));
+            command.addAll(JAVA);
             command.addAll(access);
             command.addAll(options);
-            command.addAll(List.of("-cp", classPath, main.getName()));
+            command.addAll(classPath());
+            command.add(main.getName());
             Arrays.stream(arguments).map(String::valueOf).forEach(command::add);
             Path folder = Files.createTempDirectory("verbena-fault");
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
             Process p = new ProcessBuilder(command).directory(folder.toFile()).start();
             return new Child(main.getSimpleName() + " " + p.pid(), folder, p);
+        }
+
+        /** An archive is for just this access, and is not for a JVM with an agent. */
+        private List<String> classPath() {
+            if (classPath != null) {
+                return List.of("-cp", classPath);
+            }
+            return access.equals(ACCESS) && options.stream().noneMatch(o -> o.startsWith("-javaagent"))
+                    ? ChildArchive.classPath()
+                    : List.of("-cp", System.getProperty("java.class.path"));
         }
     }
 

@@ -8,8 +8,7 @@ record ErmEnds(Child client, Child server) implements AutoCloseable {
     private static final String LOCAL = "127.0.0.1";
 
     static Child.Builder process() {
-        return Child.of(ErmPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
-                "java.base/sun.net=ALL-UNNAMED");
+        return Child.of(ErmPeer.class);
     }
 
     static ErmEnds open() throws Exception {

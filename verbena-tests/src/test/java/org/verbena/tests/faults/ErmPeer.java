@@ -73,7 +73,7 @@ final class ErmPeer {
         return Boolean.getBoolean(UNCHANGED);
     }
 
-    private String obey(String[] w) throws Exception {
+    String obey(String... w) throws Exception {
         return switch (w[0]) {
             case "listen" -> listen(w[1]);
             case "connect" -> connected("CONNECTED", connect(w[1], Integer.parseInt(w[2])));

@@ -48,8 +48,7 @@ class ErmWithoutPeerTest {
     /** Connects the two in one of the two ways; what comes of it is the rest of the line {@code answer}. */
     private static void connected(boolean asksAfterAccept, String timeout, String peersPath, Asking asking)
             throws Exception {
-        Child.Builder peers = Child.of(EchoPeer.class).classPath(peersPath).option("--add-exports",
-                "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports", "java.base/sun.net=ALL-UNNAMED");
+        Child.Builder peers = Child.of(EchoPeer.class).classPath(peersPath);
         try (Child asks = ErmEnds.process().option("-D" + ErmPeer.TIMEOUT + "=" + timeout).start()) {
             if (asksAfterAccept) {
                 int port = asks.tell("listen 127.0.0.1").awaitInt("PORT");

@@ -9,9 +9,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A program that has read everything ends, and leaves its connections to the kernel: the other end comes to the end of them. */
 class ExitTest {
     private static Child start(Object... arguments) throws Exception {
-        return Child.of(ExitPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
-                "java.base/sun.net=ALL-UNNAMED", "-Dverbena.stream.patience=60000", "-Dverbena.spin=0").start(
-                        arguments);
+        return Child.of(ExitPeer.class).option("-Dverbena.stream.patience=60000", "-Dverbena.spin=0").start(
+                arguments);
     }
 
     @ParameterizedTest

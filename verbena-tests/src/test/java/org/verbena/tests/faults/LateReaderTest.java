@@ -15,8 +15,7 @@ class LateReaderTest {
     private static final long LATE_MILLIS = 2000;
 
     private static Child start(String property, Object... arguments) throws Exception {
-        return Child.of(StreamPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
-                "java.base/sun.net=ALL-UNNAMED", property, "-Dverbena.stream.patience=60000").start(arguments);
+        return Child.of(StreamPeer.class).option(property, "-Dverbena.stream.patience=60000").start(arguments);
     }
 
     /** Most of them came by TCP, the last ones lie in the ring. */

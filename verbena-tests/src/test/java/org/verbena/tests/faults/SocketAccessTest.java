@@ -19,9 +19,6 @@ import org.verbena.tests.ProgramLane;
 /** Two programs of which one may not call native code, belongs to another user, or may not be looked into. */
 @ProgramLane
 class SocketAccessTest {
-    private static final String[] EXPORTS = {"--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
-        "java.base/sun.net=ALL-UNNAMED"};
-
     @TempDir static Path dir;
 
     private final List<Child> started = new ArrayList<>();
@@ -43,9 +40,8 @@ class SocketAccessTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void withoutNativeAccessTheChannelsAreTcps(boolean reader) throws Exception {
-        Child.Builder denied = Child.of(StreamPeer.class).withoutNativeAccess().option("--illegal-native-access=deny")
-                .option(EXPORTS);
-        Child.Builder other = Child.of(StreamPeer.class).option("-Dverbena.stream.patience=100").option(EXPORTS);
+        Child.Builder denied = Child.of(StreamPeer.class).withoutNativeAccess().option("--illegal-native-access=deny");
+        Child.Builder other = Child.of(StreamPeer.class).option("-Dverbena.stream.patience=100");
         Child r = start(reader ? denied : other, "reader", 3_000_000);
         Child w = start((reader ? other : denied).option("-DuntilTold=true"), "writer", r.await("port"), 3_000_000);
         if (!reader) {
@@ -94,8 +90,8 @@ class SocketAccessTest {
     @Test
     void processesThatNobodyMayLookIntoHaveRings() throws Exception {
         String[] options = {"-Dundumpable=true", "-Dverbena.stream.patience=60000"};
-        Child r = start(Child.of(StreamPeer.class).option(EXPORTS).option(options), "reader", 3_000_000);
-        Child w = start(Child.of(StreamPeer.class).option(EXPORTS).option(options), "writer", r.await("port"),
+        Child r = start(Child.of(StreamPeer.class).option(options), "reader", 3_000_000);
+        Child w = start(Child.of(StreamPeer.class).option(options), "writer", r.await("port"),
                 3_000_000);
         String written = w.await("written");
         assertThat(r.await("end")).startsWith(written + " ").endsWith(" orderly");

@@ -72,7 +72,7 @@ final class SocketPrograms {
 
     /** Without Verbena. */
     Child.Builder plain() {
-        return Child.of(main).withoutNativeAccess().classPath(program.toString());
+        return Child.of(main).withoutAccess().classPath(program.toString());
     }
 
     /** With the agent and its arguments. */

@@ -25,8 +25,7 @@ class StoppedAgreementTest {
     private static final int ROUNDS = 10;
 
     private static Child start(int patience, boolean acceptWhenTold, Object... arguments) throws Exception {
-        return Child.of(StreamPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
-                "java.base/sun.net=ALL-UNNAMED", "-Dverbena.stream.patience=" + patience,
+        return Child.of(StreamPeer.class).option("-Dverbena.stream.patience=" + patience,
                 "-Dverbena.stream.delay=0", "-DacceptWhenTold=" + acceptWhenTold).start(arguments);
     }
 

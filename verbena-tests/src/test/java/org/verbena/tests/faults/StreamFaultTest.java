@@ -15,14 +15,12 @@ class StreamFaultTest {
     private static final int ROUNDS = 3;
 
     private static Child start(Object... arguments) throws Exception {
-        return Child.of(StreamPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
-                "java.base/sun.net=ALL-UNNAMED", "-Dverbena.stream.patience=60000").start(arguments);
+        return Child.of(StreamPeer.class).option("-Dverbena.stream.patience=60000").start(arguments);
     }
 
     /** A program that opens plain channels, which its selector provider makes ours. */
     private static Child startFlow() throws Exception {
-        return Child.of(FlowPeer.class).option("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
-                "java.base/sun.net=ALL-UNNAMED", "-Dverbena.stream.patience=60000",
+        return Child.of(FlowPeer.class).option("-Dverbena.stream.patience=60000",
                 "-Djava.nio.channels.spi.SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider").start();
     }
 

@@ -41,7 +41,7 @@ final class ToolPeer {
     private @Nullable MemoryRegion memory;
     private byte[] peer = {};
 
-    private ToolPeer() throws VerbsException {}
+    ToolPeer() throws VerbsException {}
 
     public static void main(String[] args) throws Exception {
         Peer.begin();
@@ -61,7 +61,7 @@ final class ToolPeer {
         return Integer.parseInt(words[i]);
     }
 
-    private String step(String[] words) throws Exception {
+    String step(String... words) throws Exception {
         switch (words[0]) {
             case "listen" -> {
                 listener = node.listen(words.length > 1 ? number(words, 1) : 0);

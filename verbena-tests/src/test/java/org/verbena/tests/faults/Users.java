@@ -65,7 +65,8 @@ public final class Users {
         }
     }
 
-    private static void pack(Path from, Path jar) throws IOException {
+    /** Makes a jar of a folder, unless it is there. */
+    static void pack(Path from, Path jar) throws IOException {
         if (Files.exists(jar)) {
             return;
         }

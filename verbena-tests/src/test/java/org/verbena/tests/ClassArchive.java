@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.tests;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * An archive of loaded and linked classes that processes of tests start from, which takes half of the processor time of a short one.
+ * Each kind has a folder in the folder of the build, where the first start that can use it makes it of what a training run loads.
+ *
+ * <p>The JVM passes over an archive that does not fit, without a word.
+ */
+public final class ClassArchive {
+    private static final int LONGEST_SECONDS = 120;
+
+    private final Path folder;
+
+    /** Of a kind of processes. */
+    public ClassArchive(String kind) {
+        folder = target().resolve("class-archive").resolve(kind);
+    }
+
+    /** How to make an archive. */
+    @FunctionalInterface
+    public interface Making {
+        /** Makes this file. */
+        void make(Path archive) throws IOException, InterruptedException;
+    }
+
+    /** The folder of the build. */
+    public static Path target() {
+        return Path.of(ClassArchive.class.getProtectionDomain().getCodeSource().getLocation().getPath()).getParent();
+    }
+
+    /** Where the archive and what it is made of are. */
+    public Path folder() {
+        return folder;
+    }
+
+    /** The archive of these files and this JDK; made if it is not there. */
+    public Path of(List<Path> files, Making making) {
+        try {
+            Files.createDirectories(folder);
+            Path archive = folder.resolve(name(files));
+            // another JVM with tests may be about to make the same
+            try (FileChannel c = FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE,
+                    StandardOpenOption.WRITE); FileLock _ = c.lock()) {
+                if (!Files.exists(archive)) {
+                    deleteOld();
+                    Path made = folder.resolve("made");
+                    making.make(made);
+                    Files.move(made, archive, StandardCopyOption.ATOMIC_MOVE);
+                }
+            }
+            return archive;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void deleteOld() throws IOException {
+        try (Stream<Path> old = Files.list(folder)) {
+            for (Path p : old.filter(f -> f.toString().endsWith(".archive")).toList()) {
+                Files.delete(p);
+            }
+        }
+    }
+
+    private static String name(List<Path> files) throws IOException {
+        StringBuilder s = new StringBuilder(System.getProperty("java.home") + Runtime.version());
+        for (Path file : files) {
+            s.append(file).append(Files.size(file)).append(Files.getLastModifiedTime(file));
+        }
+        return Integer.toHexString(s.toString().hashCode()) + ".archive";
+    }
+
+    /** Runs a step of the making. */
+    public void run(List<String> before, List<String> options, List<String> program)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(before);
+        command.addAll(options);
+        command.addAll(program);
+        Path log = folder.resolve("log");
+        Process p = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+        if (!p.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)) {
+            p.destroyForcibly();
+            throw new IOException("still running after " + LONGEST_SECONDS + " seconds: " + command);
+        }
+        if (p.exitValue() != 0) {
+            throw new IOException(command + " ended with " + p.exitValue() + ":\n" + Files.readString(log));
+        }
+    }
+}

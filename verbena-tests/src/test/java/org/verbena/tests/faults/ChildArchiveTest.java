@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.tests.BesideOthers;
+
+/** Whoever changes what children are started with, or their archive is made of, sees it here if it is not used any more. */
+@BesideOthers
+class ChildArchiveTest {
+    private static final String ARCHIVED = " source: shared objects file";
+
+    @TempDir private Path folder;
+
+    @Test
+    void childrenStartFromTheClassArchive() throws Exception {
+        if (!ChildArchive.isPossible()) {
+            System.out.println(
+                    "ChildArchiveTest.childrenStartFromTheClassArchive: skipped, it needs jars (mvn verify)");
+            return;
+        }
+        Path log = folder.resolve("classes");
+        try (Child child = Child.of(ToolPeer.class).option("-Xlog:class+load:file=" + log).start()) {
+            child.await("GID");
+            child.end();
+        }
+        assertThat(log).content().contains("org.verbena.shm.ShmContext" + ARCHIVED, ToolPeer.class.getName()
+                + ARCHIVED);
+    }
+}
