@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.tests.PerfLane;
+import org.verbena.tests.Thorough;
 
 /** {@code verbena ucmatose}, {@code udaddy} and {@code rstream} between two processes. */
 @PerfLane
@@ -36,14 +37,25 @@ class CmToolCommandTest {
         return "-s " + (host.equals("0.0.0.0") ? "127.0.0.1" : host) + " -p " + line.substring(colon + 1) + " ";
     }
 
+    /** Each tool on each device, with few and with many messages, short and long ones. */
     @ParameterizedTest
-    @CsvSource({"ucmatose,shm0,-c 1 -C 10 -S 100", "ucmatose,roce_lo,-c 3 -C 2000 -S 100",
-        "ucmatose,roce_lo,-c 2 -C 20 -S 100000", "ucmatose,shm0,-c 2 -C 0", "ucmatose,roce_lo,-C 3 -S 1",
-        "udaddy,roce_lo,-c 1 -C 10 -S 100", "udaddy,roce_lo,-c 3 -C 100 -S 1024", "udaddy,roce_lo,-C 5 -S 7",
-        "rstream,shm0,-C 1000 -S 1000", "rstream,roce_lo,-I 3 -C 2000 -S 100 -B 4096",
-        "rstream,roce_lo,-C 3 -S 1m -T v",
+    @CsvSource({"ucmatose,roce_lo,-c 3 -C 2000 -S 100", "ucmatose,roce_lo,-c 2 -C 20 -S 100000",
+        "ucmatose,shm0,-c 2 -C 0", "udaddy,roce_lo,-c 3 -C 100 -S 1024",
+        "rstream,roce_lo,-I 3 -C 2000 -S 100 -B 4096", "rstream,roce_lo,-C 3 -S 1m -T v",
         "rstream,shm0,-I 5 -C 1 -S 50001 -B 5002"})
     void messagesComeBack(String tool, String device, String what) throws IOException {
+        run(tool, device, what);
+    }
+
+    @Thorough
+    @ParameterizedTest
+    @CsvSource({"ucmatose,shm0,-c 1 -C 10 -S 100", "ucmatose,roce_lo,-C 3 -S 1", "udaddy,roce_lo,-c 1 -C 10 -S 100",
+        "udaddy,roce_lo,-C 5 -S 7", "rstream,shm0,-C 1000 -S 1000"})
+    void messagesOfMoreLengthsComeBack(String tool, String device, String what) throws IOException {
+        run(tool, device, what);
+    }
+
+    private static void run(String tool, String device, String what) throws IOException {
         try (CommandProcess server = start(tool, device, "-p 0 " + what);
                 CommandProcess client = start(tool, device, to(server) + "--json " + what)) {
             CommandProcess.Result c = client.end();

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.tests.PerfLane;
+import org.verbena.tests.Thorough;
 
 /** {@code verbena perftest} between two processes, and against a peer that is none. */
 @PerfLane
@@ -41,18 +42,31 @@ class PerftestCommandTest {
         return line.substring(LISTENING.length());
     }
 
+    /** Each test, device, option and kind of size once. */
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "write_bw -d shm0 -q 3 -b", "read_bw -d roce_lo -s 100000", "send_bw -d shm0 -q 3 -b -e",
+        "send_bw -d roce_lo -m 256 -t 3", "atomic_bw -d roce_lo -q 3 -b -e",
+        "write_lat -d roce_lo -s 5000", "read_lat -d shm0 -e", "send_lat -d shm0 -s 1", "atomic_lat -d roce_lo",
+    })
+    void bothEnds(String arguments) throws Exception {
+        run(arguments);
+    }
+
+    @Thorough
     @ParameterizedTest
     @ValueSource(strings = {
         "write_bw -d shm0", "read_bw -d shm0 -s 4097", "send_bw -d shm0 -e", "atomic_bw -d shm0",
-        "write_lat -d shm0", "read_lat -d shm0 -e", "send_lat -d shm0 -s 1", "atomic_lat -d shm0",
-        "write_bw -d roce_lo -e", "read_bw -d roce_lo -s 100000", "send_bw -d roce_lo -m 256 -t 3",
-        "atomic_bw -d roce_lo",
-        "write_bw -d shm0 -q 3 -b", "read_bw -d shm0 -q 2", "send_bw -d shm0 -q 3 -b -e", "atomic_bw -d shm0 -q 2 -b",
+        "write_lat -d shm0", "atomic_lat -d shm0", "write_bw -d roce_lo -e", "atomic_bw -d roce_lo",
+        "read_bw -d shm0 -q 2", "atomic_bw -d shm0 -q 2 -b",
         "write_bw -d roce_lo -q 4", "read_bw -d roce_lo -b", "send_bw -d roce_lo -q 3 -b", "send_bw -d roce_lo -q 3",
-        "atomic_bw -d roce_lo -q 3 -b -e",
-        "write_lat -d roce_lo -s 5000", "read_lat -d roce_lo", "send_lat -d roce_lo -e", "atomic_lat -d roce_lo",
+        "read_lat -d roce_lo", "send_lat -d roce_lo -e",
     })
-    void bothEnds(String arguments) throws Exception {
+    void bothEndsOfAllCombinations(String arguments) throws Exception {
+        run(arguments);
+    }
+
+    private static void run(String arguments) throws Exception {
         String[] words = arguments.split(" ", 2);
         // 8 times 1 s: a process that is not scheduled for half a second has not gone
         String rest = " -n 700 -u 18 " + words[1];
@@ -69,10 +83,19 @@ class PerftestCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"write_bw -d shm0", "send_bw -d shm0 -b -q 2", "read_bw -d roce_lo -b",
-        "send_bw -d roce_lo",
-        "write_lat -d roce_lo", "read_lat -d shm0", "send_lat -d roce_lo -e"})
+    @ValueSource(strings = {"send_bw -d shm0 -b -q 2", "read_bw -d roce_lo -b", "write_lat -d roce_lo"})
     void allSizes(String arguments) throws Exception {
+        runAllSizes(arguments);
+    }
+
+    @Thorough
+    @ParameterizedTest
+    @ValueSource(strings = {"write_bw -d shm0", "send_bw -d roce_lo", "read_lat -d shm0", "send_lat -d roce_lo -e"})
+    void allSizesOfMoreTests(String arguments) throws Exception {
+        runAllSizes(arguments);
+    }
+
+    private static void runAllSizes(String arguments) throws Exception {
         String[] words = arguments.split(" ", 2);
         String rest = " -a -n 6 -u 18 " + words[1];
         try (CommandProcess s = start(words[0] + " -p 0" + rest);
@@ -89,10 +112,20 @@ class PerftestCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"write_bw -d shm0 -q 2", "send_bw -d roce_lo -q 3 -b", "read_bw -d roce_lo",
-        "atomic_lat -d roce_lo",
-        "write_lat -d roce_lo", "send_lat -d shm0", "atomic_bw -d roce_lo -q 2 -b"})
+    @ValueSource(strings = {"write_bw -d shm0 -q 2", "send_bw -d roce_lo -q 3 -b", "atomic_lat -d roce_lo"})
     void byTheConnectionManager(String arguments) throws Exception {
+        runByTheConnectionManager(arguments);
+    }
+
+    @Thorough
+    @ParameterizedTest
+    @ValueSource(strings = {"read_bw -d roce_lo", "write_lat -d roce_lo", "send_lat -d shm0",
+        "atomic_bw -d roce_lo -q 2 -b"})
+    void byTheConnectionManagerOfMoreTests(String arguments) throws Exception {
+        runByTheConnectionManager(arguments);
+    }
+
+    private static void runByTheConnectionManager(String arguments) throws Exception {
         String[] words = arguments.split(" ", 2);
         String rest = " -R -n 300 " + words[1];
         try (CommandProcess s = start(words[0] + " -p 0" + rest)) {

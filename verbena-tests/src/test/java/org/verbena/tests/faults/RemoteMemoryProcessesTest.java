@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.tests.ProgramLane;
+import org.verbena.tests.Thorough;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.cli.RoceNamespaces;
 
@@ -23,7 +24,7 @@ import org.verbena.tests.cli.RoceNamespaces;
 @Timeout(300)
 class RemoteMemoryProcessesTest {
     private static final int MEBIBYTE = 1 << 20;
-    private static final int ROUNDS = Integer.getInteger("verbena.test.kills", 4);
+    private static final int ROUNDS = Integer.getInteger("verbena.test.kills", Thorough.ON ? 4 : 2);
 
     @TempDir Path dir;
 
