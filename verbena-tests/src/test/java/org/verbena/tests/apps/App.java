@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.tests.Thorough;
 import org.verbena.tests.faults.Wait;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.RemoteProcess;
@@ -74,7 +75,9 @@ final class App implements AutoCloseable {
         private final Path scratch;
         private final By by;
         private final List<String> options = new ArrayList<>();
-        private List<String> jvm = List.of("-XX:+UseSerialGC", "-Xmx512m");
+        private List<String> jvm = Thorough.ON
+                ? List.of("-XX:+UseSerialGC", "-Xmx512m")
+                : List.of("-XX:+UseSerialGC", "-Xmx512m", "-XX:TieredStopAtLevel=1");
         private String patience = ",stream.patience=" + PATIENCE_MILLIS;
         private String wait = "";
 

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.ProgramLane;
+import org.verbena.tests.Thorough;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.cli.CopyFiles;
 
@@ -30,7 +31,7 @@ class ClassicSocketAppsTest {
     @Test
     void rmi() throws Exception {
         int bytes = 2_000_000;
-        int calls = 24;
+        int calls = Thorough.ON ? 24 : 8;
         try (App server = start("rmi.RmiServer")) {
             int port = server.awaitInt("port");
             server.await("bound");
@@ -47,7 +48,7 @@ class ClassicSocketAppsTest {
     void httpUrlConnection() throws Exception {
         Path folder = Files.createDirectory(dir.resolve("files"));
         Files.writeString(folder.resolve("hello"), "hello");
-        int size = 20_000_000;
+        int size = Thorough.ON ? 20_000_000 : 5_000_000;
         String hash = CopyFiles.sha256(CopyFiles.write(folder.resolve("file"), size, 9));
         int count = 8;
         try (App server = start("http.JdkServer", folder)) {

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.ProgramLane;
+import org.verbena.tests.Thorough;
 import org.verbena.tests.apps.App.By;
 
 /** A Kafka broker, its performance tools, and a producer and a consumer that account for each record. */
@@ -22,11 +23,11 @@ class KafkaTest {
     private static final String RECORDS = "org.verbena.apps.kafka.KafkaRecords";
     private static final String PRODUCER_PERF = "org.apache.kafka.tools.ProducerPerformance";
     private static final String CONSUMER_PERF = "org.apache.kafka.tools.ConsumerPerformance";
-    private static final int COUNT = 20_000;
+    private static final int COUNT = Thorough.ON ? 20_000 : 10_000;
     private static final int BYTES = 1000;
 
     /** For the performance tools, which do not pause between their first byte and many. */
-    private static final int PERF_COUNT = 100_000;
+    private static final int PERF_COUNT = Thorough.ON ? 100_000 : 25_000;
     private static final int PERF_BYTES = 4000;
 
     /** Connections of a client's that it gives up at once. */

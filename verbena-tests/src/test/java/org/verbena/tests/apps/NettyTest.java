@@ -11,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.tests.ProgramLane;
+import org.verbena.tests.Thorough;
 import org.verbena.tests.apps.App.By;
 
 /** Netty's NIO transport: an echo server and its client, which compares hashes. */
@@ -31,9 +32,11 @@ class NettyTest {
         server.end();
     }
 
+    /** An eighth of the bytes unless all is tested in full. */
     @ParameterizedTest
-    @CsvSource({"1, 64000000, 65536", "100, 500000, 20000", "1000, 50000, 4000"})
-    void bothEndsByRing(int connections, long bytes, int message) throws Exception {
+    @CsvSource({"1, 64000000, 65536", "100, 800000, 20000", "1000, 80000, 4000"})
+    void bothEndsByRing(int connections, long thoroughBytes, int message) throws Exception {
+        long bytes = Thorough.ON ? thoroughBytes : thoroughBytes / 8;
         try (App server = server(By.VERBENA);
                 App client = App.java(dir, By.VERBENA).start(CLIENT, server.awaitInt("port"), connections, bytes,
                         message)) {
