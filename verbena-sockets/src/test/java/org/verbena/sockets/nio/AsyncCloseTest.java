@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A thread that waits in a channel leaves it when another closes the channel, or interrupts the thread. */
 @Tag("any-provider")
 class AsyncCloseTest {
-    private static final int RACES = 150;
+    private static final int RACES = System.getProperty("thorough") == null ? 50 : 150;
     private static final long LONGEST_NANOS = 30_000_000_000L;
 
     static Stream<Arguments> carriersAndThreads() {

@@ -70,7 +70,7 @@ class AgreementStepsTest {
         return all.stream();
     }
 
-    private static void reach(PeerByHand peer, Stage stage) throws Exception {
+    static void reach(PeerByHand peer, Stage stage) throws Exception {
         peer.meet();
         if (stage == Stage.MET) {
             return;
@@ -189,38 +189,6 @@ class AgreementStepsTest {
         }
     }
 
-    /** An end that has made its offer waits for the other as long as that lives, one that has not gives up. */
-    @Test
-    void whoHasOfferedDoesNotGiveUp() throws Exception {
-        try (PeerByHand toClient = new PeerByHand(process, Stream.Role.CLIENT);
-                PeerByHand toServer = new PeerByHand(process, Stream.Role.SERVER);
-                PeerByHand silentToClient = new PeerByHand(process, Stream.Role.CLIENT);
-                PeerByHand silentToServer = new PeerByHand(process, Stream.Role.SERVER)) {
-            List<PeerByHand> late = List.of(toClient, toServer);
-            for (PeerByHand peer : late) {
-                reach(peer, Stage.OFFER_HEARD);
-            }
-            List<PeerByHand> silent = List.of(silentToClient, silentToServer);
-            for (PeerByHand peer : silent) {
-                peer.meet();
-            }
-            for (PeerByHand peer : silent) {
-                await("no more patience", () -> peer.real.reason() != FallbackReason.NONE);
-                assertThat(peer.real.reason()).isEqualTo(FallbackReason.NO_SESSION);
-                peer.decide();
-            }
-            for (PeerByHand peer : late) {
-                assertThat(peer.real.reason()).isEqualTo(FallbackReason.NONE);
-                peer.offer();
-                await("an agreement", peer.real::isAgreed);
-                assertThat(peer.decide()).isTrue();
-                Way way = new Way(peer.real, peer.own, 0);
-                way.write();
-                way.readAll();
-            }
-        }
-    }
-
     /** A caller that is not the other end is left, with all that it has said. */
     @Test
     void anOfferOfWhoWasLeftIsForgotten() throws Exception {
@@ -244,7 +212,7 @@ class AgreementStepsTest {
     }
 
     /** One way's bytes. */
-    private static final class Way {
+    static final class Way {
         final RingStream from;
         final RingStream to;
         final int number;

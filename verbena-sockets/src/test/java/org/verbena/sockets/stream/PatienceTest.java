@@ -4,6 +4,8 @@ package org.verbena.sockets.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.verbena.sockets.stream.StreamAgreementTest.await;
 
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -15,6 +17,8 @@ import org.verbena.sockets.stream.StreamAgreementTest.Way;
 
 /** An end that waits for the other one as long as it does at most; all of these at the same time, for each takes that long. */
 class PatienceTest extends TcpEnds {
+    private static final int LATE_MILLIS = 1000;
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     @Execution(ExecutionMode.CONCURRENT)
@@ -64,5 +68,59 @@ class PatienceTest extends TcpEnds {
             await("fall-back of the server, whom nobody answers", () -> server.reason() == FallbackReason.NO_SESSION);
             assertThat(squatter.fd().isClosed()).isFalse();
         }
+    }
+
+    /** An end that has made its offer waits for the other as long as that lives, one that has not gives up. */
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void whoHasOfferedDoesNotGiveUp() throws Exception {
+        try (PeerByHand.Other process = new PeerByHand.Other();
+                PeerByHand toClient = new PeerByHand(process, Stream.Role.CLIENT);
+                PeerByHand toServer = new PeerByHand(process, Stream.Role.SERVER);
+                PeerByHand silentToClient = new PeerByHand(process, Stream.Role.CLIENT);
+                PeerByHand silentToServer = new PeerByHand(process, Stream.Role.SERVER)) {
+            List<PeerByHand> late = List.of(toClient, toServer);
+            for (PeerByHand peer : late) {
+                AgreementStepsTest.reach(peer, AgreementStepsTest.Stage.OFFER_HEARD);
+            }
+            List<PeerByHand> silent = List.of(silentToClient, silentToServer);
+            for (PeerByHand peer : silent) {
+                peer.meet();
+            }
+            for (PeerByHand peer : silent) {
+                await("no more patience", () -> peer.real.reason() != FallbackReason.NONE);
+                assertThat(peer.real.reason()).isEqualTo(FallbackReason.NO_SESSION);
+                peer.decide();
+            }
+            for (PeerByHand peer : late) {
+                assertThat(peer.real.reason()).isEqualTo(FallbackReason.NONE);
+                peer.offer();
+                await("an agreement", peer.real::isAgreed);
+                assertThat(peer.decide()).isTrue();
+                AgreementStepsTest.Way way = new AgreementStepsTest.Way(peer.real, peer.own, 0);
+                way.write();
+                way.readAll();
+            }
+        }
+    }
+
+    /** A process whose first connection this is has classes to load, and perhaps no processor for a while. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Execution(ExecutionMode.CONCURRENT)
+    void anEndThatIsLateIsWaitedFor(boolean lateServer) throws Exception {
+        Tcp tcp = connect();
+        RingStream[] ends = new RingStream[2];
+        for (boolean server : new boolean[] {!lateServer, lateServer}) {
+            ends[server ? 1 : 0] = (RingStream) (server
+                    ? Stream.of(tcp.server(), Stream.Role.SERVER)
+                    : Stream.of(tcp.client(), Stream.Role.CLIENT));
+            Thread.sleep(LATE_MILLIS);
+        }
+        await("agreement", () -> ends[0].isAgreed() && ends[1].isAgreed());
+        assertThat(ends[0].reason()).isEqualTo(FallbackReason.NONE);
+        assertThat(ends[1].reason()).isEqualTo(FallbackReason.NONE);
+        ends[0].close(false);
+        ends[1].close(false);
     }
 }
