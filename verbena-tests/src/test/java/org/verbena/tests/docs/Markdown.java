@@ -25,10 +25,10 @@ record Markdown(Path file, String text) {
         return Repository.root();
     }
 
-    /** All documents: those beside the README and those in {@code docs}. */
+    /** All documents: those beside the README, those in {@code docs} and the decisions. */
     static List<Markdown> all() throws IOException {
         List<Markdown> documents = new ArrayList<>();
-        for (Path folder : List.of(root(), root().resolve("docs"))) {
+        for (Path folder : List.of(root(), root().resolve("docs"), root().resolve("docs/decisions"))) {
             try (Stream<Path> files = Files.list(folder)) {
                 files.filter(f -> f.toString().endsWith(".md")).sorted().forEach(f -> documents.add(read(f)));
             }
