@@ -7,7 +7,10 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The part of the conformance suite that queue pairs of the XRC types have to pass as those of type RC do. */
+/**
+ * The part of the conformance suite that queue pairs of the XRC types have to pass as those of type RC do. What a group does
+ * within a context it has done with RC, and most do it between two processes only.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS) // of the suite; its groups are made anew for each test
 abstract class ConformanceOverXrc {
     /** What the suite has to know of the provider. */
@@ -32,7 +35,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class ScatterGatherOnXrc extends ScatterGatherConformance {
         ScatterGatherOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -45,7 +48,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class SizesOnXrc extends SizesConformance {
         SizesOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -58,7 +61,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class OrderOnXrc extends OrderConformance {
         OrderOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -71,7 +74,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class LocalErrorsOnXrc extends LocalErrorConformance {
         LocalErrorsOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -84,7 +87,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class RemoteErrorsOnXrc extends RemoteErrorConformance {
         RemoteErrorsOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -97,7 +100,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class QueueLimitsOnXrc extends QueueLimitsConformance {
         QueueLimitsOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);

@@ -5,6 +5,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.util.List;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -12,11 +13,12 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.ArgumentsProvider;
 import org.junit.jupiter.params.provider.ArgumentsSource;
+import org.junit.jupiter.params.support.AnnotationConsumer;
 import org.junit.jupiter.params.support.ParameterDeclarations;
 
 /**
- * A group of the suite for which two contexts of a process are nothing that one context and two processes are not: it runs
- * on those two, and with {@code -Dthorough} on every {@link Topology}, as it does where
+ * A group of the suite for which some topologies are nothing that others are not: it runs on those named here, one context
+ * and two processes if none is named, and with {@code -Dthorough} on every {@link Topology}, as it does where
  * {@code -Dverbena.test.topologies} names them.
  */
 @Target(ElementType.TYPE)
@@ -24,14 +26,23 @@ import org.junit.jupiter.params.support.ParameterDeclarations;
 @ParameterizedClass
 @ArgumentsSource(Topologies.Wanted.class)
 @interface Topologies {
+    Topology[] value() default {Topology.ONE_CONTEXT, Topology.TWO_PROCESSES};
+
     /** Those of this run. */
-    final class Wanted implements ArgumentsProvider {
+    final class Wanted implements ArgumentsProvider, AnnotationConsumer<Topologies> {
+        private List<Topology> named = List.of();
+
+        @Override
+        public void accept(Topologies group) {
+            named = List.of(group.value());
+        }
+
         @Override
         public Stream<? extends Arguments> provideArguments(ParameterDeclarations parameters,
                 ExtensionContext context) {
             boolean every = Thorough.wanted()
                     || System.getProperty("verbena.test.topologies") != null;
-            return Stream.of(Topology.values()).filter(t -> every || t != Topology.TWO_CONTEXTS).map(Arguments::of);
+            return Stream.of(Topology.values()).filter(t -> every || named.contains(t)).map(Arguments::of);
         }
     }
 }
