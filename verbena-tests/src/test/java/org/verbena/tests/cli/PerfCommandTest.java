@@ -36,6 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.SockDiag;
 import org.verbena.tests.PerfLane;
+import org.verbena.tests.Thorough;
 import org.verbena.tests.faults.Wait;
 
 /** {@code verbena perf} as a user runs it. Figures are looked at for their shape, never for their size. */
@@ -174,14 +175,26 @@ class PerfCommandTest {
         "write-bw send-bw read-bw erm-bw tcp-bw                          | --consume",
         "write-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --verify",
         "write-imm-lat erm-lat erm-bw                                    | --verify",
-        "write-lat write-imm-lat send-lat write-bw send-bw               | --inline=64",
-        "write-bw send-bw read-bw                                        | --qps=3",
         "write-bw send-bw read-bw                                        | --consume --qps=2",
         "send-lat write-bw send-bw                                       | --events --verify --inline=32",
         "send-lat tcp-bw                                                 | --runs=2",
     })
     void options(String tests, String options) throws IOException {
-        List<Integer> sizes = System.getProperty("thorough") == null ? List.of(8, 5000) : List.of(8, 13, 64, 5000);
+        runWith(tests, options);
+    }
+
+    @Thorough
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "write-lat write-imm-lat send-lat write-bw send-bw               | --inline=64",
+        "write-bw send-bw read-bw                                        | --qps=3",
+    })
+    void optionsAlone(String tests, String options) throws IOException {
+        runWith(tests, options);
+    }
+
+    private static void runWith(String tests, String options) throws IOException {
+        List<Integer> sizes = Thorough.ON ? List.of(8, 13, 64, 5000) : List.of(8, 5000);
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=" + sizes.stream().map(String::valueOf)
                 .collect(Collectors.joining(","))));
         List<String> rows = new ArrayList<>();
@@ -206,9 +219,19 @@ class PerfCommandTest {
     }
 
     /** Each test of channels that takes connections, over one and over several. */
+    @Test
+    void connections() throws IOException {
+        runOver("100,1");
+    }
+
+    @Thorough
     @ParameterizedTest
     @ValueSource(strings = {"7,1", "100"})
-    void connections(String numbers) throws IOException {
+    void otherNumbersOfConnections(String numbers) throws IOException {
+        runOver(numbers);
+    }
+
+    private static void runOver(String numbers) throws IOException {
         List<String> tests = List.of("nio-lat-spin", "nio-lat-selectnow", "nio-lat-select", "nio-lat-block",
                 "nio-lat-sleep", "nio-bw", "nio-connect");
         List<String> arguments = new ArrayList<>(tests);
@@ -246,10 +269,16 @@ class PerfCommandTest {
     /** By a JVM that compiles as usual, for every byte is written and compared. */
     @Test
     void largeMessages() throws IOException {
-        try (CommandProcess p = CommandProcess.startWith(List.of("-XX:TieredStopAtLevel=4"), List.of(), "perf",
-                "write-lat", "write-imm-lat", "send-lat", "erm-lat", "write-bw", "send-bw", "read-bw", "erm-bw",
-                "--verify", "--json", "--size=33m", "--iterations=2", "--warm-up=1ms")) {
-            assertThat(json(p.end())).hasSize(8);
+        String[] tests = Thorough.ON
+                ? new String[] {"write-lat", "write-imm-lat", "send-lat", "erm-lat", "write-bw", "send-bw", "read-bw",
+                    "erm-bw"}
+                : new String[] {"send-lat", "write-bw", "read-bw", "erm-bw"};
+        List<String> all = new ArrayList<>(List.of("perf"));
+        all.addAll(List.of(tests));
+        all.addAll(List.of("--verify", "--json", "--size=33m", "--iterations=2", "--warm-up=1ms"));
+        try (CommandProcess p = CommandProcess.startWith(List.of("-XX:TieredStopAtLevel=4"), List.of(), all.toArray(
+                String[]::new))) {
+            assertThat(json(p.end())).hasSize(tests.length);
         }
     }
 
