@@ -24,9 +24,13 @@ class CmToolCommandTest {
     private static final String LISTENING = "listening on ";
 
     private static CommandProcess start(String tool, String device, String arguments) throws IOException {
+        return CommandProcess.start(words(tool, device, arguments));
+    }
+
+    private static String[] words(String tool, String device, String arguments) {
         List<String> all = new ArrayList<>(List.of(tool, "--device=" + device));
         all.addAll(Arrays.asList(arguments.strip().split(" +")));
-        return CommandProcess.start(all.toArray(String[]::new));
+        return all.toArray(String[]::new);
     }
 
     private static String to(CommandProcess server) throws IOException {
@@ -167,21 +171,17 @@ class CmToolCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"-S 0", "-C 20000", "-c 0", "-p 70000", "-s a -b b", "-C 16000 -S 1m"})
-    void wrongOptions(String arguments) throws IOException {
-        try (CommandProcess command = start("udaddy", "roce_lo", arguments)) {
-            CommandProcess.Result r = command.end();
-            assertThat(r.code()).isEqualTo(2);
-            assertThat(r.err()).startsWith("verbena: ").contains("Try 'verbena udaddy --help'");
-        }
+    void wrongOptions(String arguments) {
+        CommandProcess.Result r = CommandProcess.refuse(words("udaddy", "roce_lo", arguments));
+        assertThat(r.code()).isEqualTo(2);
+        assertThat(r.err()).startsWith("verbena: ").contains("Try 'verbena udaddy --help'");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"-S 0", "-B 4097", "-B 1k", "-T a", "-I 0"})
-    void wrongOptionsOfRstream(String arguments) throws IOException {
-        try (CommandProcess command = start("rstream", "roce_lo", arguments)) {
-            CommandProcess.Result r = command.end();
-            assertThat(r.code()).isEqualTo(2);
-            assertThat(r.err()).startsWith("verbena: ").contains("Try 'verbena rstream --help'");
-        }
+    void wrongOptionsOfRstream(String arguments) {
+        CommandProcess.Result r = CommandProcess.refuse(words("rstream", "roce_lo", arguments));
+        assertThat(r.code()).isEqualTo(2);
+        assertThat(r.err()).startsWith("verbena: ").contains("Try 'verbena rstream --help'");
     }
 }

@@ -5,6 +5,8 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -19,10 +21,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
+import org.verbena.cli.Main;
+
 /** The {@code verbena} command in a process of its own, started from modules as {@code ./verbena} does. */
 public final class CommandProcess implements AutoCloseable {
     private static final int LONGEST_SECONDS = 240;
-    private static final String MAIN = "org.verbena.cli.Main";
+    private static final String MAIN = Main.class.getName();
 
     /** A thread a task: the common pool of a small machine has one only. */
     private static final Executor THREADS = task -> Thread.ofPlatform().daemon().start(task);
@@ -106,6 +110,16 @@ public final class CommandProcess implements AutoCloseable {
         try (CommandProcess p = start(arguments)) {
             return p.end();
         }
+    }
+
+    /** Runs a command in this process, for words that are wrong: it ends before it does anything, and exit codes of processes have
+     * tests of their own. */
+    static Result refuse(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int code = Main.commandLine(arguments).setOut(new PrintWriter(out)).setErr(new PrintWriter(err)).execute(
+                arguments);
+        return new Result(code, out.toString().strip(), err.toString().strip());
     }
 
     private static String java() {
