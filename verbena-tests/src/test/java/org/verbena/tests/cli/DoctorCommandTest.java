@@ -71,8 +71,15 @@ class DoctorCommandTest {
             throws Exception {
         List<String> command = new ArrayList<>(before);
         command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "--module-path", modules));
-        command.addAll(jvm);
+                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData"));
+        if (jvm.containsAll(GRANTED)) {
+            command.addAll(CommandProcess.modules(modules));
+            command.addAll(CommandArchive.options(modules));
+            command.addAll(jvm.stream().filter(o -> !GRANTED.contains(o)).toList());
+        } else {
+            command.addAll(List.of("--module-path", modules));
+            command.addAll(jvm);
+        }
         command.addAll(List.of("--module", "org.verbena.cli/org.verbena.cli.Main", "doctor"));
         command.addAll(List.of(arguments));
         return run(command);
