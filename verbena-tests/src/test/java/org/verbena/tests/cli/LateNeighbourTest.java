@@ -18,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.verbena.tests.BesideOthers;
+import org.verbena.tests.Thorough;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.agent.AgentRun;
 
@@ -67,7 +68,7 @@ class LateNeighbourTest {
     static Stream<Way> ways() {
         List<Way> all = new ArrayList<>(List.of(
                 new Way(true, "own=" + SERVER + "," + IMPL, "classic sockets, classic listeners")));
-        if (System.getProperty("thorough") != null) {
+        if (Thorough.ON) {
             for (boolean attached : new boolean[] {true, false}) {
                 all.add(new Way(attached, "same=" + ALL, ""));
                 all.add(new Way(attached, "timed=" + ALL, ""));

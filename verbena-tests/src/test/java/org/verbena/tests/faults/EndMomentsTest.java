@@ -24,6 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.tests.BesideOthers;
+import org.verbena.tests.Thorough;
 import org.verbena.tests.faults.MomentRule.End;
 import org.verbena.tests.faults.MomentRule.Note;
 
@@ -37,7 +38,7 @@ import org.verbena.tests.faults.MomentRule.Note;
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 class EndMomentsTest {
     private static final int MOMENTS = Integer.getInteger("verbena.test.moments",
-            System.getProperty("thorough") == null ? 2 : 1000);
+            Thorough.ON ? 1000 : 2);
     private static final long SEED = Long.getLong("verbena.test.seed", System.nanoTime());
     private static final int CONNECTIONS = 2 * MomentFlow.KINDS;
     private static final long LATEST_NANOS = 40_000_000;

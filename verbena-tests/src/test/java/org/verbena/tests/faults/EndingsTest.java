@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.linux.Sys;
 import org.verbena.tests.BesideOthers;
+import org.verbena.tests.Thorough;
 import org.verbena.tests.cli.RoceNamespaces;
 
 /**
@@ -73,9 +74,9 @@ class EndingsTest {
     void soItDoesOnAnotherHost() throws Exception {
         Users.needsRoot("make network namespaces");
         SocketPrograms programs = new SocketPrograms(dir, EndPeer.class);
-        List<String> ways = System.getProperty("thorough") == null
-                ? ways(List.of("kill", "exit"), List.of("close", "linger"), List.of("destroyed here"))
-                : ways(PROCESS, CONNECTION, KERNEL);
+        List<String> ways = Thorough.ON
+                ? ways(PROCESS, CONNECTION, KERNEL)
+                : ways(List.of("kill", "exit"), List.of("close", "linger"), List.of("destroyed here"));
         Child.Builder server = programs.with(RINGS + ",rules=use stream tcp_server *:* device "
                 + RoceNamespaces.DEVICE_B);
         Child.Builder client = programs.with(RINGS + ",rules=use stream tcp_client *:* device "

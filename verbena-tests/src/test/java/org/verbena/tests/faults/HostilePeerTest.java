@@ -8,6 +8,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import org.verbena.tests.Thorough;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.MemoryRegion;
@@ -21,7 +22,7 @@ import org.verbena.verbs.QueuePairState;
  */
 class HostilePeerTest {
     private static final int SECONDS = Integer.getInteger("verbena.faults.hostile-seconds",
-            System.getProperty("thorough") == null ? 6 : 120);
+            Thorough.ON ? 120 : 6);
     private static final Duration NO_HANG = Duration.ofSeconds(30);
 
     @Test

@@ -9,6 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.tests.BesideOthers;
+import org.verbena.tests.Thorough;
 
 /**
  * A server whose clients come and are killed, for days, stays as it is. The rounds, by default few, are
@@ -18,7 +19,7 @@ import org.verbena.tests.BesideOthers;
 @Timeout(value = 3, unit = TimeUnit.HOURS)
 class KilledClientsTest {
     private static final int ROUNDS = Integer.getInteger("verbena.faults.rounds",
-            System.getProperty("thorough") == null ? 3 : 500);
+            Thorough.ON ? 500 : 3);
     private static final int CLIENTS = 8;
     private static final int WARM_UP = 2;
     /** Its own. */
