@@ -15,18 +15,18 @@ import org.verbena.verbs.WcStatus;
  * The control path of a connection: regions are announced and taken back, and the other end's answers are waited for. What
  * the other end says is taken by the engine's thread.
  */
-final class Control extends Engine.Duty {
+final class Control extends Engine.CoalescedTask {
     /** One for each region that is taken back, and one that is held before: it asks for no other one until it has that. */
-    static final int MOST_ANSWERS_DUE = 2 * Limits.REGIONS;
+    static final int MAX_REPLIES_DUE = 2 * Limits.REGIONS;
 
     private final Regions regions;
-    private final Link link;
+    private final PeerLink link;
     private final CopyQueue copies;
     private final EventQueue events;
-    private final ControlSends sends;
-    private final CompletionQueue heard;
-    private final int peerAsyncNotices;
-    private final Attendant attendant;
+    private final ControlSender sends;
+    private final CompletionQueue receiveCompletions;
+    private final int peerAsyncCredits;
+    private final ProgressExecutor executor;
     /** Who waits for an answer, by id. */
     private final Map<Integer, CompletableFuture<Integer>> announcing = new ConcurrentHashMap<>();
     private final Map<Integer, CompletableFuture<Integer>> revoking = new ConcurrentHashMap<>();
@@ -34,32 +34,32 @@ final class Control extends Engine.Duty {
     private final Map<Long, CompletableFuture<Integer>> holding = new ConcurrentHashMap<>();
     private final Map<Long, CompletableFuture<Integer>> updating = new ConcurrentHashMap<>();
     /** Regions of the other end that it is to change, and that copies of this end have not left yet. */
-    private final Set<Integer> leaving = ConcurrentHashMap.newKeySet();
+    private final Set<Integer> draining = ConcurrentHashMap.newKeySet();
     /** Answers to REVOKE and HOLD that wait for copies. */
-    private final AtomicInteger answersDue = new AtomicInteger();
-    private final boolean peerKnowsUpdates;
-    private int asyncTakenByPeer;
+    private final AtomicInteger repliesDue = new AtomicInteger();
+    private final boolean peerSupportsUpdates;
+    private int asyncConsumedByPeer;
 
-    Control(Regions regions, Link link, CopyQueue copies, EventQueue events, Handshake peer,
-            Attendant attendant) {
+    Control(Regions regions, PeerLink link, CopyQueue copies, EventQueue events, Handshake peer,
+            ProgressExecutor executor) {
         this.regions = regions;
         this.link = link;
         this.copies = copies;
         this.events = events;
-        this.attendant = attendant;
-        peerAsyncNotices = peer.asyncNotices();
-        peerKnowsUpdates = peer.knowsUpdates();
-        sends = new ControlSends(regions, link, peerAsyncNotices, attendant);
-        heard = link.heard();
+        this.executor = executor;
+        peerAsyncCredits = peer.asyncCredits();
+        peerSupportsUpdates = peer.supportsUpdates();
+        sends = new ControlSender(regions, link, peerAsyncCredits, executor);
+        receiveCompletions = link.controlReceiveCompletions();
     }
 
-    ControlSends sends() {
+    ControlSender sends() {
         return sends;
     }
 
     /** Tells the other end of a region; the future has 0, or why the other end does not take note of it. */
     CompletableFuture<Integer> announce(LocalRegion region) {
-        return ask(announcing, region.id(), describe(Messages.ADD, region, region.name()));
+        return request(announcing, region.id(), regionMessage(Messages.ADD, region, region.name()));
     }
 
     /** Tells the other end that a region is about to go; the future has 0 when it uses it no more. */
@@ -68,34 +68,36 @@ final class Control extends Engine.Duty {
         if (announced != null) {
             announced.complete(Errno.ENOENT); // after too long a wait
         }
-        return ask(revoking, id, Messages.Message.of(Messages.REVOKE, id));
+        return request(revoking, id, Messages.Message.of(Messages.REVOKE, id));
     }
 
     /** Whether the other end understands {@link #hold} and {@link #update}. */
-    boolean peerKnowsUpdates() {
-        return peerKnowsUpdates;
+    boolean peerSupportsUpdates() {
+        return peerSupportsUpdates;
     }
 
     /** Tells the other end that a region is about to change; the future has 0 when it does not use it until then. */
     CompletableFuture<Integer> hold(LocalRegion region) {
         int number = region.nextChange();
-        return ask(holding, numbered(region.id(), number), new Messages.Message(Messages.HOLD, region.id(), 0, 0, 0, 0,
+        return request(holding, replyKey(region.id(), number), new Messages.Message(Messages.HOLD, region.id(), 0, 0, 0,
+                0,
                 0, number));
     }
 
     /** Tells the other end what a region is from now on; the future has 0 when it knows. */
     CompletableFuture<Integer> update(LocalRegion region) {
         int number = region.nextChange();
-        return ask(updating, numbered(region.id(), number), describe(Messages.UPDATE, region, number));
+        return request(updating, replyKey(region.id(), number), regionMessage(Messages.UPDATE, region, number));
     }
 
     /** What the other end has to know of a region. */
-    private static Messages.Message describe(int type, LocalRegion region, int numberOrName) {
+    private static Messages.Message regionMessage(int type, LocalRegion region, int numberOrName) {
         return new Messages.Message(type, region.id(), region.memory().address(), region.length(), region.memory()
                 .rkey(), region.access() & Regions.REMOTE_ACCESS, region.tag(), numberOrName);
     }
 
-    private <K> CompletableFuture<Integer> ask(Map<K, CompletableFuture<Integer>> waiting, K key, Messages.Message m) {
+    private <K> CompletableFuture<Integer> request(Map<K, CompletableFuture<Integer>> waiting, K key,
+            Messages.Message m) {
         CompletableFuture<Integer> answer = new CompletableFuture<>();
         waiting.put(key, answer);
         if (!sends.send(m)) {
@@ -104,7 +106,7 @@ final class Control extends Engine.Duty {
         return answer;
     }
 
-    private static long numbered(int id, int number) {
+    private static long replyKey(int id, int number) {
         return (long) id << Integer.SIZE | number & 0xffffffffL;
     }
 
@@ -116,121 +118,122 @@ final class Control extends Engine.Duty {
 
     /** Tells the other end how many notices were taken; on the engine's thread. */
     @Override
-    void attend() {
-        sends.sayTaken(events.taken().tellByControl(), events.asyncTaken().tellByControl());
+    void run() {
+        sends.returnCredits(events.creditReturn().returnByControl(), events.asyncCreditReturn().returnByControl());
     }
 
     /** Takes what the other end has said; on the engine's thread. */
-    void take() {
-        heard.requestNotify(false); // before the look: what comes after it is told of
-        while (link.failure() == null && heard.startPoll() == 0) {
-            int status = heard.status();
-            int slot = (int) heard.wrId();
-            long length = status == WcStatus.SUCCESS ? heard.byteLength() : 0;
-            heard.endPoll();
+    void receive() {
+        receiveCompletions.requestNotify(false); // before the look: what comes after it is told of
+        while (link.failure() == null && receiveCompletions.startPoll() == 0) {
+            int status = receiveCompletions.status();
+            int slot = (int) receiveCompletions.wrId();
+            long length = status == WcStatus.SUCCESS ? receiveCompletions.byteLength() : 0;
+            receiveCompletions.endPoll();
             if (status != WcStatus.SUCCESS) {
                 link.fail("the other end is gone");
                 return;
             }
             long at = (long) slot * Messages.RECEIVE_BYTES;
-            if (length == Messages.CONTROL_BYTES && Messages.type(link.inbox(), at) == Messages.CREDIT) {
-                int taken = Messages.creditTaken(link.inbox(), at);
-                int asyncTaken = Messages.creditAsyncTaken(link.inbox(), at);
+            if (length == Messages.CONTROL_BYTES && Messages.type(link.controlBuffer(), at) == Messages.CREDIT) {
+                int consumed = Messages.creditConsumed(link.controlBuffer(), at);
+                int asyncConsumed = Messages.creditAsyncConsumed(link.controlBuffer(), at);
                 repost(slot, at);
-                if (!copies.credit().byControl(taken) || !credit(asyncTaken)) {
+                if (!copies.credit().returnedByControl(consumed) || !onAsyncCredits(asyncConsumed)) {
                     link.fail("the other end breaks the protocol: it has taken what was not sent");
                 }
                 continue;
             }
-            Messages.Message m = Messages.message(link.inbox(), at);
+            Messages.Message m = Messages.message(link.controlBuffer(), at);
             repost(slot, at);
-            if (length != Messages.CONTROL_BYTES || !take(m)) {
+            if (length != Messages.CONTROL_BYTES || !handle(m)) {
                 link.fail("the other end breaks the protocol: " + m);
             }
         }
     }
 
     private void repost(int slot, long at) {
-        link.control().receiveQueue().post(slot, link.inboxRegion(), at, Messages.RECEIVE_BYTES);
+        link.control().receiveQueue().post(slot, link.controlBufferRegion(), at, Messages.RECEIVE_BYTES);
     }
 
     /** False if it makes no sense. */
-    private boolean take(Messages.Message m) {
+    private boolean handle(Messages.Message m) {
         return switch (m.type()) {
-            case Messages.ADD -> added(m);
-            case Messages.ADDED -> answered(announcing, m.id(), m.id(), m.errno());
-            case Messages.REVOKE -> revoked(m.id());
-            case Messages.REVOKED -> answered(revoking, m.id(), m.id(), 0);
-            case Messages.HOLD -> held(m.id(), m.errno());
-            case Messages.HELD -> answered(holding, numbered(m.id(), m.errno()), m.id(), 0);
-            case Messages.UPDATE -> updated(m);
-            case Messages.UPDATED -> answered(updating, numbered(m.id(), m.errno()), m.id(), 0);
-            case Messages.NOTICE -> events.notice(m.id(), m.access(), m.address(), m.length(), m.tag());
+            case Messages.ADD -> onAdd(m);
+            case Messages.ADDED -> onReply(announcing, m.id(), m.id(), m.errno());
+            case Messages.REVOKE -> onRevoke(m.id());
+            case Messages.REVOKED -> onReply(revoking, m.id(), m.id(), 0);
+            case Messages.HOLD -> onHold(m.id(), m.errno());
+            case Messages.HELD -> onReply(holding, replyKey(m.id(), m.errno()), m.id(), 0);
+            case Messages.UPDATE -> onUpdate(m);
+            case Messages.UPDATED -> onReply(updating, replyKey(m.id(), m.errno()), m.id(), 0);
+            case Messages.REMOTE_COMPLETION -> events.asyncCompletion(m.id(), m.access(), m.address(), m.length(), m
+                    .tag());
             default -> false;
         };
     }
 
-    private boolean added(Messages.Message m) {
+    private boolean onAdd(Messages.Message m) {
         int error = regions.addRemote(new RemoteRegion(m.id(), m.errno(), m.key(), m.address(), m.length(), m.access(),
                 m.tag()));
         if (error == Errno.EPROTO) {
             return false;
         }
         if (error == 0) {
-            events.changed(RegionId.index(m.id())); // before the answer: who has it knows that the event is there
+            events.regionChanged(RegionId.index(m.id())); // before the answer: who has it knows that the event is there
         }
         sends.send(new Messages.Message(Messages.ADDED, m.id(), 0, 0, 0, 0, 0, error));
         return true;
     }
 
     /** One that nobody waits for was waited for too long, or is of a region that the other end has invented. */
-    private <K> boolean answered(Map<K, CompletableFuture<Integer>> waiting, K key, int id, int error) {
+    private <K> boolean onReply(Map<K, CompletableFuture<Integer>> waiting, K key, int id, int error) {
         CompletableFuture<Integer> answer = waiting.remove(key);
         if (answer != null) {
             answer.complete(error);
         }
-        return answer != null || regions.wasThere(id);
+        return answer != null || regions.everAssigned(id);
     }
 
-    private boolean held(int id, int number) {
-        if (!regions.holdRemote(id) || !leaving.add(id)) {
+    private boolean onHold(int id, int number) {
+        if (!regions.holdRemote(id) || !draining.add(id)) {
             return false;
         }
-        return answerBehindCopies(() -> {
-            leaving.remove(id);
+        return replyAfterCopies(() -> {
+            draining.remove(id);
             sends.send(new Messages.Message(Messages.HELD, id, 0, 0, 0, 0, 0, number));
         });
     }
 
-    private boolean updated(Messages.Message m) {
-        if (leaving.contains(m.id()) || !regions.changeRemote(m)) {
+    private boolean onUpdate(Messages.Message m) {
+        if (draining.contains(m.id()) || !regions.changeRemote(m)) {
             return false;
         }
-        events.changed(RegionId.index(m.id())); // before the answer, as in added
+        events.regionChanged(RegionId.index(m.id())); // before the answer, as in added
         sends.send(new Messages.Message(Messages.UPDATED, m.id(), 0, 0, 0, 0, 0, m.errno())); // and copies that waited
         return true;
     }
 
-    private boolean revoked(int id) {
-        if (!RegionId.isSane(id) || RegionId.side(id) == regions.side()) {
+    private boolean onRevoke(int id) {
+        if (!RegionId.isValid(id) || RegionId.side(id) == regions.side()) {
             return false;
         }
         RemoteRegion region = regions.removeRemote(id);
         if (region == null) { // one that was not taken note of
             return sends.send(Messages.Message.of(Messages.REVOKED, id)) || link.failure() == null;
         }
-        events.changed(RegionId.index(id));
-        return answerBehindCopies(() -> sends.send(Messages.Message.of(Messages.REVOKED, id)));
+        events.regionChanged(RegionId.index(id));
+        return replyAfterCopies(() -> sends.send(Messages.Message.of(Messages.REVOKED, id)));
     }
 
     /** When all copies of this end that have been started have been done. False if there are more answers to be given than regions. */
-    private boolean answerBehindCopies(Runnable answer) {
-        if (answersDue.incrementAndGet() > MOST_ANSWERS_DUE) {
+    private boolean replyAfterCopies(Runnable answer) {
+        if (repliesDue.incrementAndGet() > MAX_REPLIES_DUE) {
             return false;
         }
-        attendant.await(() -> {
+        executor.executeLong(() -> {
             if (awaitCopies(Long.MAX_VALUE)) {
-                answersDue.decrementAndGet(); // before the other end hears of it, and may ask for another one
+                repliesDue.decrementAndGet(); // before the other end hears of it, and may ask for another one
                 answer.run();
             }
         });
@@ -251,20 +254,20 @@ final class Control extends Engine.Duty {
             if (link.failure() != null || System.nanoTime() - began > nanos) {
                 return false;
             }
-            attendant.pause(pause);
+            executor.pause(pause);
             pause = Math.min(2 * pause, 1_000_000);
         }
         return true;
     }
 
-    private boolean credit(int taken) {
-        int more = taken - asyncTakenByPeer;
-        if (more < 0 || more > peerAsyncNotices) {
+    private boolean onAsyncCredits(int consumed) {
+        int more = consumed - asyncConsumedByPeer;
+        if (more < 0 || more > peerAsyncCredits) {
             return false;
         }
-        asyncTakenByPeer = taken;
+        asyncConsumedByPeer = consumed;
         if (more > 0) {
-            sends.credit(more);
+            sends.addCredits(more);
         }
         return true;
     }

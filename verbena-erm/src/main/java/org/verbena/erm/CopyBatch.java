@@ -5,24 +5,24 @@ import org.jspecify.annotations.Nullable;
 
 /** The copies of a batch that is open: what was said of each, and, once it was checked, its regions. For one thread. */
 final class CopyBatch {
-    static final int MOST = 32;
+    static final int MAX_COPIES = 32;
 
-    final int[] from = new int[MOST];
-    final int[] to = new int[MOST];
-    final int[] flags = new int[MOST];
-    final long[] fromOffset = new long[MOST];
-    final long[] toOffset = new long[MOST];
-    final long[] length = new long[MOST];
-    final long[] userContext = new long[MOST];
-    final long[] userData = new long[MOST];
-    final @Nullable LocalRegion[] local = new LocalRegion[MOST];
-    final @Nullable RemoteRegion[] remote = new RemoteRegion[MOST];
+    final int[] from = new int[MAX_COPIES];
+    final int[] to = new int[MAX_COPIES];
+    final int[] flags = new int[MAX_COPIES];
+    final long[] fromOffset = new long[MAX_COPIES];
+    final long[] toOffset = new long[MAX_COPIES];
+    final long[] length = new long[MAX_COPIES];
+    final long[] userContext = new long[MAX_COPIES];
+    final long[] userData = new long[MAX_COPIES];
+    final @Nullable LocalRegion[] local = new LocalRegion[MAX_COPIES];
+    final @Nullable RemoteRegion[] remote = new RemoteRegion[MAX_COPIES];
     int count;
 
-    /** What is beyond {@link #MOST} only counts. */
+    /** What is beyond {@link #MAX_COPIES} only counts. */
     void add(int fromId, long fromAt, int toId, long toAt, long bytes, int how, long context, long data) {
         int i = count++;
-        if (i < MOST) {
+        if (i < MAX_COPIES) {
             from[i] = fromId;
             to[i] = toId;
             flags[i] = how;
@@ -35,7 +35,7 @@ final class CopyBatch {
     }
 
     void clear() {
-        for (int i = Math.min(count, MOST); i-- > 0;) {
+        for (int i = Math.min(count, MAX_COPIES); i-- > 0;) {
             local[i] = null;
             remote[i] = null;
         }

@@ -39,8 +39,8 @@ import org.verbena.verbs.WcStatus;
 public final class CopyQueue {
     private static final int DEPTH = Limits.COPIES;
     private static final int MASK = DEPTH - 1;
-    private static final long INSIDE_PAUSE_NANOS = 1_000;
-    private static final int MOST_UNSIGNALED = DEPTH / 4;
+    private static final long QUIESCENCE_POLL_NANOS = 1_000;
+    private static final int MAX_UNSIGNALED = DEPTH / 4;
     private static final VarHandle COMPLETED;
 
     static {
@@ -54,36 +54,36 @@ public final class CopyQueue {
 
     private final Regions regions;
     private final int side;
-    private final Link link;
+    private final PeerLink link;
     private final SendQueue queue;
     private final CompletionQueue done;
     private final long maxLength;
-    private final Gate gate = new Gate();
-    private final Bell bell;
-    private final ReentrantLock shutting = new ReentrantLock();
-    private final MemoryRegion leaving;
-    private final long leavingAddress;
+    private final QuiescenceGuard guard = new QuiescenceGuard();
+    private final Wakeup wakeup;
+    private final ReentrantLock quiescing = new ReentrantLock();
+    private final MemoryRegion outgoing;
+    private final long outgoingAddress;
     private @Nullable EventQueue events;
 
     // copies by number, modulo DEPTH; the numbers count from 0
     private final long[] contexts = new long[DEPTH];
-    private final boolean[] silent = new boolean[DEPTH];
+    private final boolean[] suppressed = new boolean[DEPTH];
     private long posted;
     private int unsignaled;
     /** Those before it have been reported, or need not be. */
     private long reported;
 
     // what was polled for the program while it did not poll: guarded by the gate
-    private final long[] keptNumber = new long[DEPTH];
-    private final int[] keptStatus = new int[DEPTH];
-    private int kept;
-    private int keptFrom;
+    private final long[] savedNumbers = new long[DEPTH];
+    private final int[] savedStatuses = new int[DEPTH];
+    private int savedCount;
+    private int savedHead;
 
     private final Credit credit;
 
     private long context;
     private int status;
-    private boolean held;
+    private boolean prefetched;
 
     private final CopyBatch batch = new CopyBatch();
 
@@ -91,23 +91,23 @@ public final class CopyQueue {
     private long bytesWritten;
     private long bytesRead;
     private long failed;
-    private long noticed;
+    private long remoteCompletions;
 
-    CopyQueue(Regions regions, Link link, int peerNotices) {
+    CopyQueue(Regions regions, PeerLink link, int peerCredits) {
         this.regions = regions;
         side = regions.side();
         this.link = link;
         queue = link.data().sendQueue();
-        leaving = link.notices();
-        leavingAddress = leaving.segment().address();
-        done = link.copied();
+        outgoing = link.completionBuffer();
+        outgoingAddress = outgoing.segment().address();
+        done = link.copyCompletions();
         maxLength = link.maxLength();
-        bell = link.copyBell();
-        credit = new Credit(peerNotices, bell);
+        wakeup = link.copyWakeup();
+        credit = new Credit(peerCredits, wakeup);
     }
 
-    void events(EventQueue takesThem) {
-        events = takesThem;
+    void events(EventQueue queue) {
+        events = queue;
     }
 
     /** How many copies may be on their way or wait to be polled. */
@@ -145,12 +145,12 @@ public final class CopyQueue {
      */
     public int copy(int from, long fromOffset, int to, long toOffset, long length, int flags, long userContext,
             long userData) {
-        int state = gate.enter();
-        if (state != Gate.OPEN) {
-            return state == Gate.SHUT ? Errno.EAGAIN : Errno.ENOTCONN;
+        int state = guard.enter();
+        if (state != QuiescenceGuard.OPEN) {
+            return state == QuiescenceGuard.PAUSED ? Errno.EAGAIN : Errno.ENOTCONN;
         }
         int error = copyNow(from, fromOffset, to, toOffset, length, flags, userContext, userData);
-        gate.leave();
+        guard.exit();
         return error;
     }
 
@@ -168,100 +168,108 @@ public final class CopyQueue {
         if (error != 0) {
             return error;
         }
-        boolean tell = (flags & CopyFlags.REMOTE_COMPLETION) != 0;
+        boolean signalPeer = (flags & CopyFlags.REMOTE_COMPLETION) != 0;
         if (posted - reported >= DEPTH) {
             return Errno.EAGAIN;
         }
-        if (tell && !credit.hasRoom(1)) {
+        if (signalPeer && !credit.hasRoom(1)) {
             return Errno.ENOBUFS;
         }
-        boolean quiet = (flags & CopyFlags.UNSIGNALED) != 0;
-        boolean signal = !quiet || unsignaled + 1 >= MOST_UNSIGNALED;
-        boolean shortly = tell && write && tellsShortly(credit.used() + 1, remote, remoteAt, userData);
-        boolean notice = tell && !shortly;
-        int how = (flags & CopyFlags.FENCE) != 0 ? SendFlags.FENCE : SendFlags.NONE;
-        how |= signal && !notice ? SendFlags.SIGNALED : SendFlags.NONE;
-        error = post(how, local.memory(), localAt, length, remote, remoteAt, write, shortly);
+        boolean unsignaledCopy = (flags & CopyFlags.UNSIGNALED) != 0;
+        boolean signal = !unsignaledCopy || unsignaled + 1 >= MAX_UNSIGNALED;
+        boolean immediate = signalPeer && write && fitsImmediate(credit.used() + 1, remote, remoteAt, userData);
+        boolean separate = signalPeer && !immediate;
+        int sendFlags = (flags & CopyFlags.FENCE) != 0 ? SendFlags.FENCE : SendFlags.NONE;
+        sendFlags |= signal && !separate ? SendFlags.SIGNALED : SendFlags.NONE;
+        error = post(sendFlags, local.memory(), localAt, length, remote, remoteAt, write, immediate);
         if (error != 0) {
             return refused(error);
         }
-        if (notice) {
-            tell(remote.id(), remoteAt, length, userData, write, signal);
+        if (separate) {
+            sendCompletion(remote.id(), remoteAt, length, userData, write, signal);
         }
-        started(userContext, length, quiet, signal, tell, write);
+        recordStarted(userContext, length, unsignaledCopy, signal, signalPeer, write);
         return 0;
     }
 
-    private int post(int how, MemoryRegion local, long localAt, long length, RemoteRegion remote, long remoteAt,
-            boolean write, boolean shortly) {
-        if (shortly) {
+    private int post(int sendFlags, MemoryRegion local, long localAt, long length, RemoteRegion remote, long remoteAt,
+            boolean write, boolean immediate) {
+        if (immediate) {
             SendQueue open = queue.start();
-            addShortly(open, posted, how, local, localAt, length, remote, remoteAt);
+            addImmediate(open, posted, sendFlags, local, localAt, length, remote, remoteAt);
             return open.complete();
         }
         return write
-                ? queue.postWrite(posted, how, local, localAt, length, remote.rkey(), remote.address() + remoteAt)
-                : queue.postRead(posted, how, local, localAt, length, remote.rkey(), remote.address() + remoteAt);
+                ? queue.postWrite(posted, sendFlags, local, localAt, length, remote.rkey(), remote.address() + remoteAt)
+                : queue.postRead(posted, sendFlags, local, localAt, length, remote.rkey(), remote.address() + remoteAt);
     }
 
-    private static void addShortly(SendQueue open, long number, int how, MemoryRegion local, long localAt, long length,
+    private static void addImmediate(SendQueue open, long number, int sendFlags, MemoryRegion local, long localAt,
+            long length,
             RemoteRegion remote, long remoteAt) {
-        open.writeImmediate(number, how, remote.rkey(), remote.address() + remoteAt, ShortNotice.of(remote.name(),
+        open.writeImmediate(number, sendFlags, remote.rkey(), remote.address() + remoteAt, ImmediateCompletion.of(remote
+                .name(),
                 remoteAt)).sge(local, localAt, length);
     }
 
     /** Whether a copy to the other end's memory can tell of itself, as notice {@code number}, which it does unless there is more to say. */
-    private boolean tellsShortly(long number, RemoteRegion remote, long remoteAt, long userData) {
-        Taken taken = taken();
-        return ShortNotice.canTell(remote.name(), remoteAt, userData) && (taken == null || !taken.isDue(number));
+    private boolean fitsImmediate(long number, RemoteRegion remote, long remoteAt, long userData) {
+        CreditReturn taken = creditReturn();
+        return ImmediateCompletion.canEncode(remote.name(), remoteAt, userData) && (taken == null || !taken.isDue(
+                number));
     }
 
-    private @Nullable Taken taken() {
+    private @Nullable CreditReturn creditReturn() {
         EventQueue taking = events;
-        return taking == null ? null : taking.taken();
+        return taking == null ? null : taking.creditReturn();
     }
 
     /** The copy has been posted, and there is room for this behind it: what refuses it ends everything. */
-    private void tell(int id, long offset, long length, long userData, boolean write, boolean signal) {
-        Taken taken = taken();
-        long now = taken == null ? 0 : taken.count();
-        long at = putNotice(posted, id, offset, length, userData, write, now);
-        int error = queue.postSend(posted, howToTell(write, signal), leaving, at, Notice.BYTES);
+    private void sendCompletion(int id, long offset, long length, long userData, boolean write, boolean signal) {
+        CreditReturn taken = creditReturn();
+        long now = taken == null ? 0 : taken.consumed();
+        long at = putCompletion(posted, id, offset, length, userData, write, now);
+        int error = queue.postSend(posted, completionSendFlags(write, signal), outgoing, at, RemoteCompletion.BYTES);
         if (error != 0) {
             link.fail("the notice of a copy could not be sent: " + Errno.name(error));
         } else if (taken != null) {
-            taken.toldByNotice(credit.used() + 1, now, credit.taken());
+            taken.returnedInBand(credit.used() + 1, now, credit.consumed());
         }
     }
 
-    private static int howToTell(boolean write, boolean signal) {
-        int how = signal ? SendFlags.SIGNALED : SendFlags.NONE;
-        return write ? how : how | SendFlags.FENCE;
+    private static int completionSendFlags(boolean write, boolean signal) {
+        int sendFlags = signal ? SendFlags.SIGNALED : SendFlags.NONE;
+        return write ? sendFlags : sendFlags | SendFlags.FENCE;
     }
 
     /** The notice of copy {@code number}; answers where it is. That of an earlier copy in its place has been sent. */
-    private long putNotice(long number, int id, long offset, long length, long userData, boolean write, long taken) {
-        long at = link.leavingNotice((int) number & MASK);
-        Notice.put(leavingAddress + at, id, write ? Notice.WRITTEN : Notice.READ, offset, length, userData,
+    private long putCompletion(long number, int id, long offset, long length, long userData, boolean write,
+            long taken) {
+        long at = link.outgoingCompletionOffset((int) number & MASK);
+        RemoteCompletion.put(outgoingAddress + at, id, write ? RemoteCompletion.WRITTEN : RemoteCompletion.READ, offset,
+                length, userData,
                 (int) taken);
         return at;
     }
 
     private static void add(SendQueue open, long number, LocalRegion local, long localAt, RemoteRegion remote,
-            long remoteAt, long length, int how, boolean write, boolean shortly) {
-        if (shortly) {
-            addShortly(open, number, how, local.memory(), localAt, length, remote, remoteAt);
+            long remoteAt, long length, int sendFlags, boolean write, boolean immediate) {
+        if (immediate) {
+            addImmediate(open, number, sendFlags, local.memory(), localAt, length, remote, remoteAt);
         } else if (write) {
-            open.write(number, how, remote.rkey(), remote.address() + remoteAt).sge(local.memory(), localAt, length);
+            open.write(number, sendFlags, remote.rkey(), remote.address() + remoteAt).sge(local.memory(), localAt,
+                    length);
         } else {
-            open.read(number, how, remote.rkey(), remote.address() + remoteAt).sge(local.memory(), localAt, length);
+            open.read(number, sendFlags, remote.rkey(), remote.address() + remoteAt).sge(local.memory(), localAt,
+                    length);
         }
     }
 
-    private void started(long userContext, long length, boolean quiet, boolean signal, boolean tell, boolean write) {
+    private void recordStarted(long userContext, long length, boolean unsignaledCopy, boolean signal,
+            boolean signalPeer, boolean write) {
         int slot = (int) posted & MASK;
         contexts[slot] = userContext;
-        silent[slot] = quiet;
+        suppressed[slot] = unsignaledCopy;
         posted++;
         unsignaled = signal ? 0 : unsignaled + 1;
         copies++;
@@ -270,9 +278,9 @@ public final class CopyQueue {
         } else {
             bytesRead += length;
         }
-        if (tell) {
+        if (signalPeer) {
             credit.use();
-            noticed++;
+            remoteCompletions++;
         }
     }
 
@@ -301,15 +309,17 @@ public final class CopyQueue {
      */
     public int commit() {
         int error;
-        int state = batch.count > CopyBatch.MOST ? Gate.SHUT : gate.enter();
-        if (state == Gate.OPEN) {
+        int state = batch.count > CopyBatch.MAX_COPIES ? QuiescenceGuard.PAUSED : guard.enter();
+        if (state == QuiescenceGuard.OPEN) {
             error = checkBatch();
             if (error == 0 && batch.count > 0) {
                 error = postBatch();
             }
-            gate.leave();
+            guard.exit();
         } else {
-            error = batch.count > CopyBatch.MOST ? Errno.E2BIG : state == Gate.SHUT ? Errno.EAGAIN : Errno.ENOTCONN;
+            error = batch.count > CopyBatch.MAX_COPIES
+                    ? Errno.E2BIG
+                    : state == QuiescenceGuard.PAUSED ? Errno.EAGAIN : Errno.ENOTCONN;
         }
         batch.clear();
         return error;
@@ -317,7 +327,7 @@ public final class CopyQueue {
 
     private int checkBatch() {
         CopyBatch b = batch;
-        int tells = 0;
+        int credits = 0;
         for (int i = 0; i < b.count; i++) {
             boolean write = RegionId.side(b.from[i]) == side;
             LocalRegion local = regions.local(write ? b.from[i] : b.to[i]);
@@ -333,20 +343,20 @@ public final class CopyQueue {
             }
             b.local[i] = local;
             b.remote[i] = remote;
-            tells += b.flags[i] & CopyFlags.REMOTE_COMPLETION;
+            credits += b.flags[i] & CopyFlags.REMOTE_COMPLETION;
         }
         if (posted - reported + b.count > DEPTH) {
             return Errno.EAGAIN;
         }
-        return tells > 0 && !credit.hasRoom(tells) ? Errno.ENOBUFS : 0;
+        return credits > 0 && !credit.hasRoom(credits) ? Errno.ENOBUFS : 0;
     }
 
     private int postBatch() {
         CopyBatch b = batch;
-        Taken taken = taken();
-        long now = taken == null ? 0 : taken.count();
+        CreditReturn taken = creditReturn();
+        long now = taken == null ? 0 : taken.consumed();
         long number = credit.used();
-        long lastNotice = 0;
+        long lastSeparate = 0;
         SendQueue open = queue.start();
         for (int i = 0; i < b.count; i++) {
             LocalRegion local = b.local[i];
@@ -356,31 +366,31 @@ public final class CopyQueue {
             }
             boolean write = RegionId.side(b.from[i]) == side;
             boolean signal = isSignaled(i);
-            int how = (b.flags[i] & CopyFlags.FENCE) != 0 ? SendFlags.FENCE : SendFlags.NONE;
-            boolean tell = (b.flags[i] & CopyFlags.REMOTE_COMPLETION) != 0;
+            int sendFlags = (b.flags[i] & CopyFlags.FENCE) != 0 ? SendFlags.FENCE : SendFlags.NONE;
+            boolean signalPeer = (b.flags[i] & CopyFlags.REMOTE_COMPLETION) != 0;
             long remoteAt = write ? b.toOffset[i] : b.fromOffset[i];
-            number += tell ? 1 : 0;
-            boolean shortly = tell && write && (lastNotice != 0
-                    ? ShortNotice.canTell(remote.name(), remoteAt, b.userData[i])
-                    : tellsShortly(number, remote, remoteAt, b.userData[i]));
-            boolean notice = tell && !shortly;
+            number += signalPeer ? 1 : 0;
+            boolean immediate = signalPeer && write && (lastSeparate != 0
+                    ? ImmediateCompletion.canEncode(remote.name(), remoteAt, b.userData[i])
+                    : fitsImmediate(number, remote, remoteAt, b.userData[i]));
+            boolean separate = signalPeer && !immediate;
             add(open, posted + i, local, write ? b.fromOffset[i] : b.toOffset[i], remote, remoteAt, b.length[i], signal
-                    && !notice ? how | SendFlags.SIGNALED : how, write, shortly);
-            if (notice) {
-                lastNotice = number;
-                long at = putNotice(posted + i, remote.id(), remoteAt, b.length[i], b.userData[i], write, now);
-                open.send(posted + i, howToTell(write, signal)).sge(leaving, at, Notice.BYTES);
+                    && !separate ? sendFlags | SendFlags.SIGNALED : sendFlags, write, immediate);
+            if (separate) {
+                lastSeparate = number;
+                long at = putCompletion(posted + i, remote.id(), remoteAt, b.length[i], b.userData[i], write, now);
+                open.send(posted + i, completionSendFlags(write, signal)).sge(outgoing, at, RemoteCompletion.BYTES);
             }
         }
         int error = open.complete();
         if (error != 0) {
             return refused(error);
         }
-        if (taken != null && lastNotice != 0) {
-            taken.toldByNotice(lastNotice, now, credit.taken());
+        if (taken != null && lastSeparate != 0) {
+            taken.returnedInBand(lastSeparate, now, credit.consumed());
         }
         for (int i = 0; i < b.count; i++) {
-            started(b.userContext[i], b.length[i], (b.flags[i] & CopyFlags.UNSIGNALED) != 0, isSignaled(i),
+            recordStarted(b.userContext[i], b.length[i], (b.flags[i] & CopyFlags.UNSIGNALED) != 0, isSignaled(i),
                     (b.flags[i] & CopyFlags.REMOTE_COMPLETION) != 0, RegionId.side(b.from[i]) == side);
         }
         return 0;
@@ -399,31 +409,31 @@ public final class CopyQueue {
      * @return true if there is one: {@link #context()} and {@link #status()} are of it
      */
     public boolean poll() {
-        if (held) {
-            held = false;
+        if (prefetched) {
+            prefetched = false;
             return true;
         }
-        int state = gate.enter();
-        if (state == Gate.OPEN) {
+        int state = guard.enter();
+        if (state == QuiescenceGuard.OPEN) {
             boolean found = next(true);
-            gate.leave();
+            guard.exit();
             return found;
         }
-        return state == Gate.ENDED && next(false);
+        return state == QuiescenceGuard.ENDED && next(false);
     }
 
     private boolean next(boolean live) {
         while (true) {
             long number;
-            int how;
-            if (kept > 0) {
-                number = keptNumber[keptFrom];
-                how = keptStatus[keptFrom];
-                keptFrom = keptFrom + 1 & MASK;
-                kept--;
+            int result;
+            if (savedCount > 0) {
+                number = savedNumbers[savedHead];
+                result = savedStatuses[savedHead];
+                savedHead = savedHead + 1 & MASK;
+                savedCount--;
             } else if (live && done.startPoll() == 0) {
                 number = done.wrId();
-                how = done.status();
+                result = done.status();
                 done.endPoll();
             } else {
                 return false;
@@ -433,22 +443,22 @@ public final class CopyQueue {
             }
             COMPLETED.setRelease(this, number + 1);
             int slot = (int) number & MASK;
-            if (how != WcStatus.SUCCESS) {
+            if (result != WcStatus.SUCCESS) {
                 failed++;
-                hasFailed(how);
-            } else if (silent[slot]) {
+                onFailure(result);
+            } else if (suppressed[slot]) {
                 continue;
             }
             context = contexts[slot];
-            status = how;
+            status = result;
             return true;
         }
     }
 
     /** Its queue pair has failed, and the other one knows nothing of it. */
-    private void hasFailed(int how) {
+    private void onFailure(int result) {
         if (link.failure() == null) {
-            link.fail("a copy failed: " + WcStatus.toString(how));
+            link.fail("a copy failed: " + WcStatus.toString(result));
         }
     }
 
@@ -474,24 +484,24 @@ public final class CopyQueue {
 
     /** Has the bell rung at the next completion, or when there is room for notices after there was none; true if there is one already. */
     boolean arm() {
-        bell.silence();
-        if (held) {
+        wakeup.reset();
+        if (prefetched) {
             return true;
         }
-        int state = enterWaiting();
-        if (state == Gate.OPEN) {
+        int state = enterSpinning();
+        if (state == QuiescenceGuard.OPEN) {
             done.requestNotify(false);
-            held = next(true);
-            gate.leave();
+            prefetched = next(true);
+            guard.exit();
         } else {
-            held = next(false);
+            prefetched = next(false);
         }
-        return held || state == Gate.ENDED || credit.isBack();
+        return prefetched || state == QuiescenceGuard.ENDED || credit.arm();
     }
 
-    private int enterWaiting() {
+    private int enterSpinning() {
         int state;
-        while ((state = gate.enter()) == Gate.SHUT) {
+        while ((state = guard.enter()) == QuiescenceGuard.PAUSED) {
             Thread.onSpinWait();
         }
         return state;
@@ -506,27 +516,27 @@ public final class CopyQueue {
 
     /** A number that {@link #isDone} is to be asked with: all copies that have been started by now. Nobody is inside then. */
     long mark() {
-        shutting.lock();
+        quiescing.lock();
         try {
-            if (!shut()) {
+            if (!quiesce()) {
                 return 0;
             }
             signalLast();
             long now = posted;
-            gate.open();
+            guard.resume();
             return now;
         } finally {
-            shutting.unlock();
+            quiescing.unlock();
         }
     }
 
     /** Shuts the gate and waits until the program is out; false if it has ended. */
-    private boolean shut() {
-        gate.shut();
-        while (!gate.isEmpty()) {
-            LockSupport.parkNanos(INSIDE_PAUSE_NANOS); // it may be copying a gigabyte
+    private boolean quiesce() {
+        guard.pause();
+        while (!guard.isQuiescent()) {
+            LockSupport.parkNanos(QUIESCENCE_POLL_NANOS); // it may be copying a gigabyte
         }
-        return gate.state() == Gate.SHUT;
+        return guard.state() == QuiescenceGuard.PAUSED;
     }
 
     /**
@@ -534,7 +544,7 @@ public final class CopyQueue {
      * looked at. If there is no room for that there is later.
      */
     private void signalLast() {
-        if (unsignaled > 0 && queue.postWrite(posted - 1, SendFlags.SIGNALED, leaving, 0, 0, 0, 0) == 0) {
+        if (unsignaled > 0 && queue.postWrite(posted - 1, SendFlags.SIGNALED, outgoing, 0, 0, 0, 0) == 0) {
             unsignaled = 0;
         }
     }
@@ -544,56 +554,56 @@ public final class CopyQueue {
         if ((long) COMPLETED.getAcquire(this) >= mark) {
             return true;
         }
-        shutting.lock();
+        quiescing.lock();
         try {
-            if (!shut()) {
+            if (!quiesce()) {
                 return true;
             }
             signalLast();
-            keep();
-            boolean done = lastKept() >= mark;
-            gate.open();
+            save();
+            boolean done = savedEnd() >= mark;
+            guard.resume();
             return done;
         } finally {
-            shutting.unlock();
+            quiescing.unlock();
         }
     }
 
-    private long lastKept() {
-        return kept == 0 ? reported : keptNumber[keptFrom + kept - 1 & MASK] + 1;
+    private long savedEnd() {
+        return savedCount == 0 ? reported : savedNumbers[savedHead + savedCount - 1 & MASK] + 1;
     }
 
-    private void keep() {
+    private void save() {
         while (done.startPoll() == 0) {
-            keep(done.wrId(), done.status());
+            save(done.wrId(), done.status());
             done.endPoll();
         }
     }
 
-    private void keep(long number, int how) {
-        if (number >= lastKept() && number < posted) {
-            int at = keptFrom + kept++ & MASK;
-            keptNumber[at] = number;
-            keptStatus[at] = how;
-            if (how != WcStatus.SUCCESS) {
-                hasFailed(how);
+    private void save(long number, int result) {
+        if (number >= savedEnd() && number < posted) {
+            int at = savedHead + savedCount++ & MASK;
+            savedNumbers[at] = number;
+            savedStatuses[at] = result;
+            if (result != WcStatus.SUCCESS) {
+                onFailure(result);
             }
         }
     }
 
     /** Lets nobody in any more; what has been done is kept for the program, and what has not fails. */
     void end() {
-        shutting.lock();
+        quiescing.lock();
         try {
-            if (shut()) {
-                keep();
-                while (lastKept() < posted) {
-                    keep(lastKept(), WcStatus.WR_FLUSH_ERR);
+            if (quiesce()) {
+                save();
+                while (savedEnd() < posted) {
+                    save(savedEnd(), WcStatus.WR_FLUSH_ERR);
                 }
-                gate.end();
+                guard.end();
             }
         } finally {
-            shutting.unlock();
+            quiescing.unlock();
         }
     }
 
@@ -614,11 +624,11 @@ public final class CopyQueue {
     }
 
     long stalls() {
-        return credit.refusals();
+        return credit.stalls();
     }
 
-    long noticed() {
-        return noticed;
+    long remoteCompletions() {
+        return remoteCompletions;
     }
 
     @Override

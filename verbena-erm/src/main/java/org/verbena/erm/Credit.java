@@ -10,45 +10,45 @@ import java.lang.invoke.VarHandle;
  * neither pays a fence for it.
  */
 final class Credit {
-    private static final VarHandle BY_NOTICE;
-    private static final VarHandle BY_CONTROL;
+    private static final VarHandle LIMIT_BY_COMPLETION;
+    private static final VarHandle LIMIT_BY_CONTROL;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            BY_NOTICE = lookup.findVarHandle(Credit.class, "heardByNotice", long.class);
-            BY_CONTROL = lookup.findVarHandle(Credit.class, "heardByControl", long.class);
+            LIMIT_BY_COMPLETION = lookup.findVarHandle(Credit.class, "limitByCompletion", long.class);
+            LIMIT_BY_CONTROL = lookup.findVarHandle(Credit.class, "limitByControl", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    private final int most;
-    private final Bell bell;
+    private final int maxOutstanding;
+    private final Wakeup wakeup;
     private long used;
-    private long refusals;
+    private long stalls;
     /** How many the last copy, or batch, that was to use some had wanted and was refused; else 0. */
-    private int wanted;
+    private int refused;
     /** {@link #used} may become the greater of these, and no more: each has one writer. */
     @SuppressWarnings("UnusedVariable") // by its handle
-    private long heardByNotice;
+    private long limitByCompletion;
     @SuppressWarnings("UnusedVariable") // by its handle
-    private long heardByControl;
+    private long limitByControl;
     /** The bell is to ring when there is more. */
-    private volatile boolean starved;
+    private volatile boolean armed;
 
     /** @param most notices that the other end's program may leave unseen */
-    Credit(int most, Bell bell) {
-        this(most, bell, 0);
+    Credit(int maxOutstanding, Wakeup wakeup) {
+        this(maxOutstanding, wakeup, 0);
     }
 
     /** @param before notices that were sent, and taken, already */
-    Credit(int most, Bell bell, long before) {
-        this.most = most;
-        this.bell = bell;
-        used = before;
-        heardByNotice = before + most;
-        heardByControl = before + most;
+    Credit(int maxOutstanding, Wakeup wakeup, long consumedBefore) {
+        this.maxOutstanding = maxOutstanding;
+        this.wakeup = wakeup;
+        used = consumedBefore;
+        limitByCompletion = consumedBefore + maxOutstanding;
+        limitByControl = consumedBefore + maxOutstanding;
     }
 
     // ---- for the thread that copies
@@ -56,8 +56,8 @@ final class Credit {
     /** Whether so many notices may be sent. */
     boolean hasRoom(int notices) {
         boolean there = limit() - used >= notices;
-        wanted = there ? 0 : notices;
-        refusals += there ? 0 : 1;
+        refused = there ? 0 : notices;
+        stalls += there ? 0 : 1;
         return there;
     }
 
@@ -72,32 +72,32 @@ final class Credit {
     }
 
     /** How many of them the other end's program has taken, as far as is known; for any thread. */
-    long taken() {
-        return limit() - most;
+    long consumed() {
+        return limit() - maxOutstanding;
     }
 
     /** How often there was no room. */
-    long refusals() {
-        return refusals;
+    long stalls() {
+        return stalls;
     }
 
     /** After a refusal: whether there is room by now; if not, the bell rings when there is more. */
-    boolean isBack() {
-        if (wanted == 0) {
+    boolean arm() {
+        if (refused == 0) {
             return false;
         }
-        starved = true;
-        Gate.passBarrier(); // who hears of more stores it, and then looks whether somebody starves
-        if (limit() - used < wanted) {
+        armed = true;
+        QuiescenceGuard.heavyFence(); // who hears of more stores it, and then looks whether somebody starves
+        if (limit() - used < refused) {
             return false;
         }
-        starved = false;
-        wanted = 0;
+        armed = false;
+        refused = 0;
         return true;
     }
 
     private long limit() {
-        return Math.max((long) BY_NOTICE.getAcquire(this), (long) BY_CONTROL.getAcquire(this));
+        return Math.max((long) LIMIT_BY_COMPLETION.getAcquire(this), (long) LIMIT_BY_CONTROL.getAcquire(this));
     }
 
     // ---- for those who hear of more
@@ -107,29 +107,29 @@ final class Credit {
      *
      * @return false if that cannot be
      */
-    boolean byNotice(int taken) {
-        return heard(BY_NOTICE, taken);
+    boolean returnedByCompletion(int taken) {
+        return advance(LIMIT_BY_COMPLETION, taken);
     }
 
-    /** As {@link #byNotice}; control says so. */
-    boolean byControl(int taken) {
-        return heard(BY_CONTROL, taken);
+    /** As {@link #returnedByCompletion}; control says so. */
+    boolean returnedByControl(int taken) {
+        return advance(LIMIT_BY_CONTROL, taken);
     }
 
-    private boolean heard(VarHandle where, int taken) {
+    private boolean advance(VarHandle where, int taken) {
         long limit = limit();
-        int more = taken + most - (int) limit;
+        int more = taken + maxOutstanding - (int) limit;
         if (more <= 0) {
             return true; // nothing new, or said earlier, and heard later, by the other way
         }
-        if (more > most) {
+        if (more > maxOutstanding) {
             return false;
         }
         where.setRelease(this, limit + more);
-        Gate.orderLook();
-        if (starved) {
-            starved = false;
-            bell.ring();
+        QuiescenceGuard.lightFence();
+        if (armed) {
+            armed = false;
+            wakeup.signal();
         }
         return true;
     }

@@ -35,7 +35,7 @@ import org.verbena.verbs.VerbsException;
  * The thread behind the remote memory of this process: it takes what the other ends say, and wakes who waits. It starts with
  * the first connection that asks, and sleeps when there is nothing to do. What blocks is done by threads of three small pools.
  */
-final class Engine implements Attendant {
+final class Engine implements ProgressExecutor {
     private static final System.Logger LOG = System.getLogger("org.verbena.erm");
 
     /** Who connects waits for who accepts, maybe of the same process; so they are not of one pool. */
@@ -45,13 +45,13 @@ final class Engine implements Attendant {
     static final ThreadPoolExecutor CLOSERS = pool("verbena-erm-close");
 
     /** The common pool. */
-    private static final Executor TELLERS = new CompletableFuture<Void>().defaultExecutor();
+    private static final Executor CALLBACKS = new CompletableFuture<Void>().defaultExecutor();
     private static final int POOL_THREADS = 4;
     private static final long WAKE = -1;
 
     private static final class Holder {
         private static @Nullable Engine engine;
-        private static volatile String problem = "";
+        private static volatile String failure = "";
 
         private Holder() {}
 
@@ -61,10 +61,10 @@ final class Engine implements Attendant {
                 try {
                     started = new Engine();
                 } catch (LinuxException e) {
-                    problem = "this process cannot begin with it: " + e.getMessage();
+                    failure = "this process cannot begin with it: " + e.getMessage();
                     throw e;
                 }
-                problem = "";
+                failure = "";
                 Thread.ofPlatform().daemon().name("verbena-erm-engine").start(started::run);
                 engine = started;
             }
@@ -72,18 +72,18 @@ final class Engine implements Attendant {
         }
     }
 
-    /** Something that is told when it {@linkplain #attend is due}; without allocating anything. */
-    abstract static class Duty {
-        private final AtomicBoolean due = new AtomicBoolean();
-        private @Nullable Duty next;
+    /** Something that is told when it {@linkplain #run is due}; without allocating anything. */
+    abstract static class CoalescedTask {
+        private final AtomicBoolean scheduled = new AtomicBoolean();
+        private @Nullable CoalescedTask next;
 
-        abstract void attend();
+        abstract void run();
     }
 
     private final Epoll epoll;
     private final Fd wake;
     private final Queue<Runnable> jobs = new ConcurrentLinkedQueue<>();
-    private final AtomicReference<@Nullable Duty> duties = new AtomicReference<>();
+    private final AtomicReference<@Nullable CoalescedTask> tasks = new AtomicReference<>();
     private final AtomicBoolean awake = new AtomicBoolean(true);
     private final Map<Context, CompletionChannel> channels = new HashMap<>();
     /** By the number that the events of one have. */
@@ -113,8 +113,8 @@ final class Engine implements Attendant {
     }
 
     /** Why there was none when it was asked for last, a sentence; empty if there was. */
-    static String problem() {
-        return Holder.problem;
+    static String startFailure() {
+        return Holder.failure;
     }
 
     static void debug(String what) {
@@ -133,31 +133,31 @@ final class Engine implements Attendant {
 
     /** {@inheritDoc} It is done once for any number of calls before that. */
     @Override
-    public void due(Duty duty) {
-        if (!duty.due.compareAndSet(false, true)) {
+    public void schedule(CoalescedTask duty) {
+        if (!duty.scheduled.compareAndSet(false, true)) {
             return;
         }
-        Duty first;
+        CoalescedTask first;
         do {
-            first = duties.get();
+            first = tasks.get();
             duty.next = first;
-        } while (!duties.compareAndSet(first, duty));
+        } while (!tasks.compareAndSet(first, duty));
         wakeUp();
     }
 
     @Override
-    public void close(Runnable task) {
+    public void executeBlocking(Runnable task) {
         CLOSERS.execute(task);
     }
 
     @Override
-    public void await(Runnable task) {
+    public void executeLong(Runnable task) {
         Thread.ofVirtual().name("verbena-erm-await").start(task);
     }
 
     @Override
-    public void tell(Runnable told) {
-        TELLERS.execute(told);
+    public void executeCallback(Runnable callback) {
+        CALLBACKS.execute(callback);
     }
 
     @Override
@@ -166,7 +166,7 @@ final class Engine implements Attendant {
     }
 
     @Override
-    public @Nullable Integer answer(Future<Integer> answer, long nanos) {
+    public @Nullable Integer awaitReply(Future<Integer> answer, long nanos) {
         boolean interrupted = false;
         long end = System.nanoTime() + nanos;
         try {
@@ -227,16 +227,16 @@ final class Engine implements Attendant {
         while ((job = jobs.poll()) != null) {
             job.run();
         }
-        Duty duty = duties.getAndSet(null);
+        CoalescedTask duty = tasks.getAndSet(null);
         while (duty != null) {
-            Duty next = duty.next;
+            CoalescedTask next = duty.next;
             duty.next = null;
-            duty.due.set(false); // before it is attended to: what is due from now on is another time
-            duty.attend();
+            duty.scheduled.set(false); // before it is attended to: what is due from now on is another time
+            duty.run();
             duty = next;
         }
         awake.set(false);
-        if (!jobs.isEmpty() || duties.get() != null) {
+        if (!jobs.isEmpty() || tasks.get() != null) {
             awake.set(true);
             return;
         }
@@ -247,16 +247,16 @@ final class Engine implements Attendant {
             if (token == WAKE) {
                 Eventfd.drain(wake);
             } else {
-                take(watched.get((int) token));
+                dispatch(watched.get((int) token));
             }
         }
     }
 
-    private static void take(CompletionChannel channel) throws VerbsException {
+    private static void dispatch(CompletionChannel channel) throws VerbsException {
         CompletionQueue queue;
         while ((queue = channel.await(Duration.ZERO)) != null) {
-            if (queue.userContext() instanceof Runnable told) {
-                told.run();
+            if (queue.userContext() instanceof Runnable callback) {
+                callback.run();
             }
         }
     }

@@ -38,43 +38,43 @@ import org.verbena.verbs.WcStatus;
 public final class EventQueue {
     private static final int NONE = -1;
     /** How long the end waits for the last notices; a provider takes half a second to give up a peer that is stopped. */
-    private static final long LAST_NOTICES_NANOS = 2_000_000_000L;
-    private static final long PAUSE_NANOS = 50_000;
+    private static final long DRAIN_TIMEOUT_NANOS = 2_000_000_000L;
+    private static final long DRAIN_POLL_NANOS = 50_000;
 
     /** An event that the engine has put here: of a copy that nobody polled for, or of the place of a remote region. */
-    private record Own(int type, int region, long offset, long length, long userData, boolean async) {}
+    private record EngineEvent(int type, int region, long offset, long length, long userData, boolean async) {}
 
     private final Regions regions;
-    private final CompletionQueue noticed;
+    private final CompletionQueue receiveCompletions;
     private final ReceiveQueue receives;
-    private final Link link;
+    private final PeerLink link;
     /** Address of the notices that come, and how many there is room for. */
-    private final long inbox;
+    private final long completionBuffer;
     private final int slots;
-    private final Gate gate = new Gate();
-    private final Bell bell;
-    private final Runnable tellTaken;
-    private final ReentrantLock shutting = new ReentrantLock();
+    private final QuiescenceGuard guard = new QuiescenceGuard();
+    private final Wakeup wakeup;
+    private final Runnable returnCredits;
+    private final ReentrantLock quiescing = new ReentrantLock();
 
     // guarded by itself
-    private final Deque<Own> own = new ArrayDeque<>();
+    private final Deque<EngineEvent> engineEvents = new ArrayDeque<>();
     private final boolean[] dirty = new boolean[Limits.REGIONS];
-    private final int[] announced = new int[Limits.REGIONS];
+    private final int[] reported = new int[Limits.REGIONS];
     private final int[] versions = new int[Limits.REGIONS];
-    private int asyncWaiting;
-    private long lateOwn;
-    /** How many there are in {@link #own}; 0 costs a poll nothing. */
-    private volatile int waiting;
+    private int asyncPending;
+    private long lateEngineEvents;
+    /** How many there are in {@link #engineEvents}; 0 costs a poll nothing. */
+    private volatile int pending;
 
     /** Notices of a {@link CopyQueue}. */
-    private final Taken taken;
+    private final CreditReturn creditReturn;
     /** Notices of asynchronous copies. */
-    private final Taken asyncTaken;
-    private final int mostAsync;
+    private final CreditReturn asyncCreditReturn;
+    private final int maxAsyncPending;
 
     private @Nullable CopyQueue copies;
-    private boolean closedTold;
-    private boolean held;
+    private boolean closedReported;
+    private boolean prefetched;
 
     private int type;
     private int region;
@@ -84,9 +84,9 @@ public final class EventQueue {
 
     // guarded by the gate
     /** Whose notice the program has seen, or {@link #NONE}. */
-    private int seen = NONE;
+    private int currentSlot = NONE;
     /** Whether no notice comes any more that is to be believed: a receive has been flushed. */
-    private boolean complete;
+    private boolean receivesFlushed;
     private int foundKind;
     private int foundRegion;
     private long foundOffset;
@@ -97,18 +97,18 @@ public final class EventQueue {
     private long late;
 
     /** @param tellTaken has the other end told how many notices were taken */
-    EventQueue(Regions regions, Link link, Runnable tellTaken) {
+    EventQueue(Regions regions, PeerLink link, Runnable returnCredits) {
         this.regions = regions;
         this.link = link;
-        this.tellTaken = tellTaken;
-        noticed = link.noticed();
+        this.returnCredits = returnCredits;
+        receiveCompletions = link.remoteCompletions();
         receives = link.data().receiveQueue();
-        inbox = link.notices().segment().address();
-        slots = link.leeway().notices();
-        bell = link.eventBell();
-        taken = new Taken(link.leeway().notices());
-        asyncTaken = new Taken(link.leeway().asyncNotices());
-        mostAsync = link.leeway().asyncNotices();
+        completionBuffer = link.completionBuffer().segment().address();
+        slots = link.creditLimit().completions();
+        wakeup = link.eventWakeup();
+        creditReturn = new CreditReturn(link.creditLimit().completions());
+        asyncCreditReturn = new CreditReturn(link.creditLimit().asyncCompletions());
+        maxAsyncPending = link.creditLimit().asyncCompletions();
     }
 
     /** To whom what a notice says of taken ones is told. */
@@ -122,21 +122,21 @@ public final class EventQueue {
      * @return true if there is one: {@link #type()} and the others are of it
      */
     public boolean poll() {
-        if (held) {
-            held = false;
-            if (isOfKnown(type, region)) {
+        if (prefetched) {
+            prefetched = false;
+            if (isCurrent(type, region)) {
                 return true;
             }
             polled--;
             late++;
         }
-        int state = gate.enter();
-        if (state == Gate.OPEN) {
-            boolean found = waiting != 0 && nextOwn() || nextNotice() && setNotice();
-            gate.leave();
+        int state = guard.enter();
+        if (state == QuiescenceGuard.OPEN) {
+            boolean found = pending != 0 && nextEngineEvent() || nextCompletion() && setCompletion();
+            guard.exit();
             return found;
         }
-        return state == Gate.ENDED && (nextOwn() || nextClosed());
+        return state == QuiescenceGuard.ENDED && (nextEngineEvent() || nextClosed());
     }
 
     /** See {@link EventType}. */
@@ -165,10 +165,10 @@ public final class EventQueue {
     }
 
     private boolean nextClosed() {
-        if (closedTold) {
+        if (closedReported) {
             return false;
         }
-        closedTold = true;
+        closedReported = true;
         set(EventType.CLOSED, 0, 0, 0, 0);
         return true;
     }
@@ -182,59 +182,62 @@ public final class EventQueue {
         polled++;
     }
 
-    private boolean setNotice() {
+    private boolean setCompletion() {
         set(type(foundKind), foundRegion, foundOffset, foundLength, foundData);
         return true;
     }
 
-    /** Takes the next notice that makes sense: into what {@link #setNotice} shows, for the program may still look at the last event. */
-    private boolean nextNotice() {
-        giveBack();
-        while (noticed.startPoll() == 0) {
-            int slot = (int) noticed.wrId();
-            boolean dead = noticed.status() != WcStatus.SUCCESS;
-            boolean shortly = !dead && noticed.opcode() == WcOpcode.RECV_RDMA_WITH_IMM;
-            int immediate = shortly ? noticed.immediate() : 0;
-            long bytes = dead ? 0 : noticed.byteLength();
-            noticed.endPoll();
-            if (dead) {
-                complete = true;
+    /** Takes the next notice that makes sense: into what {@link #setCompletion} shows, for the program may still look at the last event. */
+    private boolean nextCompletion() {
+        releaseCurrent();
+        while (receiveCompletions.startPoll() == 0) {
+            int slot = (int) receiveCompletions.wrId();
+            boolean failed = receiveCompletions.status() != WcStatus.SUCCESS;
+            boolean isImmediate = !failed && receiveCompletions.opcode() == WcOpcode.RECV_RDMA_WITH_IMM;
+            int immediate = isImmediate ? receiveCompletions.immediate() : 0;
+            long bytes = failed ? 0 : receiveCompletions.byteLength();
+            receiveCompletions.endPoll();
+            if (failed) {
+                receivesFlushed = true;
                 link.fail("the other end is gone");
                 continue;
             }
-            seen = slot;
-            if (shortly) {
-                found(Notice.WRITTEN, regions.called(ShortNotice.name(immediate)), ShortNotice.offset(immediate),
+            currentSlot = slot;
+            if (isImmediate) {
+                found(RemoteCompletion.WRITTEN, regions.idOfName(ImmediateCompletion.name(immediate)),
+                        ImmediateCompletion.offset(immediate),
                         bytes, 0);
-            } else if (bytes != Notice.BYTES || !read(inbox + (long) Objects.checkIndex(slot, slots)
+            } else if (bytes != RemoteCompletion.BYTES || !decode(completionBuffer + (long) Objects.checkIndex(slot,
+                    slots)
                     * Messages.RECEIVE_BYTES)) {
-                complete = true;
+                receivesFlushed = true;
                 link.fail("the other end breaks the protocol: a notice that makes no sense");
                 return false;
             }
-            int verdict = judge(foundRegion, foundKind, foundOffset, foundLength);
+            int verdict = validate(foundRegion, foundKind, foundOffset, foundLength);
             if (verdict < 0) {
-                complete = true;
+                receivesFlushed = true;
                 link.fail("the other end breaks the protocol: a notice of " + foundLength + " bytes at " + foundOffset
-                        + " of region " + (shortly ? "named " + ShortNotice.name(immediate) : foundRegion));
+                        + " of region " + (isImmediate ? "named " + ImmediateCompletion.name(immediate) : foundRegion));
                 return false;
             }
             if (verdict > 0) {
                 return true;
             }
             late++;
-            giveBack();
+            releaseCurrent();
         }
         return false;
     }
 
     /** False if it makes no sense. */
-    private boolean read(long notice) {
-        long head = Notice.head(notice);
-        found(Notice.kind(head), Notice.id(head), Notice.offset(notice), Notice.length(notice), Notice.userData(
-                notice));
-        CopyQueue ours = copies;
-        return ours != null && ours.credit().byNotice(Notice.taken(notice));
+    private boolean decode(long address) {
+        long head = RemoteCompletion.head(address);
+        found(RemoteCompletion.kind(head), RemoteCompletion.id(head), RemoteCompletion.offset(address), RemoteCompletion
+                .length(address), RemoteCompletion.userData(
+                        address));
+        CopyQueue copyQueue = copies;
+        return copyQueue != null && copyQueue.credit().returnedByCompletion(RemoteCompletion.consumed(address));
     }
 
     private void found(int kind, int id, long at, long bytes, long data) {
@@ -246,60 +249,61 @@ public final class EventQueue {
     }
 
     /** 1 if a notice may be, also of a copy before the right for it was taken away; 0 if it comes too late, for its region is gone; -1 if it makes no sense. */
-    private int judge(int id, int kind, long from, long bytes) {
-        LocalRegion ours = regions.known(id);
-        if (ours == null) {
-            return regions.wasThere(id) ? 0 : -1;
+    private int validate(int id, int kind, long from, long bytes) {
+        LocalRegion copyQueue = regions.localOrRevoked(id);
+        if (copyQueue == null) {
+            return regions.everAssigned(id) ? 0 : -1;
         }
-        int needed = kind == Notice.WRITTEN
+        int needed = kind == RemoteCompletion.WRITTEN
                 ? AccessFlags.REMOTE_WRITE
-                : kind == Notice.READ ? AccessFlags.REMOTE_READ : -1;
-        return needed > 0 && (ours.registered() & needed) != 0 && from >= 0 && bytes >= 0 && bytes <= ours.length()
-                && from <= ours.length() - bytes ? 1 : -1;
+                : kind == RemoteCompletion.READ ? AccessFlags.REMOTE_READ : -1;
+        return needed > 0 && (copyQueue.registered() & needed) != 0 && from >= 0 && bytes >= 0 && bytes <= copyQueue
+                .length()
+                && from <= copyQueue.length() - bytes ? 1 : -1;
     }
 
     private static int type(int kind) {
-        return kind == Notice.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM;
+        return kind == RemoteCompletion.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM;
     }
 
     /** Whether an event makes sense yet: memory may have been taken back since it came. */
-    private boolean isOfKnown(int what, int id) {
-        return what != EventType.COPIED && what != EventType.COPIED_FROM || regions.known(id) != null;
+    private boolean isCurrent(int what, int id) {
+        return what != EventType.COPIED && what != EventType.COPIED_FROM || regions.localOrRevoked(id) != null;
     }
 
     /**
      * The notice that the program has seen is taken, and there is a receive for another one. That is done when it polls again,
      * for it costs as much as all the rest, and who waits for an event wants it first.
      */
-    private void giveBack() {
-        int slot = seen;
+    private void releaseCurrent() {
+        int slot = currentSlot;
         if (slot >= 0) {
-            seen = NONE;
-            receives.post(slot, link.notices(), (long) slot * Messages.RECEIVE_BYTES, Messages.RECEIVE_BYTES);
-            if (taken.take()) {
-                tellTaken.run();
+            currentSlot = NONE;
+            receives.post(slot, link.completionBuffer(), (long) slot * Messages.RECEIVE_BYTES, Messages.RECEIVE_BYTES);
+            if (creditReturn.consume()) {
+                returnCredits.run();
             }
         }
     }
 
-    private boolean nextOwn() {
-        synchronized (own) {
-            Own next;
-            while ((next = own.poll()) != null) {
-                waiting = own.size();
+    private boolean nextEngineEvent() {
+        synchronized (engineEvents) {
+            EngineEvent next;
+            while ((next = engineEvents.poll()) != null) {
+                pending = engineEvents.size();
                 if (next.async()) {
-                    asyncWaiting--;
-                    tookAsync();
+                    asyncPending--;
+                    consumedAsync();
                 }
-                if (!isOfKnown(next.type(), next.region())) {
-                    lateOwn++;
+                if (!isCurrent(next.type(), next.region())) {
+                    lateEngineEvents++;
                     continue;
                 }
                 if (next.type() != EventType.REGION_ADDED) {
                     set(next.type(), next.region(), next.offset(), next.length(), next.userData());
                     return true;
                 }
-                if (nextOfPlace(next.region())) {
+                if (nextRegionEvent(next.region())) {
                     return true;
                 }
             }
@@ -307,19 +311,19 @@ public final class EventQueue {
         }
     }
 
-    private void tookAsync() {
-        if (asyncTaken.take()) {
-            tellTaken.run();
+    private void consumedAsync() {
+        if (asyncCreditReturn.consume()) {
+            returnCredits.run();
         }
     }
 
     /** What the program has to know of a place where a remote region came or went. */
-    private boolean nextOfPlace(int index) {
+    private boolean nextRegionEvent(int index) {
         RemoteRegion there = regions.remoteAt(index);
-        int before = announced[index];
+        int before = reported[index];
         dirty[index] = false;
         if (before != 0 && (there == null || there.id() != before)) {
-            announced[index] = 0;
+            reported[index] = 0;
             if (there != null) {
                 enqueue(index);
             }
@@ -327,10 +331,10 @@ public final class EventQueue {
             return true;
         }
         if (there != null && (before == 0 || versions[index] != there.version())) {
-            announced[index] = there.id();
+            reported[index] = there.id();
             versions[index] = there.version();
             set(before == 0 ? EventType.REGION_ADDED : EventType.REGION_UPDATED, there.id(), 0, there.length(), there
-                    .saidTag());
+                    .announcedTag());
             return true;
         }
         return false;
@@ -339,19 +343,19 @@ public final class EventQueue {
     private void enqueue(int index) {
         if (!dirty[index]) {
             dirty[index] = true;
-            own.add(new Own(EventType.REGION_ADDED, index, 0, 0, 0, false));
-            waiting = own.size();
+            engineEvents.add(new EngineEvent(EventType.REGION_ADDED, index, 0, 0, 0, false));
+            pending = engineEvents.size();
         }
     }
 
     // ---- for the engine
 
     /** Something has changed in a place of remote regions. */
-    void changed(int index) {
-        synchronized (own) {
+    void regionChanged(int index) {
+        synchronized (engineEvents) {
             enqueue(index);
         }
-        bell.ring();
+        wakeup.signal();
     }
 
     /**
@@ -359,89 +363,90 @@ public final class EventQueue {
      *
      * @return false if that cannot be
      */
-    boolean notice(int id, int kind, long from, long bytes, long data) {
-        int verdict = judge(id, kind, from, bytes);
+    boolean asyncCompletion(int id, int kind, long from, long bytes, long data) {
+        int verdict = validate(id, kind, from, bytes);
         if (verdict < 0) {
             return false;
         }
-        synchronized (own) {
-            if (asyncWaiting >= mostAsync) {
+        synchronized (engineEvents) {
+            if (asyncPending >= maxAsyncPending) {
                 return false;
             }
             if (verdict == 0) {
-                tookAsync();
-                lateOwn++;
+                consumedAsync();
+                lateEngineEvents++;
                 return true;
             }
-            asyncWaiting++;
-            own.add(new Own(type(kind), id, from, bytes, data, true));
-            waiting = own.size();
+            asyncPending++;
+            engineEvents.add(new EngineEvent(type(kind), id, from, bytes, data, true));
+            pending = engineEvents.size();
         }
-        bell.ring();
+        wakeup.signal();
         return true;
     }
 
     /** Notices of a {@link CopyQueue} that were taken. */
-    Taken taken() {
-        return taken;
+    CreditReturn creditReturn() {
+        return creditReturn;
     }
 
-    /** The same, of asynchronous copies; {@link Taken#take} is called holding a lock. */
-    Taken asyncTaken() {
-        return asyncTaken;
+    /** The same, of asynchronous copies; {@link CreditReturn#consume} is called holding a lock. */
+    CreditReturn asyncCreditReturn() {
+        return asyncCreditReturn;
     }
 
     /** Has the bell rung at the next event; true if there is one already. */
     boolean arm() {
-        bell.silence();
-        if (held) {
+        wakeup.reset();
+        if (prefetched) {
             return true;
         }
         int state;
-        while ((state = gate.enter()) == Gate.SHUT) {
+        while ((state = guard.enter()) == QuiescenceGuard.PAUSED) {
             Thread.onSpinWait();
         }
-        if (state == Gate.OPEN) {
-            noticed.requestNotify(false);
-            held = waiting != 0 && nextOwn() || nextNotice() && setNotice();
-            gate.leave();
+        if (state == QuiescenceGuard.OPEN) {
+            receiveCompletions.requestNotify(false);
+            prefetched = pending != 0 && nextEngineEvent() || nextCompletion() && setCompletion();
+            guard.exit();
         } else {
-            held = nextOwn() || nextClosed();
+            prefetched = nextEngineEvent() || nextClosed();
         }
-        return held;
+        return prefetched;
     }
 
     /** Lets nobody in any more; notices that have come, or are on their way yet, are kept for the program. */
-    void end(Attendant attendant) {
-        shutting.lock();
+    void end(ProgressExecutor executor) {
+        quiescing.lock();
         try {
-            gate.shut();
-            while (!gate.isEmpty()) {
+            guard.pause();
+            while (!guard.isQuiescent()) {
                 Thread.onSpinWait(); // nobody stays for long
             }
-            if (gate.state() == Gate.SHUT) {
-                keep(attendant);
-                gate.end();
+            if (guard.state() == QuiescenceGuard.PAUSED) {
+                drain(executor);
+                guard.end();
             }
         } finally {
-            shutting.unlock();
+            quiescing.unlock();
         }
     }
 
     /** Until the first flushed receive: the other end may have been told that a copy succeeded which comes only now. */
-    private void keep(Attendant attendant) {
+    private void drain(ProgressExecutor executor) {
         long start = System.nanoTime();
         while (true) {
-            while (nextNotice()) {
-                synchronized (own) {
-                    own.add(new Own(type(foundKind), foundRegion, foundOffset, foundLength, foundData, false));
-                    waiting = own.size();
+            while (nextCompletion()) {
+                synchronized (engineEvents) {
+                    engineEvents.add(new EngineEvent(type(foundKind), foundRegion, foundOffset, foundLength, foundData,
+                            false));
+                    pending = engineEvents.size();
                 }
             }
-            if (complete || !link.isFlushing() || System.nanoTime() - start > LAST_NOTICES_NANOS) {
+            if (receivesFlushed || !link.isFlushing() || System.nanoTime() - start > DRAIN_TIMEOUT_NANOS) {
                 return;
             }
-            attendant.pause(PAUSE_NANOS);
+            executor.pause(DRAIN_POLL_NANOS);
         }
     }
 
@@ -450,8 +455,8 @@ public final class EventQueue {
     }
 
     long late() {
-        synchronized (own) {
-            return late + lateOwn;
+        synchronized (engineEvents) {
+            return late + lateEngineEvents;
         }
     }
 

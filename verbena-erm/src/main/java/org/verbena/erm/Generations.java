@@ -13,30 +13,30 @@ final class Generations {
 
     private final IntSupplier firsts;
     private final int[] first;
-    private final int[] taken;
+    private final int[] used;
 
     /** @param firsts has the first generation of each place: 1 to {@link RegionId#MAX_GENERATION} */
     Generations(int places, IntSupplier firsts) {
         this.firsts = firsts;
         first = new int[places];
-        taken = new int[places];
+        used = new int[places];
     }
 
-    /** One that the place has not had; there has to be one, see {@link #isUsedUp}. */
-    int take(int place) {
-        if (taken[place] == 0) {
+    /** One that the place has not had; there has to be one, see {@link #isExhausted}. */
+    int next(int place) {
+        if (used[place] == 0) {
             first[place] = firsts.getAsInt();
         }
-        return (first[place] - 1 + taken[place]++) % ALL + 1;
+        return (first[place] - 1 + used[place]++) % ALL + 1;
     }
 
     /** Whether the place has had a generation, or has it. */
-    boolean has(int place, int generation) {
-        return Math.floorMod(generation - first[place], ALL) < taken[place];
+    boolean wasUsed(int place, int generation) {
+        return Math.floorMod(generation - first[place], ALL) < used[place];
     }
 
     /** Whether the place has had them all. */
-    boolean isUsedUp(int place) {
-        return taken[place] >= ALL;
+    boolean isExhausted(int place) {
+        return used[place] >= ALL;
     }
 }

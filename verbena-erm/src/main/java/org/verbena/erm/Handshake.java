@@ -30,49 +30,51 @@ import org.verbena.sockets.spi.OtherEnd;
  * @param asyncNotices the same of asynchronous copies
  * @param regions that the sender takes note of
  */
-record Handshake(int version, int queuePair, int features, long accepted, long connected, int notices,
-        int asyncNotices, int regions) {
+record Handshake(int version, int queuePair, int features, long acceptorToken, long connectorToken, int credits,
+        int asyncCredits, int regions) {
     static final int BYTES = 40;
     static final int VERSION = 1;
     /** The oldest version that is still understood. */
-    static final int OLDEST = 1;
+    static final int MIN_VERSION = 1;
     static final int COPIES = 0;
     static final int CONTROL = 1;
     /** A feature: regions may change, {@link Messages#HOLD} and {@link Messages#UPDATE}. */
     static final int UPDATES = 1;
 
-    private static final int MOST_NOTICES = 1 << 20;
+    private static final int MAX_CREDITS = 1 << 20;
 
     /** What this end says. */
-    static Handshake ours(int queuePair, long accepted, long connected) {
-        return new Handshake(VERSION, queuePair, UPDATES, accepted, connected, Leeway.USUAL.notices(), Leeway.USUAL
-                .asyncNotices(), Limits.REGIONS);
+    static Handshake own(int queuePair, long accepted, long connected) {
+        return new Handshake(VERSION, queuePair, UPDATES, accepted, connected, CreditLimit.DEFAULT.completions(),
+                CreditLimit.DEFAULT
+                        .asyncCompletions(), Limits.REGIONS);
     }
 
     /** Whether the sender can be told that a region changes. */
-    boolean knowsUpdates() {
+    boolean supportsUpdates() {
         return (features & UPDATES) != 0;
     }
 
     byte[] bytes() {
         return ByteBuffer.allocate(BYTES).putInt(OtherEnd.MAGIC).put((byte) version).put((byte) queuePair)
-                .putShort((short) features).putLong(accepted).putLong(connected).putInt(notices).putInt(asyncNotices)
+                .putShort((short) features).putLong(acceptorToken).putLong(connectorToken).putInt(credits).putInt(
+                        asyncCredits)
                 .putInt(regions).putInt(0).array();
     }
 
     /** What was said, perhaps with zeros behind it, as it comes through a kernel; null if it makes no sense. */
-    static @Nullable Handshake of(byte[] said) {
-        ByteBuffer b = ByteBuffer.wrap(said);
-        if (said.length < BYTES || b.getInt(0) != OtherEnd.MAGIC) {
+    static @Nullable Handshake parse(byte[] privateData) {
+        ByteBuffer b = ByteBuffer.wrap(privateData);
+        if (privateData.length < BYTES || b.getInt(0) != OtherEnd.MAGIC) {
             return null;
         }
         Handshake h = new Handshake(b.get(4) & 0xff, b.get(5), b.getShort(6) & 0xffff, b.getLong(8), b.getLong(16), b
                 .getInt(24), b.getInt(28), b.getInt(32));
-        return h.isSane() ? h : null;
+        return h.isValid() ? h : null;
     }
 
-    private boolean isSane() {
-        return (queuePair == COPIES || queuePair == CONTROL) && notices > 0 && notices <= MOST_NOTICES
-                && asyncNotices > 0 && asyncNotices <= MOST_NOTICES && regions > 0;
+    private boolean isValid() {
+        return (queuePair == COPIES || queuePair == CONTROL) && credits > 0 && credits <= MAX_CREDITS
+                && asyncCredits > 0 && asyncCredits <= MAX_CREDITS && regions > 0;
     }
 }

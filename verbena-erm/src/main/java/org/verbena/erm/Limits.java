@@ -8,7 +8,8 @@ final class Limits {
     /** Bytes that this end may register; {@code -Dverbena.erm.memory}. */
     static final long BYTES = Math.max(1, Long.getLong("verbena.erm.memory", 1L << 40));
     /** How long the other end may take to answer; {@code -Dverbena.erm.patience}, in milliseconds. */
-    static final long PATIENCE_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.erm.patience", 2000), 1, 600_000);
+    static final long REPLY_TIMEOUT_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.erm.patience", 2000), 1,
+            600_000);
 
     /** Copies that may be on their way or wait to be polled. */
     static final int COPIES = 128;

@@ -55,7 +55,7 @@ public final class LocalRegion implements AutoCloseable {
         return id;
     }
 
-    /** For a {@link ShortNotice}. */
+    /** For a {@link ImmediateCompletion}. */
     int name() {
         return name;
     }
@@ -192,7 +192,7 @@ public final class LocalRegion implements AutoCloseable {
     }
 
     /** Takes the memory away from everybody; may be called again. */
-    void giveBack() throws VerbsException {
+    void releaseMemory() throws VerbsException {
         memory.close();
     }
 

@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
  * 0 type int, 4 id int, 8 address long, 16 length long, 24 key int, 28 access int, 32 tag long, 40 errno int, 44 int 0
  * </pre>
  *
- * A {@link Notice} that comes by it is of type {@link #NOTICE} there and has the offset in place of the address, the
+ * A {@link RemoteCompletion} that comes by it is of type {@link #REMOTE_COMPLETION} there and has the offset in place of the address, the
  * user data in that of the tag, and the kind in that of the access. The messages of an update have its number, from 1 on for
  * each region, in the errno's place.
  */
@@ -20,7 +20,7 @@ final class Messages {
     /** What a receive takes: longer than any message, so that a longer one is an error and is not cut off. */
     static final int RECEIVE_BYTES = 64;
 
-    /** There is a region: id, address, length, key, access, tag, and in the errno's place its name for a {@link ShortNotice}. */
+    /** There is a region: id, address, length, key, access, tag, and in the errno's place its name for a {@link ImmediateCompletion}. */
     static final int ADD = 1;
     /** The answer: id, errno. */
     static final int ADDED = 2;
@@ -29,7 +29,7 @@ final class Messages {
     /** The answer: no copy of this end touches it any more. */
     static final int REVOKED = 4;
     /** A copy that nobody polls for has been done. */
-    static final int NOTICE = 5;
+    static final int REMOTE_COMPLETION = 5;
     /** How many notices were taken: of the copy queue in the errno's place, of control in the key's; all else is 0. */
     static final int CREDIT = 6;
 
@@ -66,22 +66,22 @@ final class Messages {
         into.set(INT, at + 44, 0);
     }
 
-    static void putCredit(MemorySegment into, int taken, int asyncTaken) {
+    static void putCredit(MemorySegment into, int consumed, int asyncConsumed) {
         into.fill((byte) 0);
         into.set(INT, 0, CREDIT);
-        into.set(INT, 24, asyncTaken);
-        into.set(INT, 40, taken);
+        into.set(INT, 24, asyncConsumed);
+        into.set(INT, 40, consumed);
     }
 
     static int type(MemorySegment from, long at) {
         return from.get(INT, at);
     }
 
-    static int creditTaken(MemorySegment from, long at) {
+    static int creditConsumed(MemorySegment from, long at) {
         return from.get(INT, at + 40);
     }
 
-    static int creditAsyncTaken(MemorySegment from, long at) {
+    static int creditAsyncConsumed(MemorySegment from, long at) {
         return from.get(INT, at + 24);
     }
 

@@ -21,15 +21,15 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 
 /**
- * How the ends of a connection get their {@link Link}: each says a random number to the other once its program has asked for
+ * How the ends of a connection get their {@link PeerLink}: each says a random number to the other once its program has asked for
  * remote memory; when both have, the end that connected asks for two queue pairs in the name of the number that it has heard.
  */
 final class Peering {
     /** What a request, and its answer, may take. */
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
     static final String NOT_ASKED = "the program has not asked for it";
-    private static final String UNDECIDED = "the ends of the connection have not agreed upon rings yet";
-    private static final String ALONE = "the other end's program has not asked for remote memory";
+    private static final String TRANSPORT_UNDECIDED = "the ends of the connection have not agreed upon rings yet";
+    private static final String NOT_ASKED_BY_PEER = "the other end's program has not asked for remote memory";
 
     private static final class Random {
         static final SecureRandom RANDOM = new SecureRandom();
@@ -41,18 +41,18 @@ final class Peering {
     private final OtherEnd end;
     private final CompletableFuture<RemoteMemory> memory = new CompletableFuture<>();
     private final Engine engine;
-    private long own;
+    private long ownToken;
 
     // guarded by this
-    private boolean said;
+    private boolean tokenSent;
     private boolean connecting;
     private boolean ended;
-    private String why = UNDECIDED;
-    private @Nullable Link link;
+    private String why = TRANSPORT_UNDECIDED;
+    private @Nullable PeerLink link;
     private @Nullable Handshake peer;
-    private int connected;
+    private int connectedPairs;
     /** The link is a {@link RemoteMemory}'s, which gives it back. */
-    private boolean up;
+    private boolean established;
 
     private Peering(SocketChannel channel, OtherEnd end, Engine engine) {
         this.channel = channel;
@@ -70,7 +70,7 @@ final class Peering {
     }
 
     /** That of a channel, which asks for remote memory from now on; null as for {@link #of}. */
-    static @Nullable Peering ask(SocketChannel channel) throws LinuxException {
+    static @Nullable Peering request(SocketChannel channel) throws LinuxException {
         OtherEnd end = OtherEnd.of(channel);
         if (end == null || !end.fallbackReason().isEmpty()) {
             return null;
@@ -100,9 +100,9 @@ final class Peering {
 
     private void start() {
         do {
-            own = Random.RANDOM.nextLong();
-        } while (own == 0);
-        OtherEnd.expect(own, request -> Engine.ACCEPTORS.execute(() -> accept(request)));
+            ownToken = Random.RANDOM.nextLong();
+        } while (ownToken == 0);
+        OtherEnd.expect(ownToken, request -> Engine.ACCEPTORS.execute(() -> accept(request)));
         end.listen(() -> engine.submit(this::step));
         engine.submit(this::step);
     }
@@ -122,30 +122,30 @@ final class Peering {
         } else if (end.isAgreed() && !end.hears()) {
             end("the other end has a Verbena without remote memory");
         } else if (end.isAgreed()) {
-            agreed();
+            onTransportAgreed();
         } else {
-            reason(UNDECIDED);
+            setReason(TRANSPORT_UNDECIDED);
         }
     }
 
-    private synchronized void reason(String sentence) {
+    private synchronized void setReason(String sentence) {
         if (!ended) {
             why = sentence;
         }
     }
 
-    private void agreed() {
+    private void onTransportAgreed() {
         boolean connect;
         synchronized (this) {
             if (ended) {
                 return;
             }
-            if (!said) {
-                said = true;
-                end.say(own);
+            if (!tokenSent) {
+                tokenSent = true;
+                end.say(ownToken);
             }
             if (end.heard() == 0) {
-                why = ALONE;
+                why = NOT_ASKED_BY_PEER;
                 return;
             }
             connect = end.isClient() && !connecting && end.isSaid(); // else it would come to who knows nothing of it
@@ -159,18 +159,18 @@ final class Peering {
         }
     }
 
-    private Link makeLink() throws VerbsException {
+    private PeerLink makeLink() throws VerbsException {
         Context context = end.context();
         if (context == null) {
             throw new IllegalStateException("the ends have not agreed");
         }
-        return new Link(context, engine.channel(context), Leeway.USUAL);
+        return new PeerLink(context, engine.channel(context), CreditLimit.DEFAULT);
     }
 
     // ---- the end that connected
 
     private void connect() {
-        Link made = null;
+        PeerLink made = null;
         try {
             made = makeLink();
             connect(made, made.data(), Handshake.COPIES);
@@ -182,18 +182,19 @@ final class Peering {
             end("the queue pairs were not connected: " + e.getMessage());
             return;
         }
-        up(made);
+        established(made);
     }
 
-    private void connect(Link to, QueuePair qp, int which) throws VerbsException {
+    private void connect(PeerLink to, QueuePair qp, int which) throws VerbsException {
         Context context = qp.context();
-        long heard = end.heard();
+        long peerToken = end.heard();
         Connection connection = context.connectionManager().connect(qp, java.util.Objects.requireNonNull(end
-                .listener()), parameters(Handshake.ours(which, heard, own)));
+                .listener()), parameters(Handshake.own(which, peerToken, ownToken)));
         to.connected(connection);
-        Handshake answer = Handshake.of(connection.privateData());
-        if (answer == null || answer.queuePair() != which || answer.accepted() != heard || answer.connected() != own
-                || answer.version() < Handshake.OLDEST) {
+        Handshake answer = Handshake.parse(connection.privateData());
+        if (answer == null || answer.queuePair() != which || answer.acceptorToken() != peerToken || answer
+                .connectorToken() != ownToken
+                || answer.version() < Handshake.MIN_VERSION) {
             throw new IllegalStateException("the other end answers with what is no answer");
         }
         synchronized (this) {
@@ -202,14 +203,14 @@ final class Peering {
     }
 
     private static ConnectionParameters parameters(Handshake what) {
-        return ConnectionParameters.builder().timeout(PATIENCE).privateData(what.bytes()).build();
+        return ConnectionParameters.builder().timeout(CONNECT_TIMEOUT).privateData(what.bytes()).build();
     }
 
     // ---- the end that was accepted
 
     private void accept(ConnectionRequest request) {
-        Handshake asked = Handshake.of(request.privateData());
-        Link mine = asked == null ? null : expected(asked);
+        Handshake asked = Handshake.parse(request.privateData());
+        PeerLink mine = asked == null ? null : acceptingLink(asked);
         if (asked == null || mine == null) {
             refuse(request);
             return;
@@ -218,11 +219,12 @@ final class Peering {
         boolean late;
         try {
             QueuePair qp = asked.queuePair() == Handshake.COPIES ? mine.data() : mine.control();
-            mine.connected(request.accept(qp, parameters(Handshake.ours(asked.queuePair(), own, asked.connected()))));
+            mine.connected(request.accept(qp, parameters(Handshake.own(asked.queuePair(), ownToken, asked
+                    .connectorToken()))));
             synchronized (this) {
                 peer = asked;
-                connected |= 1 << asked.queuePair();
-                all = connected == 3;
+                connectedPairs |= 1 << asked.queuePair();
+                all = connectedPairs == 3;
                 late = ended;
             }
         } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
@@ -231,23 +233,24 @@ final class Peering {
             return;
         }
         if (all) {
-            up(mine);
+            established(mine);
         } else if (late) { // the link was given back before it knew of the connection
             discard(mine);
         }
     }
 
     /** The link for a request; null if it is to be refused. */
-    private @Nullable Link expected(Handshake asked) {
+    private @Nullable PeerLink acceptingLink(Handshake asked) {
         String failure;
         synchronized (this) {
-            if (ended || end.isClient() || end.isClosed() || asked.version() < Handshake.OLDEST || asked
-                    .accepted() != own || asked.connected() != end.heard() || (connected & 1 << asked
-                            .queuePair()) != 0) {
+            if (ended || end.isClient() || end.isClosed() || asked.version() < Handshake.MIN_VERSION || asked
+                    .acceptorToken() != ownToken || asked.connectorToken() != end.heard() || (connectedPairs
+                            & 1 << asked
+                                    .queuePair()) != 0) {
                 return null;
             }
             try {
-                Link there = link;
+                PeerLink there = link;
                 if (there == null) {
                     there = makeLink();
                     link = there;
@@ -271,23 +274,23 @@ final class Peering {
 
     // ---- both
 
-    private void up(Link made) {
-        Handshake said;
+    private void established(PeerLink made) {
+        Handshake handshake;
         boolean used;
         synchronized (this) {
             link = made;
-            said = peer;
-            used = !ended && said != null;
-            up = used;
+            handshake = peer;
+            used = !ended && handshake != null;
+            established = used;
         }
-        if (said == null || !used) {
+        if (handshake == null || !used) {
             discard(made);
             return;
         }
-        RemoteMemory ready = new RemoteMemory(channel, end.number(), engine, made, said, end.isClient() ? 0 : 1,
+        RemoteMemory ready = new RemoteMemory(channel, end.number(), engine, made, handshake, end.isClient() ? 0 : 1,
                 () -> Random.RANDOM.nextInt(1, RegionId.MAX_GENERATION + 1), this::end);
         try {
-            ready.begin();
+            ready.start();
         } catch (VerbsException e) {
             made.fail(String.valueOf(e.getMessage()));
         }
@@ -303,23 +306,23 @@ final class Peering {
     }
 
     /** Gives back a link that is no remote memory's; what a process that is stopped holds up is tried again. */
-    private static void discard(Link link) {
-        discard(link, RemoteMemory.FIRST_PAUSE_MILLIS);
+    private static void discard(PeerLink link) {
+        discard(link, RemoteMemory.FIRST_RETRY_MILLIS);
     }
 
-    private static void discard(Link link, long pauseMillis) {
+    private static void discard(PeerLink link, long pauseMillis) {
         link.disconnect();
         VerbsException refused = link.closeAll();
         if (refused != null) {
             Engine.debug("not given back yet: " + refused.getMessage());
             CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS, Engine.CLOSERS).execute(
-                    () -> discard(link, Math.min(2 * pauseMillis, RemoteMemory.LAST_PAUSE_MILLIS)));
+                    () -> discard(link, Math.min(2 * pauseMillis, RemoteMemory.MAX_RETRY_MILLIS)));
         }
     }
 
     /** There is none from now on. Any thread. */
     private void end(String reason) {
-        Link there;
+        PeerLink there;
         boolean used;
         synchronized (this) {
             if (ended) {
@@ -328,9 +331,9 @@ final class Peering {
             ended = true;
             why = reason;
             there = link;
-            used = up;
+            used = established;
         }
-        OtherEnd.expectNoMore(own);
+        OtherEnd.expectNoMore(ownToken);
         if (there != null && used) {
             there.fail(reason);
         } else if (there != null) {

@@ -31,7 +31,7 @@ final class RegionId {
     }
 
     /** Whether a number can be an id. */
-    static boolean isSane(int id) {
+    static boolean isValid(int id) {
         return id > 0 && generation(id) > 0;
     }
 }

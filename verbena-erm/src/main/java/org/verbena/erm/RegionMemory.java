@@ -22,7 +22,7 @@ final class RegionMemory {
     private final ProtectionDomain pd;
     private final boolean reregisters;
     /** Has the memory; null if the application has it, or {@link #key} does. */
-    private final @Nullable MemoryRegion home;
+    private final @Nullable MemoryRegion backing;
     // guarded by this
     private MemoryRegion key;
     private boolean closed;
@@ -31,7 +31,7 @@ final class RegionMemory {
     private RegionMemory(ProtectionDomain pd, @Nullable MemoryRegion home, MemoryRegion key,
             @Nullable MemoryHold held) {
         this.pd = pd;
-        this.home = home;
+        this.backing = home;
         this.key = key;
         this.held = held;
         reregisters = reregisters(pd);
@@ -103,7 +103,7 @@ final class RegionMemory {
     synchronized void close() throws VerbsException {
         closed = true;
         key.close();
-        MemoryRegion last = home;
+        MemoryRegion last = backing;
         if (last != null) {
             last.close();
         }

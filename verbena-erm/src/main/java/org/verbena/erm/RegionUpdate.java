@@ -25,20 +25,20 @@ final class RegionUpdate {
 
     /** As {@link LocalRegion#update} has it. */
     void run(int access, long tag) throws VerbsException {
-        check(verb, region, access, control.peerKnowsUpdates());
+        validate(verb, region, access, control.peerSupportsUpdates());
         if (!memory.isOpen()) {
-            throw ended();
+            throw endedException();
         }
         if (access != region.access()) {
             change(access, tag);
         } else if (tag != region.tag()) {
             region.retag(tag);
-            tell();
+            publish();
         }
     }
 
     /** Refuses what cannot be. */
-    static void check(String verb, LocalRegion region, int access, boolean peerKnowsUpdates) throws VerbsException {
+    static void validate(String verb, LocalRegion region, int access, boolean peerKnowsUpdates) throws VerbsException {
         RemoteMemory.checkAccess(verb, access);
         if ((access & Regions.REMOTE_ACCESS) == 0) {
             throw new VerbsException(verb, Errno.EINVAL,
@@ -60,7 +60,7 @@ final class RegionUpdate {
         }
     }
 
-    private VerbsException ended() {
+    private VerbsException endedException() {
         return new VerbsException(verb, Errno.ENOTCONN, memory.endReason());
     }
 
@@ -72,10 +72,10 @@ final class RegionUpdate {
                 region.change(access);
                 region.retag(tag);
             } catch (VerbsException | RuntimeException | Error e) {
-                goOnWithWhatWas(e);
+                resumeUnchanged(e);
                 throw e;
             }
-            tell();
+            publish();
         } finally {
             region.release();
             control.sends().progress(); // what waits for the region
@@ -83,9 +83,9 @@ final class RegionUpdate {
     }
 
     /** The other end holds its copies until it hears. */
-    private void goOnWithWhatWas(Throwable why) {
+    private void resumeUnchanged(Throwable why) {
         try {
-            tell();
+            publish();
         } catch (VerbsException e) {
             why.addSuppressed(e);
         }
@@ -93,27 +93,27 @@ final class RegionUpdate {
 
     /** When this returns no copy of either end is under way that names the region, and none begins. */
     private void awaitCopies() throws VerbsException {
-        if (!control.awaitCopies(Limits.PATIENCE_NANOS)) {
+        if (!control.awaitCopies(Limits.REPLY_TIMEOUT_NANOS)) {
             memory.link().fail("copies of this end do not come to their end while a region is updated");
         } else {
-            Integer answer = memory.await(control.hold(region), Limits.PATIENCE_NANOS);
+            Integer answer = memory.await(control.hold(region), Limits.REPLY_TIMEOUT_NANOS);
             if (answer == null) {
                 memory.link().fail("the other end does not answer while a region is updated: is it stopped?");
             }
         }
         if (!memory.isOpen()) {
-            throw ended();
+            throw endedException();
         }
     }
 
-    private void tell() throws VerbsException {
-        Integer answer = memory.await(control.update(region), Limits.PATIENCE_NANOS);
+    private void publish() throws VerbsException {
+        Integer answer = memory.await(control.update(region), Limits.REPLY_TIMEOUT_NANOS);
         if (answer == null) {
             throw new VerbsException(verb, Errno.ETIMEDOUT,
                     "the other end does not answer, and learns of it when it goes on: is it stopped? (-Dverbena.erm.patience)");
         }
         if (answer != 0) {
-            throw ended();
+            throw endedException();
         }
     }
 }

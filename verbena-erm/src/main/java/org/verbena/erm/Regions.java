@@ -27,7 +27,7 @@ final class Regions {
     private final AtomicReferenceArray<@Nullable RemoteRegion> remote;
     private final Generations generations;
     private final Deque<Integer> free = new ArrayDeque<>();
-    /** Ids of this end's regions by {@linkplain ShortNotice name}, less one; replaced with each that comes. */
+    /** Ids of this end's regions by {@linkplain ImmediateCompletion name}, less one; replaced with each that comes. */
     private volatile int[] named = new int[0];
     private int used;
     private int localCount;
@@ -58,23 +58,23 @@ final class Regions {
     /** A region of this end that copies may name; null if there is none. */
     @Nullable
     LocalRegion local(int id) {
-        LocalRegion region = known(id);
+        LocalRegion region = localOrRevoked(id);
         return region == null || region.isRevoked() ? null : region;
     }
 
     /** The same, also while it is being taken back. */
     @Nullable
-    LocalRegion known(int id) {
+    LocalRegion localOrRevoked(int id) {
         int index = RegionId.index(id);
         LocalRegion region = index < limit ? local.getAcquire(index) : null;
         return region == null || region.id() != id ? null : region;
     }
 
     /** Whether there was ever a region of this end with that id, or is. */
-    synchronized boolean wasThere(int id) {
+    synchronized boolean everAssigned(int id) {
         int index = RegionId.index(id);
-        return RegionId.isSane(id) && RegionId.side(id) == side && index < used
-                && generations.has(index, RegionId.generation(id));
+        return RegionId.isValid(id) && RegionId.side(id) == side && index < used
+                && generations.wasUsed(index, RegionId.generation(id));
     }
 
     /** Before memory is registered: refuses what is beyond the limits. */
@@ -106,8 +106,8 @@ final class Regions {
             return null;
         }
         int index = free.isEmpty() ? used++ : free.pop();
-        int id = RegionId.of(generations.take(index), index, side);
-        int name = (access & AccessFlags.REMOTE_WRITE) != 0 ? nextName(id) : ShortNotice.NO_NAME;
+        int id = RegionId.of(generations.next(index), index, side);
+        int name = (access & AccessFlags.REMOTE_WRITE) != 0 ? nextName(id) : ImmediateCompletion.NO_NAME;
         LocalRegion region = new LocalRegion(owner, id, name, memory, access, tag);
         local.setRelease(index, region);
         return region;
@@ -115,8 +115,8 @@ final class Regions {
 
     private int nextName(int id) {
         int count = named.length;
-        if (count == ShortNotice.NAMES) {
-            return ShortNotice.NO_NAME;
+        if (count == ImmediateCompletion.NAMES) {
+            return ImmediateCompletion.NO_NAME;
         }
         int[] more = Arrays.copyOf(named, count + 1);
         more[count] = id;
@@ -124,8 +124,8 @@ final class Regions {
         return count + 1;
     }
 
-    /** The id of the region of this end that has, or had, a {@linkplain ShortNotice name}; 0 if none has. */
-    int called(int name) {
+    /** The id of the region of this end that has, or had, a {@linkplain ImmediateCompletion name}; 0 if none has. */
+    int idOfName(int name) {
         int[] all = named;
         return name > 0 && name <= all.length ? all[name - 1] : 0;
     }
@@ -136,7 +136,7 @@ final class Regions {
         if (local.getPlain(index) == region) {
             local.setRelease(index, null);
             unreserve(region.length());
-            if (!generations.isUsedUp(index)) {
+            if (!generations.isExhausted(index)) {
                 free.push(index);
             }
         }
@@ -190,10 +190,10 @@ final class Regions {
      */
     synchronized int addRemote(RemoteRegion region) {
         int id = region.id();
-        if (!RegionId.isSane(id) || RegionId.side(id) == side || region.length() <= 0
+        if (!RegionId.isValid(id) || RegionId.side(id) == side || region.length() <= 0
                 || region.address() < 0 || region.address() > Long.MAX_VALUE - region.length()
-                || !isRemoteAccess(region.access()) || region.name() < ShortNotice.NO_NAME
-                || region.name() > ShortNotice.NAMES) {
+                || !isRemoteAccess(region.access()) || region.name() < ImmediateCompletion.NO_NAME
+                || region.name() > ImmediateCompletion.NAMES) {
             return Errno.EPROTO;
         }
         int index = RegionId.index(id);

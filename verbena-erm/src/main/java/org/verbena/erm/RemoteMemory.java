@@ -50,55 +50,55 @@ public final class RemoteMemory implements AutoCloseable {
     public static final int EVENTS = 1 << 1;
 
     /** How long after it was refused something is given back again: the first time, and at most. */
-    static final long FIRST_PAUSE_MILLIS = 100;
-    static final long LAST_PAUSE_MILLIS = 5_000;
+    static final long FIRST_RETRY_MILLIS = 100;
+    static final long MAX_RETRY_MILLIS = 5_000;
     private static final int ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
 
     private final SocketChannel channel;
-    private final Attendant attendant;
-    private final Link link;
+    private final ProgressExecutor executor;
+    private final PeerLink link;
     private final Regions regions;
     private final CopyQueue copies;
     private final EventQueue events;
     private final Control control;
-    private final Consumer<String> whenEnded;
+    private final Consumer<String> onEnded;
     /** Nothing is copied any more. */
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     /** All has been given back. */
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Object releasing = new Object();
-    private final @Nullable ShownMemory shown;
+    private final @Nullable PublishedMemory published;
     /** The program is done with it, regions included. */
-    private volatile boolean free;
+    private volatile boolean releasable;
 
     /**
      * @param number by which the connection is shown
      * @param side of this end, see {@link RegionId}
      * @param generations see {@link Generations}
      */
-    RemoteMemory(SocketChannel channel, long number, Attendant attendant, Link link, Handshake peer, int side,
+    RemoteMemory(SocketChannel channel, long number, ProgressExecutor executor, PeerLink link, Handshake peer, int side,
             IntSupplier generations, Consumer<String> whenEnded) {
         this.channel = channel;
-        this.attendant = attendant;
+        this.executor = executor;
         this.link = link;
-        this.whenEnded = whenEnded;
+        this.onEnded = whenEnded;
         regions = new Regions(side, Math.min(Limits.REGIONS, peer.regions()), generations);
-        copies = new CopyQueue(regions, link, peer.notices());
-        events = new EventQueue(regions, link, this::tellTaken);
-        control = new Control(regions, link, copies, events, peer, attendant);
+        copies = new CopyQueue(regions, link, peer.credits());
+        events = new EventQueue(regions, link, this::scheduleCreditReturn);
+        control = new Control(regions, link, copies, events, peer, executor);
         copies.events(events);
         events.copies(copies);
-        shown = ShownMemory.begin(this, number, side == 0 ? SocketLayout.CLIENT : SocketLayout.SERVER);
+        published = PublishedMemory.publish(this, number, side == 0 ? SocketLayout.CLIENT : SocketLayout.SERVER);
     }
 
-    private void tellTaken() {
-        attendant.due(control);
+    private void scheduleCreditReturn() {
+        executor.schedule(control);
     }
 
     /** The queue pairs are connected. */
-    void begin() throws VerbsException {
-        link.begin(control.sends()::progress, control::take, this::ended);
-        attendant.submit(control::take); // what came before somebody listened
+    void start() throws VerbsException {
+        link.start(control.sends()::progress, control::receive, this::onLinkFailed);
+        executor.submit(control::receive); // what came before somebody listened
     }
 
     // ---- to get it
@@ -110,7 +110,7 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public static Optional<RemoteMemory> of(SocketChannel channel) {
         try {
-            Peering peering = Peering.ask(channel);
+            Peering peering = Peering.request(channel);
             return peering == null ? Optional.empty() : Optional.ofNullable(peering.now());
         } catch (LinuxException e) {
             return Optional.empty();
@@ -126,7 +126,7 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public static Optional<RemoteMemory> of(SocketChannel channel, Duration timeout) throws InterruptedException {
         try {
-            Peering peering = Peering.ask(channel);
+            Peering peering = Peering.request(channel);
             return peering == null ? Optional.empty() : Optional.ofNullable(peering.await(timeout));
         } catch (LinuxException e) {
             return Optional.empty();
@@ -140,7 +140,7 @@ public final class RemoteMemory implements AutoCloseable {
             return peering.why();
         }
         String none = Peering.whyNone(channel);
-        String problem = Engine.problem();
+        String problem = Engine.startFailure();
         return !none.isEmpty() ? none : problem.isEmpty() ? Peering.NOT_ASKED : problem;
     }
 
@@ -169,7 +169,7 @@ public final class RemoteMemory implements AutoCloseable {
         return control;
     }
 
-    Link link() {
+    PeerLink link() {
         return link;
     }
 
@@ -235,11 +235,11 @@ public final class RemoteMemory implements AutoCloseable {
 
     /** What makes memory. */
     @FunctionalInterface
-    private interface Making {
+    private interface MemoryFactory {
         RegionMemory make() throws VerbsException;
     }
 
-    private LocalRegion add(String verb, long bytes, int access, long tag, Making making) throws VerbsException {
+    private LocalRegion add(String verb, long bytes, int access, long tag, MemoryFactory making) throws VerbsException {
         checkAccess(verb, access);
         if (!isOpen()) {
             throw new VerbsException(verb, Errno.ENOTCONN, endReason());
@@ -270,7 +270,7 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     private void announce(String verb, LocalRegion region) throws VerbsException {
-        Integer answer = await(control.announce(region), Limits.PATIENCE_NANOS);
+        Integer answer = await(control.announce(region), Limits.REPLY_TIMEOUT_NANOS);
         if (answer != null && answer == 0) {
             return;
         }
@@ -291,7 +291,7 @@ public final class RemoteMemory implements AutoCloseable {
     /** Waits uninterrupted; null if the time is over. */
     @Nullable
     Integer await(Future<Integer> answer, long nanos) {
-        return attendant.answer(answer, nanos);
+        return executor.awaitReply(answer, nanos);
     }
 
     /**
@@ -318,22 +318,22 @@ public final class RemoteMemory implements AutoCloseable {
     /** Takes a region back; see {@link LocalRegion#close}. */
     void deregister(LocalRegion region) throws VerbsException {
         region.revoke();
-        if (isOpen() && !control.awaitCopies(Limits.PATIENCE_NANOS)) {
+        if (isOpen() && !control.awaitCopies(Limits.REPLY_TIMEOUT_NANOS)) {
             link.fail("copies of this end do not come to their end while a region is taken back");
         }
         if ((region.access() & Regions.REMOTE_ACCESS) != 0 && isOpen()) {
-            if (await(control.revoke(region.id()), Limits.PATIENCE_NANOS) == null) {
+            if (await(control.revoke(region.id()), Limits.REPLY_TIMEOUT_NANOS) == null) {
                 link.fail("the other end does not answer while a region is taken back: is it stopped?");
             }
             control.forget(region.id());
         }
         if (!isOpen()) {
-            await(ended.thenApply(done -> 0), Limits.PATIENCE_NANOS);
+            await(ended.thenApply(done -> 0), Limits.REPLY_TIMEOUT_NANOS);
         }
-        region.giveBack();
+        region.releaseMemory();
         regions.remove(region);
         if (ended.isDone()) {
-            attendant.submit(() -> attendant.close(() -> release(FIRST_PAUSE_MILLIS)));
+            executor.submit(() -> executor.executeBlocking(() -> release(FIRST_RETRY_MILLIS)));
         }
     }
 
@@ -412,11 +412,11 @@ public final class RemoteMemory implements AutoCloseable {
      * @throws InterruptedException if the thread is interrupted
      */
     public boolean await(int what, Duration timeout) throws InterruptedException {
-        return arm(what) || bell(what).await(Math.max(0, TimeUnit.NANOSECONDS.convert(timeout)));
+        return arm(what) || wakeup(what).await(Math.max(0, TimeUnit.NANOSECONDS.convert(timeout)));
     }
 
-    private Bell bell(int what) {
-        return what == COMPLETIONS ? link.copyBell() : link.eventBell();
+    private Wakeup wakeup(int what) {
+        return what == COMPLETIONS ? link.copyWakeup() : link.eventWakeup();
     }
 
     /**
@@ -431,46 +431,46 @@ public final class RemoteMemory implements AutoCloseable {
         if (what != COMPLETIONS && what != EVENTS) {
             throw new IllegalArgumentException("there is COMPLETIONS and EVENTS, not " + what);
         }
-        return bell(what).pipe(channel);
+        return wakeup(what).pipe(channel);
     }
 
     // ---- the end
 
     /** The link has failed. Any thread; it does not block. */
-    private void ended(String reason) {
-        whenEnded.accept(reason);
-        attendant.close(() -> end(reason));
+    private void onLinkFailed(String reason) {
+        onEnded.accept(reason);
+        executor.executeBlocking(() -> end(reason));
     }
 
     private void end(String reason) {
         link.disconnect();
         link.flush();
         copies.end();
-        events.end(attendant);
+        events.end(executor);
         control.end(reason);
         regions.remotes().forEach(region -> regions.removeRemote(region.id()));
         List<LocalRegion> left = regions.close();
         left.forEach(LocalRegion::revoke);
         ended.complete(null);
-        link.copyBell().close();
-        link.eventBell().close();
+        link.copyWakeup().close();
+        link.eventWakeup().close();
         // the engine's thread may be looking at a queue yet, and does not any more after this
-        attendant.submit(() -> attendant.close(() -> release(FIRST_PAUSE_MILLIS)));
+        executor.submit(() -> executor.executeBlocking(() -> release(FIRST_RETRY_MILLIS)));
     }
 
     /** Has all regions given back: the program has closed this, or the channel. Any thread; it does not block. */
-    void free() {
-        free = true;
+    void releasable() {
+        releasable = true;
         if (ended.isDone()) {
-            attendant.submit(() -> attendant.close(() -> release(FIRST_PAUSE_MILLIS)));
+            executor.submit(() -> executor.executeBlocking(() -> release(FIRST_RETRY_MILLIS)));
         }
     }
 
     /** Nor does it wait for anything at this end any more. Any thread; it does not block. */
     void channelClosed() {
-        free();
-        link.copyBell().closePipe();
-        link.eventBell().closePipe();
+        releasable();
+        link.copyWakeup().closePipe();
+        link.eventWakeup().closePipe();
     }
 
     /**
@@ -480,10 +480,10 @@ public final class RemoteMemory implements AutoCloseable {
     private void release(long pauseMillis) {
         VerbsException refused = null;
         synchronized (releasing) {
-            if (free) {
+            if (releasable) {
                 for (LocalRegion region : regions.locals()) {
                     try {
-                        region.giveBack();
+                        region.releaseMemory();
                         regions.remove(region);
                     } catch (VerbsException e) {
                         refused = e;
@@ -495,16 +495,16 @@ public final class RemoteMemory implements AutoCloseable {
                 refused = left;
             }
             if (refused == null && left == null) {
-                if (shown != null) {
-                    shown.end();
+                if (published != null) {
+                    published.close();
                 }
                 closed.complete(null);
             }
         }
         if (refused != null) {
             Engine.debug("not given back yet: " + refused.getMessage());
-            CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS, attendant::close)
-                    .execute(() -> release(Math.min(2 * pauseMillis, LAST_PAUSE_MILLIS)));
+            CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS, executor::executeBlocking)
+                    .execute(() -> release(Math.min(2 * pauseMillis, MAX_RETRY_MILLIS)));
         }
     }
 
@@ -517,16 +517,17 @@ public final class RemoteMemory implements AutoCloseable {
     @Override
     public void close() {
         link.fail("closed by this end");
-        free();
-        await(closed.thenApply(done -> 0), Limits.PATIENCE_NANOS);
+        releasable();
+        await(closed.thenApply(done -> 0), Limits.REPLY_TIMEOUT_NANOS);
     }
 
     /** What it has come to. For any thread. */
     public RemoteMemoryStatistics statistics() {
-        long[] async = control.sends().figures();
+        long[] async = control.sends().totals();
         return new RemoteMemoryStatistics(regions.localCount(), regions.localBytes(), regions.remoteCount(), regions
                 .remoteBytes(), copies.copies() + async[0], copies.bytesWritten() + async[1], copies.bytesRead()
-                        + async[2], copies.failed() + async[3], copies.noticed(), events.polled(), copies.stalls(),
+                        + async[2], copies.failed() + async[3], copies.remoteCompletions(), events.polled(), copies
+                                .stalls(),
                 events.late());
     }
 

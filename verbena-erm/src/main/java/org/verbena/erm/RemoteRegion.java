@@ -24,7 +24,7 @@ public final class RemoteRegion {
     private final long address;
     private final long length;
     private final int rights;
-    private final long saidTag;
+    private final long announcedTag;
     private final int version;
     private final boolean held;
     private final Shared shared;
@@ -36,7 +36,7 @@ public final class RemoteRegion {
         this.address = address;
         this.length = length;
         this.rights = rights;
-        saidTag = tag;
+        announcedTag = tag;
         version = 0;
         held = false;
         shared = new Shared(this);
@@ -50,7 +50,7 @@ public final class RemoteRegion {
         this.rkey = rkey;
         this.address = address;
         this.rights = rights;
-        saidTag = tag;
+        announcedTag = tag;
         this.version = version;
         this.held = held;
     }
@@ -60,7 +60,7 @@ public final class RemoteRegion {
         return id;
     }
 
-    /** For a {@link ShortNotice}. */
+    /** For a {@link ImmediateCompletion}. */
     int name() {
         return name;
     }
@@ -77,7 +77,7 @@ public final class RemoteRegion {
 
     /** Whatever the other end's program says of it; it may change that. */
     public long tag() {
-        return shared.latest.saidTag;
+        return shared.latest.announcedTag;
     }
 
     /** Whether the other end has taken it back, or the connection has ended: no copy is possible any more. */
@@ -91,14 +91,16 @@ public final class RemoteRegion {
 
     /** The same while the other end changes its rights: it gives none. */
     RemoteRegion hold() {
-        return new RemoteRegion(this, rkey, address, 0, saidTag, version, true);
+        return new RemoteRegion(this, rkey, address, 0, announcedTag, version, true);
     }
 
     /** The same with what the other end says from now on. */
     RemoteRegion change(int newRkey, long newAddress, int newRights, long newTag) {
         RemoteRegion before = shared.latest;
-        boolean tell = newRights != before.rights || newTag != before.saidTag;
-        RemoteRegion now = new RemoteRegion(this, newRkey, newAddress, newRights, newTag, tell ? version + 1 : version,
+        boolean visible = newRights != before.rights || newTag != before.announcedTag;
+        RemoteRegion now = new RemoteRegion(this, newRkey, newAddress, newRights, newTag, visible
+                ? version + 1
+                : version,
                 false);
         shared.latest = now;
         return now;
@@ -115,8 +117,8 @@ public final class RemoteRegion {
     }
 
     /** The tag that goes with {@link #version()}. */
-    long saidTag() {
-        return saidTag;
+    long announcedTag() {
+        return announcedTag;
     }
 
     /** How often what the program is told of it has changed. */

@@ -60,7 +60,7 @@ class BadInputTest {
 
     /** Whatever a test did, the connection is as good as before. */
     @AfterEach
-    void allGoesOn() throws Exception {
+    void connectionIsIntact() throws Exception {
         assertThat(copy(source.id(), 0, writable.id(), 0, 1000, 0)).isZero();
         assertThat(a.copies().poll()).isFalse();
         assertThat(a.isOpen()).isTrue();
@@ -86,46 +86,47 @@ class BadInputTest {
         return error;
     }
 
-    private static void refused(int errno, String words, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+    private static void expectRefusal(int errno, String words,
+            org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
         assertThatThrownBy(call).isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).as(e
                 .getMessage()).isEqualTo(errno)).hasMessageContaining(words);
     }
 
     @Test
-    void heapMemoryIsNotRegistered() {
-        refused(Errno.EINVAL, "heap memory", () -> a.register(MemorySegment.ofArray(new byte[16]), LOCAL));
+    void rejectsHeapMemory() {
+        expectRefusal(Errno.EINVAL, "heap memory", () -> a.register(MemorySegment.ofArray(new byte[16]), LOCAL));
     }
 
     @Test
-    void emptyMemoryIsNotRegistered() {
-        refused(Errno.EINVAL, "size", () -> a.register(Arena.ofAuto().allocate(0), LOCAL));
-        refused(Errno.EINVAL, "size", () -> a.allocate(0, LOCAL, 0));
-        refused(Errno.EINVAL, "size", () -> a.allocate(-1, LOCAL, 0));
+    void rejectsEmptyMemory() {
+        expectRefusal(Errno.EINVAL, "size", () -> a.register(Arena.ofAuto().allocate(0), LOCAL));
+        expectRefusal(Errno.EINVAL, "size", () -> a.allocate(0, LOCAL, 0));
+        expectRefusal(Errno.EINVAL, "size", () -> a.allocate(-1, LOCAL, 0));
     }
 
     @Test
-    void readOnlyMemoryCanBeReadAndNotWritten() throws Exception {
+    void readOnlyMemoryAllowsReadOnly() throws Exception {
         MemorySegment memory = Arena.ofAuto().allocate(64).asReadOnly();
-        refused(Errno.EINVAL, "read-only", () -> a.register(memory, LOCAL));
-        refused(Errno.EINVAL, "", () -> a.register(memory, AccessFlags.REMOTE_WRITE));
+        expectRefusal(Errno.EINVAL, "read-only", () -> a.register(memory, LOCAL));
+        expectRefusal(Errno.EINVAL, "", () -> a.register(memory, AccessFlags.REMOTE_WRITE));
         try (LocalRegion region = a.register(memory, READ)) {
             assertThat(copy(region.id(), 0, writable.id(), 0, 64, 0)).isZero();
         }
     }
 
     @Test
-    void confinedAndClosedArenasAreRefused() {
+    void rejectsConfinedAndClosedArenas() {
         try (Arena confined = Arena.ofConfined()) {
-            refused(Errno.EINVAL, "confined", () -> a.register(confined.allocate(64), LOCAL));
+            expectRefusal(Errno.EINVAL, "confined", () -> a.register(confined.allocate(64), LOCAL));
         }
         Arena closed = Arena.ofShared();
         MemorySegment gone = closed.allocate(64);
         closed.close();
-        refused(Errno.EINVAL, "closed", () -> a.register(gone, LOCAL));
+        expectRefusal(Errno.EINVAL, "closed", () -> a.register(gone, LOCAL));
     }
 
     @Test
-    void anArenaIsNotClosedBeforeItsRegions() throws Exception {
+    void arenaCloseFailsWhileRegistered() throws Exception {
         for (int access : new int[] {0, LOCAL, WRITE | READ}) {
             Arena arena = Arena.ofShared();
             LocalRegion one = a.register(arena.allocate(64), access);
@@ -138,19 +139,19 @@ class BadInputTest {
             arena.close();
         }
         try (Arena arena = Arena.ofShared()) { // what was refused holds nothing
-            refused(Errno.EINVAL, "read-only", () -> a.register(arena.allocate(64).asReadOnly(), LOCAL));
+            expectRefusal(Errno.EINVAL, "read-only", () -> a.register(arena.allocate(64).asReadOnly(), LOCAL));
         }
     }
 
     @Test
-    void unknownAndContradictoryRightsAreRefused() {
-        refused(Errno.EINVAL, "LOCAL_WRITE", () -> a.allocate(64, AccessFlags.REMOTE_WRITE, 0));
-        refused(Errno.EINVAL, "REMOTE_ATOMIC", () -> a.allocate(64, LOCAL | AccessFlags.REMOTE_ATOMIC, 0));
-        refused(Errno.EINVAL, "access", () -> a.allocate(64, 1 << 30, 0));
+    void rejectsUnknownAndContradictoryRights() {
+        expectRefusal(Errno.EINVAL, "LOCAL_WRITE", () -> a.allocate(64, AccessFlags.REMOTE_WRITE, 0));
+        expectRefusal(Errno.EINVAL, "REMOTE_ATOMIC", () -> a.allocate(64, LOCAL | AccessFlags.REMOTE_ATOMIC, 0));
+        expectRefusal(Errno.EINVAL, "access", () -> a.allocate(64, 1 << 30, 0));
     }
 
     @Test
-    void whatDoesNotLieInBothRegionsIsRefused() {
+    void rejectsCopyOutOfBounds() {
         long[][] wrong = {{-1, 0, 1}, {0, -1, 1}, {0, 0, -1}, {0, 0, 1001}, {0, 1000, 1}, {4096, 0, 1}, {0, 1, 1000},
             {3097, 0, 1000}, {Long.MAX_VALUE, 0, 1}, {0, Long.MAX_VALUE, 1}, {0, 0, Long.MAX_VALUE}, {1, 0,
                 Long.MAX_VALUE}, {Long.MIN_VALUE, 0, 1}, {0, 0, Long.MIN_VALUE}, {Long.MAX_VALUE, Long.MAX_VALUE,
@@ -164,13 +165,13 @@ class BadInputTest {
     }
 
     @Test
-    void theLastByteIsReached() {
+    void copyReachesLastByte() {
         assertThat(copy(source.id(), 4095, writable.id(), 999, 1, 0)).isZero();
         assertThat(copy(source.id(), 4096, writable.id(), 1000, 0, 0)).isZero();
     }
 
     @Test
-    void rightsAreKept() throws Exception {
+    void rejectsCopyWithoutRight() throws Exception {
         assertThat(copy(source.id(), 0, readable.id(), 0, 1, 0)).isEqualTo(Errno.EACCES);
         assertThat(copy(writable.id(), 0, source.id(), 0, 1, 0)).isEqualTo(Errno.EACCES);
         try (LocalRegion fixed = a.allocate(64, 0, 0)) {
@@ -180,7 +181,7 @@ class BadInputTest {
     }
 
     @Test
-    void wrongIdsAreRefused() throws Exception {
+    void rejectsWrongIds() throws Exception {
         int[] wrong = {0, -1, 1, 2, Integer.MAX_VALUE, Integer.MIN_VALUE, source.id() + (1 << 13), writable.id()
                 + (1 << 13), readable.id() + 2, source.id() | 1 << 31};
         for (int id : wrong) {
@@ -193,7 +194,7 @@ class BadInputTest {
 
     /** Though there is one in that place here, too: ids do not begin alike. */
     @Test
-    void idsOfAnotherConnectionAreRefused() throws Exception {
+    void rejectsIdsOfOtherConnection() throws Exception {
         try (Ends other = Ends.open();
                 LocalRegion own = other.memoryA().allocate(64, WRITE, 0);
                 LocalRegion theirs = other.memoryB().allocate(64, WRITE, 0)) {
@@ -201,13 +202,13 @@ class BadInputTest {
             assertThat(copy(source.id(), 0, theirs.id(), 0, 1, 0)).isEqualTo(Errno.ENOENT);
             assertThat(copy(own.id(), 0, writable.id(), 0, 1, 0)).isEqualTo(Errno.ENOENT);
             assertThat(copy(readable.id(), 0, own.id(), 0, 1, 0)).isEqualTo(Errno.ENOENT);
-            refused(Errno.ENOENT, "no such region", () -> b.update(theirs.id(), WRITE, 0));
+            expectRefusal(Errno.ENOENT, "no such region", () -> b.update(theirs.id(), WRITE, 0));
             assertThat(a.remoteRegion(theirs.id())).isNull();
         }
     }
 
     @Test
-    void moreRegionsThanMayBeAreRefused() throws Exception {
+    void rejectsRegionsBeyondLimit() throws Exception {
         MemorySegment memory = Arena.ofAuto().allocate(64);
         List<LocalRegion> all = new ArrayList<>();
         try (Ends fresh = Ends.open()) {
@@ -215,9 +216,9 @@ class BadInputTest {
             for (int i = 0; i < Limits.REGIONS; i++) {
                 all.add(full.register(memory, i % 64 == 0 ? WRITE : LOCAL));
             }
-            refused(Errno.ENOSPC, Limits.REGIONS + " regions, and that is the limit", () -> full.register(memory,
+            expectRefusal(Errno.ENOSPC, Limits.REGIONS + " regions, and that is the limit", () -> full.register(memory,
                     LOCAL));
-            refused(Errno.ENOSPC, "verbena.erm.regions", () -> full.allocate(64, WRITE, 0));
+            expectRefusal(Errno.ENOSPC, "verbena.erm.regions", () -> full.allocate(64, WRITE, 0));
             assertThat(full.statistics().localRegions()).isEqualTo(Limits.REGIONS);
             all.get(1).close();
             try (LocalRegion another = full.register(memory, WRITE)) {
@@ -229,17 +230,18 @@ class BadInputTest {
     }
 
     @Test
-    void moreBytesThanMayBeAreRefused() throws Exception {
+    void rejectsBytesBeyondLimit() throws Exception {
         long before = a.statistics().localBytes();
         for (long bytes : new long[] {Limits.BYTES - before + 1, Limits.BYTES, Long.MAX_VALUE}) {
-            refused(Errno.ENOSPC, "beyond the " + before + " that are registered", () -> a.allocate(bytes, LOCAL, 0));
+            expectRefusal(Errno.ENOSPC, "beyond the " + before + " that are registered", () -> a.allocate(bytes, LOCAL,
+                    0));
         }
         assertThat(a.statistics().localBytes()).isEqualTo(before);
         assertThat(a.statistics().localRegions()).isEqualTo(a.localRegions().size());
     }
 
     @RepeatedTest(30)
-    void nothingGoesOnAChannelThatIsClosed() throws Exception {
+    void closedChannelRefusesAll() throws Exception {
         try (Ends gone = Ends.open()) {
             LocalRegion from = gone.memoryA().allocate(64, WRITE, 0);
             LocalRegion to = gone.memoryB().allocate(64, WRITE, 0);
@@ -262,8 +264,8 @@ class BadInputTest {
                 assertThatThrownBy(() -> end.copyAsync(mine.id(), 0, theirs.id(), 0, 8, 0, 0).get()).cause()
                         .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isIn(Errno.ENOTCONN,
                                 Errno.ENOENT));
-                refused(Errno.ENOTCONN, "", () -> end.allocate(64, WRITE, 0));
-                refused(Errno.ENOTCONN, "", () -> end.register(Arena.ofAuto().allocate(64), WRITE));
+                expectRefusal(Errno.ENOTCONN, "", () -> end.allocate(64, WRITE, 0));
+                expectRefusal(Errno.ENOTCONN, "", () -> end.register(Arena.ofAuto().allocate(64), WRITE));
                 assertThatThrownBy(() -> mine.update(WRITE, 1)).isInstanceOfSatisfying(VerbsException.class,
                         e -> assertThat(e.errno()).isIn(Errno.ENOTCONN, Errno.ENOENT));
                 mine.close();
@@ -274,7 +276,7 @@ class BadInputTest {
     }
 
     @Test
-    void waitingForEverIsNoMistake() throws Exception {
+    void unboundedTimeoutIsAccepted() throws Exception {
         Duration ever = java.time.temporal.ChronoUnit.FOREVER.getDuration();
         assertThat(RemoteMemory.of(a.channel(), ever)).contains(a);
         CopyQueue copies = a.copies();
@@ -285,7 +287,7 @@ class BadInputTest {
     }
 
     @Test
-    void revokedIdsAreNeverFoundAgain() throws Exception {
+    void revokedIdsAreNotReused() throws Exception {
         List<Integer> ids = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             LocalRegion region = b.allocate(64, WRITE, 0);
@@ -309,31 +311,31 @@ class BadInputTest {
     }
 
     @Test
-    void updatesThatCannotBeAreRefused() throws Exception {
-        refused(Errno.EINVAL, "access", () -> writable.update(1 << 30, 0));
-        refused(Errno.EINVAL, "REMOTE_ATOMIC", () -> writable.update(WRITE | AccessFlags.REMOTE_ATOMIC, 0));
-        refused(Errno.EINVAL, "close it instead", () -> writable.update(0, 0));
-        refused(Errno.EINVAL, "close it instead", () -> writable.update(LOCAL, 0));
-        refused(Errno.EINVAL, "LOCAL_WRITE", () -> writable.update(AccessFlags.REMOTE_WRITE, 0));
-        refused(Errno.EACCES, "REMOTE_READ", () -> writable.update(WRITE | READ, 0));
-        refused(Errno.EACCES, "REMOTE_WRITE", () -> readable.update(WRITE, 0));
-        refused(Errno.EACCES, "REMOTE_READ", () -> source.update(LOCAL | READ, 0));
-        refused(Errno.ENOENT, "other end's", () -> a.update(writable.id(), WRITE, 0));
-        refused(Errno.ENOENT, "no such region", () -> b.update(writable.id() + (1 << 13), WRITE, 0));
-        refused(Errno.ENOENT, "no such region", () -> b.update(0, WRITE, 0));
-        refused(Errno.EOPNOTSUPP, "older", () -> RegionUpdate.check("update", writable, WRITE, false));
+    void rejectsInvalidUpdates() throws Exception {
+        expectRefusal(Errno.EINVAL, "access", () -> writable.update(1 << 30, 0));
+        expectRefusal(Errno.EINVAL, "REMOTE_ATOMIC", () -> writable.update(WRITE | AccessFlags.REMOTE_ATOMIC, 0));
+        expectRefusal(Errno.EINVAL, "close it instead", () -> writable.update(0, 0));
+        expectRefusal(Errno.EINVAL, "close it instead", () -> writable.update(LOCAL, 0));
+        expectRefusal(Errno.EINVAL, "LOCAL_WRITE", () -> writable.update(AccessFlags.REMOTE_WRITE, 0));
+        expectRefusal(Errno.EACCES, "REMOTE_READ", () -> writable.update(WRITE | READ, 0));
+        expectRefusal(Errno.EACCES, "REMOTE_WRITE", () -> readable.update(WRITE, 0));
+        expectRefusal(Errno.EACCES, "REMOTE_READ", () -> source.update(LOCAL | READ, 0));
+        expectRefusal(Errno.ENOENT, "other end's", () -> a.update(writable.id(), WRITE, 0));
+        expectRefusal(Errno.ENOENT, "no such region", () -> b.update(writable.id() + (1 << 13), WRITE, 0));
+        expectRefusal(Errno.ENOENT, "no such region", () -> b.update(0, WRITE, 0));
+        expectRefusal(Errno.EOPNOTSUPP, "older", () -> RegionUpdate.validate("update", writable, WRITE, false));
         assertThat(writable.access()).isEqualTo(WRITE);
         assertThat(a.events().poll()).isFalse();
     }
 
     @Test
-    void whatTheProviderRefusesToUpdateIsAsBefore() throws Exception {
+    void failedUpdateLeavesRegionUnchanged() throws Exception {
         int id;
         try (LocalRegion region = b.allocate(64, WRITE | READ, 4)) {
             id = region.id();
             Ends.event(a, EventType.REGION_ADDED);
             region.memory().close(); // behind its back
-            refused(Errno.EINVAL, "closed", () -> region.update(READ | LOCAL, 5));
+            expectRefusal(Errno.EINVAL, "closed", () -> region.update(READ | LOCAL, 5));
             assertThat(region.access()).isEqualTo(WRITE | READ);
             assertThat(region.tag()).isEqualTo(4);
             assertThat(region.isHeld()).isFalse();
@@ -345,13 +347,13 @@ class BadInputTest {
     }
 
     @Test
-    void unknownFlagsAreRefused() {
+    void rejectsUnknownFlags() {
         assertThat(copy(source.id(), 0, writable.id(), 0, 1, 8)).isEqualTo(Errno.EINVAL);
         assertThat(copy(source.id(), 0, writable.id(), 0, 1, -1)).isEqualTo(Errno.EINVAL);
     }
 
     @Test
-    void aBatchIsWholeOrNothing() throws Exception {
+    void batchIsAtomic() throws Exception {
         writable.segment().fill((byte) 0);
         source.segment().fill((byte) 1);
         assertThat(a.copies().start().add(source.id(), 0, writable.id(), 0, 1, 0, 1, 0).add(source.id(), 0, writable
@@ -367,7 +369,7 @@ class BadInputTest {
     }
 
     @Test
-    void regionsMayOverlap() throws Exception {
+    void overlappingRegionsAreAccepted() throws Exception {
         MemorySegment memory = Arena.ofAuto().allocate(128);
         try (LocalRegion one = b.register(memory, WRITE); LocalRegion two = b.register(memory.asSlice(64), WRITE)) {
             source.segment().fill((byte) 5);
@@ -380,7 +382,7 @@ class BadInputTest {
     }
 
     @Test
-    void channelsWithoutRingsSayWhy() throws Exception {
+    void channelWithoutRingsStatesReason() throws Exception {
         try (SocketChannel plain = SocketChannel.open(); SocketChannel ours = VerbenaSocketChannel.open()) {
             assertThat(RemoteMemory.of(plain)).isEmpty();
             assertThat(RemoteMemory.whyNot(plain)).contains("none of Verbena's");

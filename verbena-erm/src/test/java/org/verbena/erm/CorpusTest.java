@@ -17,7 +17,7 @@ class CorpusTest {
     private static final Path CORPUS = Path.of("src/test/corpus/remote-memory");
 
     @Test
-    void messages() throws IOException {
+    void corpusRunsClean() throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.list(CORPUS)) {
             files = all.sorted().toList();

@@ -22,10 +22,10 @@ import org.verbena.erm.ErmModel.Step;
  */
 class ErmEnumerationTest {
     private static final Set<Step> BOTH_WAYS = EnumSet.of(Step.WRITE, Step.TAKE, Step.CARRY_DATA, Step.CARRY_CONTROL,
-            Step.SERVE);
-    private static final Set<Step> WAITING = EnumSet.of(Step.WRITE, Step.TAKE, Step.CARRY_DATA, Step.SERVE,
+            Step.PROGRESS);
+    private static final Set<Step> WAITING = EnumSet.of(Step.WRITE, Step.TAKE, Step.CARRY_DATA, Step.PROGRESS,
             Step.SLEEP_FOR_EVENTS, Step.SLEEP_FOR_COMPLETIONS);
-    private static final Set<Step> ASYNCHRONOUS = EnumSet.of(Step.ASYNC, Step.TAKE, Step.CARRY_CONTROL, Step.SERVE,
+    private static final Set<Step> ASYNCHRONOUS = EnumSet.of(Step.ASYNC, Step.TAKE, Step.CARRY_CONTROL, Step.PROGRESS,
             Step.SLEEP_FOR_EVENTS);
 
     private static final List<Step> STEPS = List.of(Step.values());
@@ -44,7 +44,7 @@ class ErmEnumerationTest {
      *
      * @param least schedules that were run when this was written: fewer of them prove less
      */
-    private void enumerate(Leeway leeway, Set<Step> steps, int length, int least, String beginning) {
+    private void enumerate(CreditLimit leeway, Set<Step> steps, int length, int least, String beginning) {
         visit(leeway, steps, schedule(beginning));
         int from = 0;
         for (int i = 0; i < length; i++) {
@@ -65,7 +65,7 @@ class ErmEnumerationTest {
         assertThat(schedules).isGreaterThanOrEqualTo(least);
     }
 
-    private void visit(Leeway leeway, Set<Step> steps, byte[] schedule) {
+    private void visit(CreditLimit leeway, Set<Step> steps, byte[] schedule) {
         schedules++;
         try {
             ErmModel model = new ErmModel(leeway, among -> 0, null);
@@ -113,28 +113,28 @@ class ErmEnumerationTest {
     }
 
     @Test
-    void withRoomForOneEvent() {
-        enumerate(new Leeway(1, 1), BOTH_WAYS, 12, 3_171, "");
+    void oneCreditSchedules() {
+        enumerate(new CreditLimit(1, 1), BOTH_WAYS, 12, 3_171, "");
     }
 
     @Test
-    void withRoomForTwoEvents() {
-        enumerate(new Leeway(2, 1), BOTH_WAYS, 11, 9_713, "a.WRITE b.WRITE");
+    void twoCreditSchedules() {
+        enumerate(new CreditLimit(2, 1), BOTH_WAYS, 11, 9_713, "a.WRITE b.WRITE");
     }
 
     @Test
-    void withRoomForFourEvents() {
-        enumerate(new Leeway(4, 1), BOTH_WAYS, 9, 10_513,
+    void fourCreditSchedules() {
+        enumerate(new CreditLimit(4, 1), BOTH_WAYS, 9, 10_513,
                 "a.WRITE b.WRITE a.WRITE b.WRITE a.CARRY_DATA a.CARRY_DATA b.TAKE");
     }
 
     @Test
-    void whileBothWait() {
-        enumerate(new Leeway(1, 1), WAITING, 6, 9_513, "a.WRITE");
+    void bothEndsWaitingSchedules() {
+        enumerate(new CreditLimit(1, 1), WAITING, 6, 9_513, "a.WRITE");
     }
 
     @Test
-    void ofAsynchronousCopies() {
-        enumerate(new Leeway(1, 1), ASYNCHRONOUS, 7, 11_431, "");
+    void asyncCopySchedules() {
+        enumerate(new CreditLimit(1, 1), ASYNCHRONOUS, 7, 11_431, "");
     }
 }

@@ -42,9 +42,9 @@ import org.verbena.verbs.WcStatus;
 final class ErmModel {
     /** What happens at one end. */
     enum Step {
-        WRITE, READ, WRITE_SILENTLY, BATCH, ASYNC, STALE, TAKE, POLL, SLEEP_FOR_EVENTS, SLEEP_FOR_COMPLETIONS,
+        WRITE, READ, WRITE_UNSIGNALED, BATCH, ASYNC, STALE, TAKE, POLL, SLEEP_FOR_EVENTS, SLEEP_FOR_COMPLETIONS,
         CARRY_DATA,
-        CARRY_CONTROL, HEAR_OF_END, SERVE, REFUSE, REGISTER, UPDATE, DEREGISTER, CLOSE
+        CARRY_CONTROL, LEARN_OF_END, PROGRESS, REFUSE, REGISTER, UPDATE, DEREGISTER, CLOSE
     }
 
     private static final int ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
@@ -57,9 +57,9 @@ final class ErmModel {
     private static final int REGION_BYTES = 3 * PLACES * STRIDE;
     /** More than there are copies at a time. */
     private static final int SOURCES = 256;
-    private static final int MOST_REGIONS = 3;
-    private static final int DEEPEST = 3;
-    private static final int MOST_STEPS = 1_000_000;
+    private static final int MAX_REGIONS = 3;
+    private static final int MAX_DEPTH = 3;
+    private static final int MAX_STEPS = 1_000_000;
     private static final SocketChannel CHANNEL = channel();
 
     private static SocketChannel channel() {
@@ -71,16 +71,16 @@ final class ErmModel {
     }
 
     /** A copy with an event; asynchronous ones are numbered by themselves, from -1 down. */
-    record Told(long number, int region, long offset, boolean write) {}
+    record Expected(long number, int region, long offset, boolean write) {}
 
     /** What is at one end, and what the model knows of it. */
-    final class End implements Attendant {
+    final class End implements ProgressExecutor {
         final String name;
         final Fabric.Port port;
-        final Link link;
+        final PeerLink link;
         final ArrayDeque<Runnable> jobs = new ArrayDeque<>();
         final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
-        final Set<Engine.Duty> duties = new LinkedHashSet<>();
+        final Set<Engine.CoalescedTask> coalesced = new LinkedHashSet<>();
         End other;
         RemoteMemory memory;
         LocalRegion own;
@@ -90,34 +90,34 @@ final class ErmModel {
         final Set<LocalRegion> changing = new HashSet<>();
         long updates;
         /** Regions of the other end that this end's program has been told of; false if they have been taken back. */
-        final Map<Integer, Boolean> known = new HashMap<>();
+        final Map<Integer, Boolean> knownRegions = new HashMap<>();
 
-        final ArrayDeque<Told> told = new ArrayDeque<>();
-        final ArrayDeque<Told> asyncTold = new ArrayDeque<>();
+        final ArrayDeque<Expected> expected = new ArrayDeque<>();
+        final ArrayDeque<Expected> asyncExpected = new ArrayDeque<>();
         final List<CompletableFuture<Void>> futures = new ArrayList<>();
         long number;
         long asyncNumber;
         /** Contexts of copies that have not completed, and whether they complete in silence. */
-        final ArrayDeque<Long> under = new ArrayDeque<>();
-        final ArrayDeque<Boolean> silent = new ArrayDeque<>();
+        final ArrayDeque<Long> outstanding = new ArrayDeque<>();
+        final ArrayDeque<Boolean> unsignaled = new ArrayDeque<>();
         long copies;
         long asyncCopies;
         /** Events that the last call was refused for; negative if it may be that an earlier one was. */
-        int wanted;
+        int refusedCredits;
         long events;
         long late;
         /** Some of them were not even sent. */
         long lateAsync;
         long refusals;
-        boolean asleepForEvents;
-        boolean asleepForCompletions;
+        boolean awaitsEvents;
+        boolean awaitsCompletions;
         boolean closed;
         boolean sawEnd;
 
         End(String name) throws VerbsException {
             this.name = name;
             port = fabric.port();
-            link = new Link(port.context, port.channel, leeway);
+            link = new PeerLink(port.context, port.channel, creditLimit);
         }
 
         FabricQueuePair data() {
@@ -129,11 +129,11 @@ final class ErmModel {
         }
 
         boolean hasWork() {
-            return port.channel.events() > 0 || !jobs.isEmpty() || !tasks.isEmpty() || !duties.isEmpty();
+            return port.channel.events() > 0 || !jobs.isEmpty() || !tasks.isEmpty() || !coalesced.isEmpty();
         }
 
         /** Does one of the things that the engine and its helpers have to do. */
-        void serve() {
+        void progress() {
             List<Runnable> all = new ArrayList<>(4);
             if (port.channel.events() > 0) {
                 all.add(() -> {
@@ -141,11 +141,11 @@ final class ErmModel {
                     ((Runnable) java.util.Objects.requireNonNull(queue.userContext())).run();
                 });
             }
-            if (!duties.isEmpty()) {
+            if (!coalesced.isEmpty()) {
                 all.add(() -> {
-                    Engine.Duty duty = duties.iterator().next();
-                    duties.remove(duty);
-                    duty.attend();
+                    Engine.CoalescedTask duty = coalesced.iterator().next();
+                    coalesced.remove(duty);
+                    duty.run();
                 });
             }
             if (!jobs.isEmpty()) {
@@ -163,34 +163,34 @@ final class ErmModel {
         }
 
         @Override
-        public void due(Engine.Duty duty) {
-            duties.add(duty);
+        public void schedule(Engine.CoalescedTask duty) {
+            coalesced.add(duty);
         }
 
         @Override
-        public void close(Runnable task) {
+        public void executeBlocking(Runnable task) {
             tasks.add(task);
         }
 
         @Override
-        public void await(Runnable task) {
+        public void executeLong(Runnable task) {
             tasks.add(task);
         }
 
         @Override
-        public void tell(Runnable told) {
+        public void executeCallback(Runnable told) {
             told.run();
         }
 
         @Override
         public void pause(long nanos) {
-            goOnMeanwhile(name + " waits for its copies");
+            runMeanwhile(name + " waits for its copies");
         }
 
         @Override
-        public Integer answer(Future<Integer> answer, long nanos) {
+        public Integer awaitReply(Future<Integer> answer, long nanos) {
             while (!answer.isDone()) {
-                goOnMeanwhile(name + " waits for an answer");
+                runMeanwhile(name + " waits for an answer");
             }
             return answer.resultNow();
         }
@@ -198,38 +198,39 @@ final class ErmModel {
         @Override
         public String toString() {
             return "%s: %d copies, %d of them told, %d refused, %d asynchronous; %d events; asleep %s %s, open %s"
-                    .formatted(name, copies, number, refusals, asyncCopies, events, asleepForEvents,
-                            asleepForCompletions, memory.isOpen());
+                    .formatted(name, copies, number, refusals, asyncCopies, events, awaitsEvents,
+                            awaitsCompletions, memory.isOpen());
         }
     }
 
     final Fabric fabric = new Fabric();
-    final Leeway leeway;
-    private final boolean knowUpdates;
+    final CreditLimit creditLimit;
+    private final boolean supportUpdates;
     final End a;
     final End b;
     private final End[] ends;
     private final IntUnaryOperator choice;
     /** Steps that happen while a call waits; null if only what has to be done goes on. */
-    private final @Nullable Runnable meanwhile;
+    private final @Nullable Runnable interleaved;
     /** Of calls that wait; from the deepest on only what has to be done goes on. */
-    private int depth = DEEPEST;
+    private int depth = MAX_DEPTH;
 
     /**
      * @param leeway of both ends
      * @param choice one of so many things
      * @param meanwhile a step that happens while a call waits; null for none but those that have to
      */
-    ErmModel(Leeway leeway, IntUnaryOperator choice, @Nullable Runnable meanwhile) throws VerbsException {
+    ErmModel(CreditLimit leeway, IntUnaryOperator choice, @Nullable Runnable meanwhile) throws VerbsException {
         this(leeway, Handshake.UPDATES, choice, meanwhile);
     }
 
     /** @param features what each end says that it knows */
-    ErmModel(Leeway leeway, int features, IntUnaryOperator choice, @Nullable Runnable meanwhile) throws VerbsException {
-        this.leeway = leeway;
-        knowUpdates = (features & Handshake.UPDATES) != 0;
+    ErmModel(CreditLimit leeway, int features, IntUnaryOperator choice, @Nullable Runnable meanwhile)
+            throws VerbsException {
+        this.creditLimit = leeway;
+        supportUpdates = (features & Handshake.UPDATES) != 0;
         this.choice = choice;
-        this.meanwhile = meanwhile;
+        this.interleaved = meanwhile;
         a = new End("a");
         b = new End("b");
         ends = new End[] {a, b};
@@ -237,19 +238,19 @@ final class ErmModel {
         b.other = a;
         FabricQueuePair.connect(a.data(), b.data());
         FabricQueuePair.connect(a.control(), b.control());
-        Handshake peer = new Handshake(Handshake.VERSION, Handshake.COPIES, features, 1, 2, leeway.notices(),
+        Handshake peer = new Handshake(Handshake.VERSION, Handshake.COPIES, features, 1, 2, leeway.completions(),
                 leeway
-                        .asyncNotices(), MOST_REGIONS + 1);
+                        .asyncCompletions(), MAX_REGIONS + 1);
         for (End end : ends) {
             end.memory = new RemoteMemory(CHANNEL, 0, end, end.link, peer, end == a ? 0 : 1, () -> 1,
                     reason -> {});
-            end.memory.begin();
+            end.memory.start();
         }
         for (End end : ends) {
             end.own = end.memory.allocate(2L * SOURCES * BYTES, AccessFlags.LOCAL_WRITE, 0);
             register(end);
         }
-        goOn();
+        runToIdle();
         depth = 0;
     }
 
@@ -271,21 +272,21 @@ final class ErmModel {
                 all.add(() -> end.control().hear());
             }
             if (end.hasWork()) {
-                all.add(end::serve);
+                all.add(end::progress);
             }
         }
         return all;
     }
 
-    private void goOnMeanwhile(String who) {
+    private void runMeanwhile(String who) {
         List<Runnable> all = possible();
         if (all.isEmpty()) {
             throw new AssertionError(who + ", and nothing is under way");
         }
         depth++;
         try {
-            if (meanwhile != null && depth < DEEPEST && choice.applyAsInt(3) == 0) {
-                meanwhile.run();
+            if (interleaved != null && depth < MAX_DEPTH && choice.applyAsInt(3) == 0) {
+                interleaved.run();
             } else {
                 all.get(choice.applyAsInt(all.size())).run();
             }
@@ -295,11 +296,11 @@ final class ErmModel {
     }
 
     /** Until nothing goes on by itself any more. */
-    private void goOn() {
+    private void runToIdle() {
         int steps = 0;
         for (List<Runnable> all = possible(); !all.isEmpty(); all = possible()) {
             all.get(choice.applyAsInt(all.size())).run();
-            assertThat(++steps).as("it never comes to rest").isLessThan(MOST_STEPS);
+            assertThat(++steps).as("it never comes to rest").isLessThan(MAX_STEPS);
         }
         check();
     }
@@ -323,10 +324,10 @@ final class ErmModel {
         return switch (step) {
             case CARRY_DATA -> end.data().canGoOn();
             case CARRY_CONTROL -> end.control().canGoOn();
-            case HEAR_OF_END -> end.data().hasNews() || end.control().hasNews();
-            case SERVE -> end.hasWork();
-            case WRITE, READ, WRITE_SILENTLY, BATCH -> isAwakeForCompletions(end); // it is the same thread
-            case REGISTER -> depth == 0 && end.memory.isOpen() && end.regions.size() < MOST_REGIONS;
+            case LEARN_OF_END -> end.data().hasNews() || end.control().hasNews();
+            case PROGRESS -> end.hasWork();
+            case WRITE, READ, WRITE_UNSIGNALED, BATCH -> isAwakeForCompletions(end); // it is the same thread
+            case REGISTER -> depth == 0 && end.memory.isOpen() && end.regions.size() < MAX_REGIONS;
             case UPDATE, DEREGISTER -> depth < 2 && !end.regions.isEmpty();
             case CLOSE -> depth == 0 && !end.closed;
             default -> true;
@@ -337,7 +338,7 @@ final class ErmModel {
         switch (step) {
             case WRITE -> copy(end, true, CopyFlags.REMOTE_COMPLETION);
             case READ -> copy(end, false, CopyFlags.REMOTE_COMPLETION);
-            case WRITE_SILENTLY -> copy(end, true, CopyFlags.UNSIGNALED);
+            case WRITE_UNSIGNALED -> copy(end, true, CopyFlags.UNSIGNALED);
             case BATCH -> batch(end);
             case ASYNC -> async(end);
             case STALE -> stale(end);
@@ -347,14 +348,14 @@ final class ErmModel {
             case SLEEP_FOR_COMPLETIONS -> sleepForCompletions(end);
             case CARRY_DATA -> end.data().carryOut();
             case CARRY_CONTROL -> end.control().carryOut();
-            case HEAR_OF_END -> {
+            case LEARN_OF_END -> {
                 if (end.data().hasNews()) {
                     end.data().hear();
                 } else {
                     end.control().hear();
                 }
             }
-            case SERVE -> end.serve();
+            case PROGRESS -> end.progress();
             case REFUSE -> end.data().refuseOnce();
             case REGISTER -> register(end);
             case UPDATE -> update(end);
@@ -381,7 +382,7 @@ final class ErmModel {
 
     /** What a copy's event has with it: nothing, where it may be a short notice, else the copy's number. */
     private static long data(long number, long at, boolean write) {
-        return write && ShortNotice.canTell(1, at, 0) ? 0 : number;
+        return write && ImmediateCompletion.canEncode(1, at, 0) ? 0 : number;
     }
 
     private int copy(End end, boolean write, int flags) {
@@ -397,7 +398,7 @@ final class ErmModel {
         int error = write
                 ? end.memory.copies().copy(end.own.id(), here, theirs.id(), at, BYTES, flags, end.copies, data)
                 : end.memory.copies().copy(theirs.id(), at, end.own.id(), here, BYTES, flags, end.copies, end.number);
-        answered(end, error, 1, tell ? 1 : 0, mood);
+        checkResult(end, error, 1, tell ? 1 : 0, mood);
         if (error == 0) {
             started(end, theirs.id(), at, write, flags);
         }
@@ -406,16 +407,18 @@ final class ErmModel {
 
     private void started(End end, int region, long at, boolean write, int flags) {
         if ((flags & CopyFlags.REMOTE_COMPLETION) != 0) {
-            end.told.add(new Told(end.number++, region, at, write));
+            end.expected.add(new Expected(end.number++, region, at, write));
         }
-        end.under.add(end.copies++);
-        end.silent.add((flags & CopyFlags.UNSIGNALED) != 0);
+        end.outstanding.add(end.copies++);
+        end.unsignaled.add((flags & CopyFlags.UNSIGNALED) != 0);
     }
 
     /** What a copy, or a batch, may answer: one that was checked by the model, so that it may be refused for the moment only. */
-    private void answered(End end, int error, int copies, int events, Mood mood) {
+    private void checkResult(End end, int error, int copies, int events, Mood mood) {
         if (events > 0 && mood == Mood.READY) { // EAGAIN may be said before it is looked whether there is room for events, or after
-            end.wanted = error == Errno.ENOBUFS ? events : error == Errno.EAGAIN ? -Math.abs(end.wanted) : 0;
+            end.refusedCredits = error == Errno.ENOBUFS
+                    ? events
+                    : error == Errno.EAGAIN ? -Math.abs(end.refusedCredits) : 0;
         }
         end.refusals += error == Errno.ENOBUFS ? 1 : 0;
         boolean right = switch (error) {
@@ -472,12 +475,12 @@ final class ErmModel {
             }
             tells += tell ? 1 : 0;
         }
-        if (tells > leeway.notices()) {
+        if (tells > creditLimit.completions()) {
             queue.start(); // it would be refused for ever
             return;
         }
         int error = queue.commit();
-        answered(end, error, count, tells, mood);
+        checkResult(end, error, count, tells, mood);
         for (int i = 0; i < count && error == 0; i++) {
             started(end, theirs.id(), place(end.number), writes[i], flags[i]);
         }
@@ -494,7 +497,7 @@ final class ErmModel {
         LocalRegion from = end.own;
         long here = (SOURCES + number % SOURCES) * BYTES;
         long data = -1 - number;
-        end.asyncTold.add(new Told(data, theirs.id(), at, false));
+        end.asyncExpected.add(new Expected(data, theirs.id(), at, false));
         end.asyncCopies++;
         end.futures.add(end.memory.copyAsync(theirs.id(), at, from.id(), here, BYTES, CopyFlags.REMOTE_COMPLETION,
                 data));
@@ -513,20 +516,20 @@ final class ErmModel {
 
     /** Whether the program is awake to look for events. */
     private static boolean isAwakeForEvents(End end) {
-        if (end.asleepForEvents && isRung(end.link.eventBell())) {
-            end.asleepForEvents = false;
+        if (end.awaitsEvents && isSignaled(end.link.eventWakeup())) {
+            end.awaitsEvents = false;
         }
-        return !end.asleepForEvents;
+        return !end.awaitsEvents;
     }
 
     private static boolean isAwakeForCompletions(End end) {
-        if (end.asleepForCompletions && isRung(end.link.copyBell())) {
-            end.asleepForCompletions = false;
+        if (end.awaitsCompletions && isSignaled(end.link.copyWakeup())) {
+            end.awaitsCompletions = false;
         }
-        return !end.asleepForCompletions;
+        return !end.awaitsCompletions;
     }
 
-    private static boolean isRung(Bell bell) {
+    private static boolean isSignaled(Wakeup bell) {
         try {
             return bell.await(0);
         } catch (InterruptedException e) {
@@ -550,11 +553,13 @@ final class ErmModel {
                 assertThat(end.memory.isOpen()).isFalse();
                 end.sawEnd = true;
             }
-            case EventType.REGION_ADDED -> assertThat(end.known.put(e.region(), true)).as("region %d", e.region())
+            case EventType.REGION_ADDED -> assertThat(end.knownRegions.put(e.region(), true)).as("region %d", e
+                    .region())
                     .isNull();
-            case EventType.REGION_UPDATED -> assertThat(end.known.get(e.region())).as("region %d", e.region())
+            case EventType.REGION_UPDATED -> assertThat(end.knownRegions.get(e.region())).as("region %d", e.region())
                     .isEqualTo(true);
-            case EventType.REGION_REMOVED -> assertThat(end.known.put(e.region(), false)).as("region %d", e.region())
+            case EventType.REGION_REMOVED -> assertThat(end.knownRegions.put(e.region(), false)).as("region %d", e
+                    .region())
                     .isEqualTo(true);
             default -> copied(end, e);
         }
@@ -562,10 +567,11 @@ final class ErmModel {
 
     private void copied(End end, EventQueue e) {
         boolean async = e.userData() < 0;
-        ArrayDeque<Told> sent = async ? end.other.asyncTold : end.other.told;
-        long number = sent.stream().filter(t -> isAlike(t, e)).mapToLong(Told::number).findFirst().orElse(e.userData());
-        skipLate(end, sent, number);
-        Told expected = sent.poll();
+        ArrayDeque<Expected> sent = async ? end.other.asyncExpected : end.other.expected;
+        long number = sent.stream().filter(t -> matches(t, e)).mapToLong(Expected::number).findFirst().orElse(e
+                .userData());
+        skipStale(end, sent, number);
+        Expected expected = sent.poll();
         assertThat(expected).as("%s gets event %d", end.name, e.userData()).isNotNull();
         assertThat(number).isEqualTo(expected.number());
         assertThat(e.region()).isEqualTo(expected.region());
@@ -582,24 +588,24 @@ final class ErmModel {
         }
     }
 
-    private static boolean isAlike(Told copy, EventQueue event) {
+    private static boolean matches(Expected copy, EventQueue event) {
         return copy.region() == event.region() && copy.offset() == event.offset() && data(copy.number(), copy.offset(),
                 copy
                         .write()) == event.userData();
     }
 
     /** Events of memory that has been taken back may have come too late; no others. */
-    private static void skipLate(End end, ArrayDeque<Told> sent, long until) {
+    private static void skipStale(End end, ArrayDeque<Expected> sent, long until) {
         while (!sent.isEmpty() && sent.element().number() != until && (end.gone.contains(sent.element().region())
                 || isRefused(end.other, sent.element()))) {
-            Told skipped = sent.remove();
+            Expected skipped = sent.remove();
             end.late += skipped.number() >= 0 ? 1 : 0;
             end.lateAsync += skipped.number() < 0 ? 1 : 0;
         }
     }
 
     /** An asynchronous copy that had to wait may find its region gone then. */
-    private static boolean isRefused(End from, Told copy) {
+    private static boolean isRefused(End from, Expected copy) {
         return copy.number() < 0 && from.futures.get((int) (-1 - copy.number())).isCompletedExceptionally();
     }
 
@@ -616,17 +622,17 @@ final class ErmModel {
         boolean good = queue.status() == WcStatus.SUCCESS;
         assertThat(good || !end.memory.isOpen() || a.closed || b.closed).as(WcStatus.toString(queue.status()))
                 .isTrue();
-        while (Boolean.TRUE.equals(end.silent.peek()) && end.under.element() != queue.context()) {
-            end.silent.remove();
-            end.under.remove();
+        while (Boolean.TRUE.equals(end.unsignaled.peek()) && end.outstanding.element() != queue.context()) {
+            end.unsignaled.remove();
+            end.outstanding.remove();
         }
-        assertThat(end.under.poll()).as("completion of").isEqualTo(queue.context());
-        assertThat(end.silent.remove() && good).as("a silent completion").isFalse();
+        assertThat(end.outstanding.poll()).as("completion of").isEqualTo(queue.context());
+        assertThat(end.unsignaled.remove() && good).as("a silent completion").isFalse();
     }
 
     private void sleepForEvents(End end) {
         if (isAwakeForEvents(end) && !end.memory.arm(RemoteMemory.EVENTS)) {
-            end.asleepForEvents = true;
+            end.awaitsEvents = true;
         }
     }
 
@@ -635,12 +641,13 @@ final class ErmModel {
             return;
         }
         if (!end.memory.arm(RemoteMemory.COMPLETIONS)) {
-            end.asleepForCompletions = true;
+            end.awaitsCompletions = true;
         } else if (!poll(end) && end.memory.isOpen()) {
-            assertThat(end.wanted).as("nothing is there, and nothing was refused").isNotZero();
-            assertThat(end.memory.copies().credit().hasRoom(Math.abs(end.wanted))).as("room for %d", end.wanted)
+            assertThat(end.refusedCredits).as("nothing is there, and nothing was refused").isNotZero();
+            assertThat(end.memory.copies().credit().hasRoom(Math.abs(end.refusedCredits))).as("room for %d",
+                    end.refusedCredits)
                     .isTrue();
-            end.wanted = 0;
+            end.refusedCredits = 0;
         }
     }
 
@@ -661,10 +668,11 @@ final class ErmModel {
         int access = RIGHTS[choice.applyAsInt(RIGHTS.length)];
         try {
             region.update(access, ++end.updates);
-            assertThat(knowUpdates).as("the other end knows updates").isTrue();
+            assertThat(supportUpdates).as("the other end knows updates").isTrue();
             assertThat(region.access()).isEqualTo(access);
         } catch (VerbsException e) {
-            assertThat(e.errno() == Errno.EOPNOTSUPP ? knowUpdates : end.memory.isOpen()).as(e.getMessage()).isFalse();
+            assertThat(e.errno() == Errno.EOPNOTSUPP ? supportUpdates : end.memory.isOpen()).as(e.getMessage())
+                    .isFalse();
         } finally {
             end.changing.remove(region);
         }
@@ -682,14 +690,14 @@ final class ErmModel {
     private void close(End end) {
         end.closed = true;
         end.link.fail("closed by this end"); // as when the channel is closed
-        end.memory.free();
+        end.memory.releasable();
     }
 
     // ---- the end of a schedule
 
     /** All is delivered and attended to, and who was asleep for something has been woken. */
     void checkSleepers() {
-        goOn();
+        runToIdle();
         for (End end : ends) {
             if (!isAwakeForEvents(end)) {
                 assertThat(end.memory.events().poll()).as("%s sleeps, and there is an event", end.name).isFalse();
@@ -697,35 +705,35 @@ final class ErmModel {
             if (!isAwakeForCompletions(end)) {
                 assertThat(end.memory.copies().poll()).as("%s sleeps, and there is a completion", end.name).isFalse();
                 assertThat(end.memory.isOpen()).as("%s sleeps, and all has ended", end.name).isTrue();
-                assertThat(end.wanted > 0 && end.memory.copies().credit().hasRoom(end.wanted)).as(
-                        "%s sleeps, and there is room for %d events", end.name, end.wanted).isFalse();
+                assertThat(end.refusedCredits > 0 && end.memory.copies().credit().hasRoom(end.refusedCredits)).as(
+                        "%s sleeps, and there is room for %d events", end.name, end.refusedCredits).isFalse();
             }
         }
     }
 
     /** Both programs do what they can: all comes that was sent, and there is room for more. */
     void settle() {
-        depth = DEEPEST;
+        depth = MAX_DEPTH;
         checkSleepers();
         for (End end : ends) {
-            end.asleepForEvents = false;
-            end.asleepForCompletions = false;
+            end.awaitsEvents = false;
+            end.awaitsCompletions = false;
         }
         if (!a.closed && !b.closed) {
             End waits = ends[choice.applyAsInt(2)]; // for credit, and takes nothing until it comes
-            takeAll(waits.other);
+            consumeAll(waits.other);
             checkRoom(waits);
         }
-        takeAll(ends);
+        consumeAll(ends);
         if (!a.closed && !b.closed) {
             for (End end : ends) {
-                skipLate(end.other, end.told, Long.MAX_VALUE);
-                skipLate(end.other, end.asyncTold, Long.MAX_VALUE);
+                skipStale(end.other, end.expected, Long.MAX_VALUE);
+                skipStale(end.other, end.asyncExpected, Long.MAX_VALUE);
             }
             for (End end : ends) {
-                assertThat(end.told).as("%s has sent", end.name).isEmpty();
-                assertThat(end.asyncTold).as("%s has sent", end.name).isEmpty();
-                assertThat(end.silent).as("copies of %s that have not completed: %s", end.name, end.under)
+                assertThat(end.expected).as("%s has sent", end.name).isEmpty();
+                assertThat(end.asyncExpected).as("%s has sent", end.name).isEmpty();
+                assertThat(end.unsignaled).as("copies of %s that have not completed: %s", end.name, end.outstanding)
                         .doesNotContain(false);
                 assertThat(end.memory.statistics().lateEvents()).isBetween(end.late, end.late + end.lateAsync);
                 awaitAsync(end);
@@ -741,7 +749,7 @@ final class ErmModel {
                 }
                 checkRoom(end);
             }
-            takeAll(ends);
+            consumeAll(ends);
         }
     }
 
@@ -762,10 +770,10 @@ final class ErmModel {
         }
     }
 
-    private void takeAll(End... who) {
+    private void consumeAll(End... who) {
         boolean more = true;
         while (more || !possible().isEmpty()) { // who finds nothing more gives back what was seen last
-            goOn();
+            runToIdle();
             more = false;
             for (End end : who) {
                 while (take(end)) {
@@ -781,12 +789,12 @@ final class ErmModel {
 
     /** What was taken has been told, but for less than half of what may be left unseen. */
     private void checkRoom(End end) {
-        int least = leeway.notices() - Math.max(0, leeway.notices() / 2 - 1);
+        int least = creditLimit.completions() - Math.max(0, creditLimit.completions() / 2 - 1);
         for (int i = 0; i < least && !end.memory.remoteRegions().isEmpty(); i++) {
             int error = copy(end, true, CopyFlags.REMOTE_COMPLETION);
             boolean more = true;
             while (error == Errno.EAGAIN && more) { // the queue is full, or one copy was yet to be refused
-                goOn();
+                runToIdle();
                 more = poll(end);
                 error = copy(end, true, CopyFlags.REMOTE_COMPLETION);
             }
@@ -801,17 +809,17 @@ final class ErmModel {
         for (End end : ends) {
             if (!end.closed) {
                 close(end);
-                takeAll(ends);
+                consumeAll(ends);
             }
         }
-        takeAll(ends);
+        consumeAll(ends);
         for (End end : ends) {
             assertThat(end.sawEnd).as("%s was told of the end", end.name).isTrue();
-            while (Boolean.TRUE.equals(end.silent.peek())) {
-                end.silent.remove();
-                end.under.remove();
+            while (Boolean.TRUE.equals(end.unsignaled.peek())) {
+                end.unsignaled.remove();
+                end.outstanding.remove();
             }
-            assertThat(end.under).as("copies of %s", end.name).isEmpty();
+            assertThat(end.outstanding).as("copies of %s", end.name).isEmpty();
             assertThat(end.memory.copies().outstanding()).isZero();
             awaitAsync(end);
             assertThat(end.memory.localRegions()).isEmpty();

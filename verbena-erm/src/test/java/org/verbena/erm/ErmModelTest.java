@@ -25,7 +25,7 @@ class ErmModelTest {
     private static final int SEEDS = Integer.getInteger("verbena.test.seeds", 2000);
     private static final long SEED = Long.getLong("verbena.test.seed", 0);
     private static final java.util.List<Step> STEPS = java.util.List.of(Step.values());
-    private static final int[] LEEWAYS = {1, 2, 3, 4, 5, 8, 256};
+    private static final int[] CREDIT_LIMITS = {1, 2, 3, 4, 5, 8, 256};
 
     /** How likely each step is, in the order of {@link Step}. */
     private static final int[] WEIGHTS = {20, 6, 3, 6, 8, 2, 20, 12, 5, 5, 12, 12, 6, 20, 1, 2, 3, 2, 1};
@@ -65,8 +65,9 @@ class ErmModelTest {
                 }
             }
             closes = random.nextInt(4) == 0;
-            Leeway leeway = new Leeway(LEEWAYS[random.nextInt(LEEWAYS.length)], LEEWAYS[random.nextInt(
-                    LEEWAYS.length)]);
+            CreditLimit leeway = new CreditLimit(CREDIT_LIMITS[random.nextInt(CREDIT_LIMITS.length)],
+                    CREDIT_LIMITS[random.nextInt(
+                            CREDIT_LIMITS.length)]);
             model = new ErmModel(leeway, random::nextInt, this::step);
         }
 
@@ -123,14 +124,14 @@ class ErmModelTest {
         } catch (AssertionError | Exception e) {
             throw new AssertionError("-Dverbena.test.seeds=1 -Dverbena.test.seed=" + seed + (schedule == null
                     ? ""
-                    : ": " + schedule.model.leeway + ", " + schedule.model.a + "; " + schedule.model.b), e);
+                    : ": " + schedule.model.creditLimit + ", " + schedule.model.a + "; " + schedule.model.b), e);
         }
     }
 
     /** What asks for a completion behind them needs a place, and takes none from a copy that comes later, or its notice. */
     @Test
-    void memoryIsTakenBackWhileAsManyCopiesAreUnderWayAsMayBe() throws Exception {
-        ErmModel model = new ErmModel(new Leeway(256, 256), choices -> 0, null);
+    void deregistrationWithFullQueueCompletes() throws Exception {
+        ErmModel model = new ErmModel(new CreditLimit(256, 256), choices -> 0, null);
         CopyQueue copies = model.a.memory.copies();
         RemoteRegion theirs = model.a.memory.remoteRegions().getFirst();
         int flags = CopyFlags.REMOTE_COMPLETION | CopyFlags.UNSIGNALED;
@@ -153,54 +154,54 @@ class ErmModelTest {
 
     /** An end that lets no copy be done, and takes memory back again and again meanwhile without its having been answered. */
     @Test
-    void noMoreAnswersAreOwedThanThereMayBeRegions() throws Exception {
-        ErmModel model = new ErmModel(new Leeway(8, 8), choices -> 0, null);
+    void excessRepliesDueFailTheLink() throws Exception {
+        ErmModel model = new ErmModel(new CreditLimit(8, 8), choices -> 0, null);
         End victim = model.a;
-        Link hostile = model.b.link;
+        PeerLink hostile = model.b.link;
         RemoteRegion theirs = victim.memory.remoteRegions().getFirst();
         assertThat(victim.memory.copies().copy(victim.own.id(), 0, theirs.id(), 0, Long.BYTES, 0, 0)).isZero();
         int asked = 0;
-        for (; victim.memory.isOpen() && asked <= 2 * Control.MOST_ANSWERS_DUE; asked++) {
+        for (; victim.memory.isOpen() && asked <= 2 * Control.MAX_REPLIES_DUE; asked++) {
             int id = RegionId.of(2 + asked, 100, 1);
-            say(model, new Messages.Message(Messages.ADD, id, theirs.address(), 8, theirs.rkey(),
+            send(model, new Messages.Message(Messages.ADD, id, theirs.address(), 8, theirs.rkey(),
                     AccessFlags.REMOTE_WRITE, 0, 0));
-            say(model, Messages.Message.of(Messages.REVOKE, id));
+            send(model, Messages.Message.of(Messages.REVOKE, id));
             assertThat(hostile.failure()).isNull();
         }
         assertThat(victim.memory.endReason()).startsWith("the other end breaks the protocol: Message[type=3");
-        assertThat(asked).isEqualTo(Control.MOST_ANSWERS_DUE + 1);
-        assertThat(victim.tasks.size()).as("what waits").isLessThanOrEqualTo(Control.MOST_ANSWERS_DUE + 1);
+        assertThat(asked).isEqualTo(Control.MAX_REPLIES_DUE + 1);
+        assertThat(victim.tasks.size()).as("what waits").isLessThanOrEqualTo(Control.MAX_REPLIES_DUE + 1);
     }
 
     /** By the queue pair itself, and takes the answer. */
-    private static void say(ErmModel model, Messages.Message m) {
-        Link from = model.b.link;
+    private static void send(ErmModel model, Messages.Message m) {
+        PeerLink from = model.b.link;
         MemorySegment bytes = Arena.ofAuto().allocate(Messages.CONTROL_BYTES, Long.BYTES);
         Messages.put(bytes, 0, m);
         assertThat(from.control().sendQueue().start().send(0, SendFlags.SIGNALED).inline(bytes, 0,
                 Messages.CONTROL_BYTES).complete()).isZero();
         model.b.control().carryOut();
-        while (from.said().startPoll() == 0) {
-            from.said().endPoll();
+        while (from.controlSendCompletions().startPoll() == 0) {
+            from.controlSendCompletions().endPoll();
         }
         while (model.a.port.channel.events() > 0) {
-            model.a.serve();
+            model.a.progress();
         }
         while (model.a.control().canGoOn()) {
             model.a.control().carryOut();
         }
-        while (from.heard().startPoll() == 0) {
-            long slot = from.heard().wrId();
-            from.heard().endPoll();
-            from.control().receiveQueue().post(slot, from.inboxRegion(), slot * Messages.RECEIVE_BYTES,
+        while (from.controlReceiveCompletions().startPoll() == 0) {
+            long slot = from.controlReceiveCompletions().wrId();
+            from.controlReceiveCompletions().endPoll();
+            from.control().receiveQueue().post(slot, from.controlBufferRegion(), slot * Messages.RECEIVE_BYTES,
                     Messages.RECEIVE_BYTES);
         }
     }
 
     @Test
-    void anEndThatKnowsNoUpdatesIsToldOfNone() throws Exception {
+    void peerWithoutUpdatesReceivesNone() throws Exception {
         Random random = new Random(SEED);
-        ErmModel model = new ErmModel(new Leeway(8, 8), 0, random::nextInt, null);
+        ErmModel model = new ErmModel(new CreditLimit(8, 8), 0, random::nextInt, null);
         for (int i = 0; i < 5000; i++) {
             Step step = STEPS.get(random.nextInt(STEPS.size() - 1)); // all but CLOSE, the last
             End end = random.nextBoolean() ? model.a : model.b;
@@ -213,7 +214,7 @@ class ErmModelTest {
     }
 
     @Test
-    void nothingIsLostAndNobodyWaitsForEver() {
+    void randomSchedulesLoseNothingAndTerminate() {
         Reached reached = new Reached();
         for (int i = 0; i < SEEDS; i++) {
             run(SEED + i, reached);

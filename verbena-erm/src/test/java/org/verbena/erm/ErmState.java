@@ -26,19 +26,19 @@ import org.verbena.erm.ErmModel.End;
  */
 final class ErmState {
     private static final Map<Class<?>, Set<String>> SKIPPED = Map.of(
-            CopyQueue.class, Set.of("regions", "link", "queue", "done", "gate", "bell", "shutting", "leaving",
-                    "leavingAddress", "events", "batch", "contexts", "copies", "bytesWritten", "bytesRead", "failed",
+            CopyQueue.class, Set.of("regions", "link", "queue", "done", "guard", "wakeup", "quiescing", "outgoing",
+                    "outgoingAddress", "events", "batch", "contexts", "copies", "bytesWritten", "bytesRead", "failed",
                     "context", "status"),
-            EventQueue.class, Set.of("regions", "noticed", "receives", "link", "inbox", "slots", "gate", "bell",
-                    "tellTaken",
-                    "shutting", "own", "dirty", "announced", "copies", "polled", "late", "lateOwn", "foundKind",
-                    "foundRegion", "foundOffset", "foundLength", "foundData"),
-            ControlSends.class, Set.of("regions", "link", "attendant", "queue", "completed", "message", "lock", "then",
-                    "under", "copiesStarted", "written", "read", "failed"),
-            Credit.class, Set.of("bell", "refusals"),
-            Bell.class, Set.of("pipe"),
+            EventQueue.class, Set.of("regions", "receiveCompletions", "receives", "link", "completionBuffer", "slots",
+                    "guard", "wakeup", "returnCredits", "quiescing", "engineEvents", "dirty", "reported", "copies",
+                    "polled", "late", "lateEngineEvents", "foundKind", "foundRegion", "foundOffset", "foundLength",
+                    "foundData"),
+            ControlSender.class, Set.of("regions", "link", "executor", "queue", "completionQueue", "message", "lock",
+                    "deferred", "inFlight", "copiesStarted", "written", "read", "failed"),
+            Credit.class, Set.of("wakeup", "stalls"),
+            Wakeup.class, Set.of("pipe"),
             Fabric.Completion.class, Set.of("of"),
-            ControlSends.Copy.class, Set.of("done"),
+            ControlSender.AsyncCopy.class, Set.of("done"),
             FabricQueuePair.class, Set.of("fabric", "domain", "sent", "received", "number", "sends", "receiveQueue",
                     "peer"));
 
@@ -55,17 +55,18 @@ final class ErmState {
         long hash = object(before, end.memory.copies());
         hash = object(hash, end.memory.events());
         hash = object(hash, end.memory.control().sends());
-        hash = object(object(hash, end.link.copyBell()), end.link.eventBell());
+        hash = object(object(hash, end.link.copyWakeup()), end.link.eventWakeup());
         hash = object(object(hash, end.data()), end.control());
-        for (Object queue : new Object[] {end.link.copied(), end.link.noticed(), end.link.said(), end.link.heard()}) {
+        for (Object queue : new Object[] {end.link.copyCompletions(), end.link.remoteCompletions(), end.link
+                .controlSendCompletions(), end.link.controlReceiveCompletions()}) {
             Fabric.Completions entries = (Fabric.Completions) queue;
             hash = mix(value(hash, entries.entries()), entries.isArmed() ? 1 : 2);
         }
-        hash = bytes(bytes(hash, end.link.notices().segment()), end.link.inbox());
-        hash = mix(mix(mix(hash, end.port.channel.events()), end.duties.size()), 64 * end.jobs.size() + end.tasks
+        hash = bytes(bytes(hash, end.link.completionBuffer().segment()), end.link.controlBuffer());
+        hash = mix(mix(mix(hash, end.port.channel.events()), end.coalesced.size()), 64 * end.jobs.size() + end.tasks
                 .size());
-        hash = mix(mix(hash, end.wanted), (end.asleepForEvents ? 1 : 0) + (end.asleepForCompletions ? 2 : 0));
-        return mix(mix(hash, end.told.size()), end.asyncTold.size());
+        hash = mix(mix(hash, end.refusedCredits), (end.awaitsEvents ? 1 : 0) + (end.awaitsCompletions ? 2 : 0));
+        return mix(mix(hash, end.expected.size()), end.asyncExpected.size());
     }
 
     private static long bytes(long hash, MemorySegment memory) {

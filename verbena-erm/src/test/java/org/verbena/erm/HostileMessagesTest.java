@@ -69,7 +69,7 @@ class HostileMessagesTest {
             if (notice && random.nextInt(3) == 0) { // of nothing: the key is not looked at
                 int immediate = random.nextInt(3) == 0
                         ? (int) interesting(random, ids)
-                        : ShortNotice.of(1, 64L * random.nextInt(65));
+                        : ImmediateCompletion.of(1, 64L * random.nextInt(65));
                 queue.start().writeImmediate(1L << 40, SendFlags.NONE, 0, 0, immediate).complete();
                 return;
             }
@@ -143,7 +143,7 @@ class HostileMessagesTest {
     }
 
     @Test
-    void whateverTheOtherEndSays() throws Exception {
+    void arbitraryMessagesAreContained() throws Exception {
         for (int i = 0; i < ROUNDS; i++) {
             long seed = SEED + i;
             try {
@@ -158,13 +158,13 @@ class HostileMessagesTest {
         return new Messages.Message(Messages.UPDATE, r.id(), address, length, key, access, 5, 1);
     }
 
-    private static Messages.Message numbered(int type, int id, int number) {
+    private static Messages.Message message(int type, int id, int number) {
         return new Messages.Message(type, id, 0, 0, 0, 0, 0, number);
     }
 
     /** What ends the remote memory of the connection when it comes behind HOLD and its answer, and what does so without. */
     @Test
-    void updatesThatMakeNoSenseEndIt() throws Exception {
+    void invalidUpdatesFailTheLink() throws Exception {
         int both = AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
         List<Function<RemoteRegion, Messages.Message>> never = List.of(
                 r -> update(r, r.rkey(), r.address(), r.length() + 1, both),
@@ -173,17 +173,17 @@ class HostileMessagesTest {
                 r -> update(r, r.rkey(), Long.MAX_VALUE, r.length(), both),
                 r -> update(r, r.rkey(), r.address(), r.length(), 0),
                 r -> update(r, r.rkey(), r.address(), r.length(), both | AccessFlags.LOCAL_WRITE),
-                r -> numbered(Messages.HOLD, 0, 1),
-                r -> numbered(Messages.HOLD, r.id() ^ 1, 1),
-                r -> numbered(Messages.HOLD, r.id() + (1 << 13), 1),
-                r -> numbered(Messages.HELD, r.id(), 1),
-                r -> numbered(Messages.UPDATED, r.id() + (1 << 13), 1),
-                r -> numbered(Messages.UPDATE, r.id() ^ 1, 1));
+                r -> message(Messages.HOLD, 0, 1),
+                r -> message(Messages.HOLD, r.id() ^ 1, 1),
+                r -> message(Messages.HOLD, r.id() + (1 << 13), 1),
+                r -> message(Messages.HELD, r.id(), 1),
+                r -> message(Messages.UPDATED, r.id() + (1 << 13), 1),
+                r -> message(Messages.UPDATE, r.id() ^ 1, 1));
         for (Function<RemoteRegion, Messages.Message> what : never) {
             endsIt(what, true);
             endsIt(what, false);
         }
-        endsIt(r -> numbered(Messages.HOLD, r.id(), 2), true);
+        endsIt(r -> message(Messages.HOLD, r.id(), 2), true);
         endsIt(r -> update(r, r.rkey() + 1, r.address(), r.length(), both), false);
         endsIt(r -> update(r, r.rkey(), r.address() + 1, r.length(), both), false);
         endsIt(r -> update(r, r.rkey(), r.address(), r.length(), AccessFlags.REMOTE_READ), false);
@@ -207,13 +207,13 @@ class HostileMessagesTest {
 
     /** Answers that come too late, or twice, are of no use to who waits for another one. */
     @Test
-    void answersOfAnotherNumberAreNone() throws Exception {
+    void repliesWithWrongNumberAreIgnored() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory victim = ends.memoryA();
             LocalRegion mine = victim.allocate(4096, ALL, 3);
             for (int number : new int[] {0, -1, 2, 77}) {
-                ends.memoryB().control().sends().send(numbered(Messages.HELD, mine.id(), number));
-                ends.memoryB().control().sends().send(numbered(Messages.UPDATED, mine.id(), number));
+                ends.memoryB().control().sends().send(message(Messages.HELD, mine.id(), number));
+                ends.memoryB().control().sends().send(message(Messages.UPDATED, mine.id(), number));
             }
             mine.update(AccessFlags.REMOTE_READ, 1); // the messages above have come before its answers
             assertThat(ends.memoryB().remoteRegions()).singleElement().satisfies(r -> {
@@ -225,24 +225,25 @@ class HostileMessagesTest {
     }
 
     @Test
-    void privateDataThatMakeNoSenseAreNoHandshake() {
+    void invalidPrivateDataIsRejected() {
         Random random = new Random(SEED);
-        Handshake good = Handshake.ours(Handshake.CONTROL, 5, 6);
-        assertThat(Handshake.of(good.bytes())).isEqualTo(good);
-        assertThat(Handshake.of(Arrays.copyOf(good.bytes(), 196))).as("as it comes through a kernel").isEqualTo(good);
+        Handshake good = Handshake.own(Handshake.CONTROL, 5, 6);
+        assertThat(Handshake.parse(good.bytes())).isEqualTo(good);
+        assertThat(Handshake.parse(Arrays.copyOf(good.bytes(), 196))).as("as it comes through a kernel").isEqualTo(
+                good);
         for (int i = 0; i < 10_000; i++) {
             byte[] bytes = good.bytes();
             for (int n = random.nextInt(1, 4); n > 0; n--) {
                 bytes[random.nextInt(bytes.length)] = (byte) random.nextInt();
             }
-            Handshake read = Handshake.of(bytes);
+            Handshake read = Handshake.parse(bytes);
             if (read != null) {
-                assertThat(read.notices()).isBetween(1, 1 << 20);
-                assertThat(read.asyncNotices()).isBetween(1, 1 << 20);
+                assertThat(read.credits()).isBetween(1, 1 << 20);
+                assertThat(read.asyncCredits()).isBetween(1, 1 << 20);
                 assertThat(read.regions()).isPositive();
                 assertThat(read.queuePair()).isBetween(0, 1);
             }
-            assertThat(Handshake.of(new byte[random.nextInt(40)])).isNull();
+            assertThat(Handshake.parse(new byte[random.nextInt(40)])).isNull();
         }
     }
 }

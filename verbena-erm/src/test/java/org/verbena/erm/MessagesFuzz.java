@@ -27,9 +27,9 @@ import org.verbena.verbs.VerbsException;
 public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     private static final int ALL = AccessFlags.LOCAL_WRITE | Regions.REMOTE_ACCESS;
     private static final int SIZE = 256;
-    private static final int MOST_REGIONS = 8;
+    private static final int MAX_REGIONS = 8;
     /** By naps, not by the clock: the machine may stand still. */
-    private static final int MOST_NAPS = 20_000;
+    private static final int MAX_NAPS = 20_000;
     private static final int SPINS = 10_000;
     private static final int[] LENGTHS = {48, 40, 0, 1, 47, 49, 64, 65};
 
@@ -40,7 +40,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     private int position;
     private final int side;
     private final ScriptedVerbs verbs;
-    private final Link link;
+    private final PeerLink link;
     private final Regions regions;
     private final CopyQueue copies;
     private final EventQueue events;
@@ -60,15 +60,15 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         side = next(2);
         Handshake peer = new Handshake(1, Handshake.CONTROL, Handshake.UPDATES, 1, 1, 1 + next(8), 1 + next(8), 1000);
         verbs = new ScriptedVerbs(this);
-        link = new Link(verbs, verbs.createCompletionChannel(), Leeway.USUAL);
+        link = new PeerLink(verbs, verbs.createCompletionChannel(), CreditLimit.DEFAULT);
         regions = new Regions(side, Math.min(Limits.REGIONS, peer.regions()), () -> 1);
-        copies = new CopyQueue(regions, link, peer.notices());
+        copies = new CopyQueue(regions, link, peer.credits());
         events = new EventQueue(regions, link, () -> due = true);
         engine = Engine.get();
         control = new Control(regions, link, copies, events, peer, engine);
         copies.events(events);
         events.copies(copies);
-        link.begin(control.sends()::progress, control::take, reason -> {});
+        link.start(control.sends()::progress, control::receive, reason -> {});
         ids.add(RegionId.of(1, 0, 1 - side));
         ids.add(RegionId.of(1, 0, side));
     }
@@ -121,8 +121,8 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
 
     private void step() throws VerbsException {
         switch (next(14)) {
-            case 0, 1, 2, 3 -> hear(message());
-            case 4 -> arrives(bytes(LENGTHS[next(LENGTHS.length)]));
+            case 0, 1, 2, 3 -> deliver(message());
+            case 4 -> arrive(bytes(LENGTHS[next(LENGTHS.length)]));
             case 5 -> notice();
             case 6 -> takeEvents();
             case 7 -> copy();
@@ -136,7 +136,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
                 batch();
                 if (due) {
                     due = false;
-                    control.attend();
+                    control.run();
                 }
             }
         }
@@ -168,7 +168,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     }
 
     /** What it makes is looked at when the link has survived it: what makes no sense ends it. */
-    private void hear(Messages.Message m) {
+    private void deliver(Messages.Message m) {
         Given before = given.get(m.id());
         int answers = count(m.type() + 1);
         switch (m.type()) {
@@ -185,7 +185,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
             case Messages.REVOKE -> given.remove(m.id());
             default -> {}
         }
-        arrives(encode(m));
+        arrive(encode(m));
         boolean asks = m.type() == Messages.ADD || m.type() == Messages.REVOKE || m.type() == Messages.HOLD || m
                 .type() == Messages.UPDATE;
         if (asks) {
@@ -197,14 +197,14 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     }
 
     /** The engine's thread takes it. */
-    private void arrives(byte[] message) {
-        if (ScriptedVerbs.arrives(link.control(), message)) {
-            control.take();
+    private void arrive(byte[] message) {
+        if (ScriptedVerbs.arrive(link.control(), message)) {
+            control.receive();
         }
     }
 
     private void awaitAnswer(int type, int before) {
-        if (!happens(() -> link.failure() != null || count(type) != before)) {
+        if (!awaitTrue(() -> link.failure() != null || count(type) != before)) {
             throw new AssertionError("no answer of type " + type);
         }
     }
@@ -216,7 +216,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     }
 
     private void notice() {
-        MemorySegment bytes = Arena.ofAuto().allocate(Notice.BYTES, 8);
+        MemorySegment bytes = Arena.ofAuto().allocate(RemoteCompletion.BYTES, 8);
         boolean odd = next(8) == 0;
         int id = id();
         int kind = odd ? next(256) : 1 + next(2);
@@ -224,14 +224,14 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         long length = odd ? number() : next(SIZE);
         int taken = odd ? (int) number() : next(4);
         if (length % 8 == 7) { // what is drawn is the same, so that the corpus means what it meant
-            ScriptedVerbs.arrives(link.data(), odd
+            ScriptedVerbs.arrive(link.data(), odd
                     ? (int) offset
-                    : ShortNotice.of(1 + (int) (offset % MOST_REGIONS), 64
+                    : ImmediateCompletion.of(1 + (int) (offset % MAX_REGIONS), 64
                             * (length % 5)), length & 0xffff_ffffL);
             return;
         }
-        Notice.put(bytes.address(), id, kind, offset, length, 3, taken);
-        ScriptedVerbs.arrives(link.data(), bytes.toArray(ValueLayout.JAVA_BYTE));
+        RemoteCompletion.put(bytes.address(), id, kind, offset, length, 3, taken);
+        ScriptedVerbs.arrive(link.data(), bytes.toArray(ValueLayout.JAVA_BYTE));
     }
 
     /** Looks whether the next event can be; false if there is none. */
@@ -263,7 +263,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     // ---- what this end's program does
 
     private void register() throws VerbsException {
-        if (locals.size() < MOST_REGIONS) {
+        if (locals.size() < MAX_REGIONS) {
             int access = AccessFlags.LOCAL_WRITE | rights();
             regions.reserve("register", SIZE);
             LocalRegion region = regions.add(null, RegionMemory.allocate(link.pd(), SIZE, access), access, 5);
@@ -338,8 +338,8 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         for (int i = 0; i < Integer.BYTES; i++) {
             said[i] = (byte) (OtherEnd.MAGIC >> 24 - 8 * i);
         }
-        Handshake read = Handshake.of(said);
-        if (read != null && (read.notices() <= 0 || read.asyncNotices() <= 0 || read.regions() <= 0)) {
+        Handshake read = Handshake.parse(said);
+        if (read != null && (read.credits() <= 0 || read.asyncCredits() <= 0 || read.regions() <= 0)) {
             throw new AssertionError(read.toString());
         }
     }
@@ -354,7 +354,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
                 lastErrno = m.type() == Messages.ADDED ? m.errno() : lastErrno;
                 sent.merge(m.type(), 1, Integer::sum);
             }
-        } else if (bytes.byteSize() != Notice.BYTES) {
+        } else if (bytes.byteSize() != RemoteCompletion.BYTES) {
             throw new AssertionError("a message of " + bytes.byteSize() + " bytes");
         }
     }
@@ -371,12 +371,15 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     }
 
     @Override
-    public void told(int immediate, int rkey, long address, long length) {
-        if (given.values().stream().noneMatch(g -> g.key() == rkey && g.name() == ShortNotice.name(immediate) && address
-                - g.address() == ShortNotice.offset(immediate) && ShortNotice.offset(immediate) + length <= g
-                        .length())) {
-            throw new AssertionError("a short notice of region " + ShortNotice.name(immediate) + " at " + ShortNotice
-                    .offset(immediate) + ": given is " + given);
+    public void immediate(int immediate, int rkey, long address, long length) {
+        if (given.values().stream().noneMatch(g -> g.key() == rkey && g.name() == ImmediateCompletion.name(immediate)
+                && address
+                        - g.address() == ImmediateCompletion.offset(immediate) && ImmediateCompletion.offset(immediate)
+                                + length <= g
+                                        .length())) {
+            throw new AssertionError("a short notice of region " + ImmediateCompletion.name(immediate) + " at "
+                    + ImmediateCompletion
+                            .offset(immediate) + ": given is " + given);
         }
     }
 
@@ -395,7 +398,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
             throw new AssertionError(copies.outstanding() + " copies are under way behind the end");
         }
         for (CompletableFuture<?> future : waiting) {
-            if (!happens(future::isDone)) { // its own completion runs in the common pool
+            if (!awaitTrue(future::isDone)) { // its own completion runs in the common pool
                 throw new AssertionError("somebody waits behind the end, which is: " + why);
             }
         }
@@ -403,11 +406,11 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     }
 
     /** Waits for what another thread is about to do; false if it does not. */
-    private static boolean happens(BooleanSupplier what) {
+    private static boolean awaitTrue(BooleanSupplier what) {
         for (int i = 0; i < SPINS && !what.getAsBoolean(); i++) {
             Thread.onSpinWait();
         }
-        for (int i = 0; i < MOST_NAPS && !what.getAsBoolean(); i++) {
+        for (int i = 0; i < MAX_NAPS && !what.getAsBoolean(); i++) {
             LockSupport.parkNanos(1_000_000);
         }
         return what.getAsBoolean();

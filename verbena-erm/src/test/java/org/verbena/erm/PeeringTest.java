@@ -71,16 +71,16 @@ class PeeringTest {
     /** The end that was accepted has made both queue pairs when the request for the first comes; none comes for the second. */
     @ParameterizedTest
     @ValueSource(ints = {Handshake.COPIES, Handshake.CONTROL})
-    void halfALinkIsGivenBack(int which) throws Exception {
+    void halfConnectedLinkIsReleased(int which) throws Exception {
         SocketChannel[] pair = Ends.channels();
         try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
             OtherEnd other = introduced(a, b);
             Context context = Objects.requireNonNull(other.context());
             long before = memories();
             try (CompletionChannel channel = context.createCompletionChannel()) {
-                Link half = new Link(context, channel, Leeway.USUAL);
+                PeerLink half = new PeerLink(context, channel, CreditLimit.DEFAULT);
                 long own = memories();
-                Handshake asked = Handshake.ours(which, other.heard(), NUMBER);
+                Handshake asked = Handshake.own(which, other.heard(), NUMBER);
                 half.connected(context.connectionManager().connect(which == Handshake.COPIES
                         ? half.data()
                         : half
@@ -100,16 +100,16 @@ class PeeringTest {
 
     /** Who does not know what this end has said does not come from the other end of the connection. */
     @Test
-    void aRequestOfAnotherNumberIsRejected() throws Exception {
+    void rejectsRequestWithWrongToken() throws Exception {
         SocketChannel[] pair = Ends.channels();
         try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
             OtherEnd other = introduced(a, b);
             Context context = Objects.requireNonNull(other.context());
-            for (Handshake wrong : new Handshake[] {Handshake.ours(0, other.heard() + 1, NUMBER), Handshake.ours(0,
+            for (Handshake wrong : new Handshake[] {Handshake.own(0, other.heard() + 1, NUMBER), Handshake.own(0,
                     other
-                            .heard(), NUMBER + 1), Handshake.ours(0, NUMBER, other.heard()), Handshake.ours(0, 0, 0)}) {
+                            .heard(), NUMBER + 1), Handshake.own(0, NUMBER, other.heard()), Handshake.own(0, 0, 0)}) {
                 try (CompletionChannel channel = context.createCompletionChannel()) {
-                    Link half = new Link(context, channel, Leeway.USUAL);
+                    PeerLink half = new PeerLink(context, channel, CreditLimit.DEFAULT);
                     long before = memories();
                     assertThatThrownBy(() -> context.connectionManager().connect(half.data(), Objects.requireNonNull(
                             other

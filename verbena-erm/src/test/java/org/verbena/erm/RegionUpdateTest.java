@@ -46,7 +46,7 @@ class RegionUpdateTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void rightsAndTagChange(boolean allocated) throws Exception {
+    void updateChangesRightsAndTag(boolean allocated) throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             RemoteMemory b = ends.memoryB();
@@ -95,7 +95,7 @@ class RegionUpdateTest {
     }
 
     @Test
-    void anotherTagAloneHoldsUpNothing() throws Exception {
+    void tagUpdateHoldsNoCopies() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             LocalRegion target = region(ends.memoryB(), true, 1);
@@ -118,7 +118,7 @@ class RegionUpdateTest {
     /** What the library of the other end would not do: its own check is passed by. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void theProviderKeepsTheOtherEndToIt(boolean allocated) throws Exception {
+    void providerEnforcesRevokedRight(boolean allocated) throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             LocalRegion own = a.allocate(64, LOCAL, 0);
@@ -141,7 +141,7 @@ class RegionUpdateTest {
     }
 
     @Test
-    void copiesUnderWayAreDoneAndOthersFindTheRightGone() throws Exception {
+    void updateDrainsCopiesAndRefusesLaterOnes() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             LocalRegion own = a.allocate(SIZE, LOCAL, 0);
@@ -201,7 +201,7 @@ class RegionUpdateTest {
     }
 
     @Test
-    void eventsOfCopiesBeforeItComeAfterIt() throws Exception {
+    void eventsOfEarlierCopiesSurviveUpdate() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             RemoteMemory b = ends.memoryB();
@@ -226,7 +226,7 @@ class RegionUpdateTest {
 
     /** Until the other end has said that it is done, asynchronous copies wait; then what the region has become counts. */
     @Test
-    void asynchronousCopiesWaitForIt() throws Exception {
+    void asyncCopiesWaitForUpdate() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             RemoteMemory b = ends.memoryB();
@@ -249,7 +249,7 @@ class RegionUpdateTest {
     }
 
     @Test
-    void bothEndsUpdateAtOnceUnderLoadOfBoth() throws Exception {
+    void concurrentUpdatesUnderLoadSucceed() throws Exception {
         try (Ends ends = Ends.open()) {
             LocalRegion ofA = region(ends.memoryA(), false, 0);
             LocalRegion ofB = region(ends.memoryB(), false, 0);
@@ -281,7 +281,7 @@ class RegionUpdateTest {
     }
 
     @Test
-    void regionsThatHaveGoneAreNotUpdated() throws Exception {
+    void rejectsUpdateOfRevokedRegion() throws Exception {
         try (Ends ends = Ends.open()) {
             LocalRegion closed = region(ends.memoryB(), true, 0);
             LocalRegion target = region(ends.memoryB(), true, 0);

@@ -31,7 +31,7 @@ class RemoteMemoryTest {
     static final int WRITABLE = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
 
     @Test
-    void copiesGoBothWays() throws Exception {
+    void copiesWorkInBothDirections() throws Exception {
         try (Ends ends = Ends.open()) {
             LocalRegion target = ends.memoryB().allocate(8192, WRITABLE, 42);
             Ends.event(ends.memoryA(), EventType.REGION_ADDED);
@@ -76,7 +76,7 @@ class RemoteMemoryTest {
 
     /** Nothing comes behind them that would say so. */
     @Test
-    void memoryOfCopiesWithoutCompletionIsTakenBack() throws Exception {
+    void deregistrationAfterUnsignaledCopiesReturns() throws Exception {
         try (Ends ends = Ends.open()) {
             for (int i = 0; i < 20; i++) {
                 LocalRegion source = ends.memoryA().allocate(64, AccessFlags.LOCAL_WRITE, 0);
@@ -99,7 +99,7 @@ class RemoteMemoryTest {
     }
 
     @Test
-    void anEndThatIsAloneSaysSo() throws Exception {
+    void singleEndStatesReason() throws Exception {
         SocketChannel[] pair = Ends.channels();
         try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
             assertThat(RemoteMemory.whyNot(a)).contains("has not asked");
@@ -112,7 +112,7 @@ class RemoteMemoryTest {
     }
 
     @Test
-    void theOtherEndLearnsOfTheEnd() throws Exception {
+    void closeIsReportedToPeer() throws Exception {
         try (Ends ends = Ends.open()) {
             LocalRegion target = ends.memoryB().allocate(4096, WRITABLE, 0);
             Ends.event(ends.memoryA(), EventType.REGION_ADDED);
@@ -133,7 +133,7 @@ class RemoteMemoryTest {
 
     /** Copies that succeeded just before the end, to a program that has not looked yet. */
     @Test
-    void theEndComesBehindTheEventsOfCopiesThatSucceeded() throws Exception {
+    void closedFollowsEventsOfSucceededCopies() throws Exception {
         int copies = 5;
         for (int round = 0; round < 20; round++) {
             try (Ends ends = Ends.open()) {
@@ -161,7 +161,7 @@ class RemoteMemoryTest {
 
     /** What is brought from the other end is what a copy with a fence behind it takes there. */
     @Test
-    void aFenceWaitsForCopiesFromTheOtherEnd() throws Exception {
+    void fenceWaitsForReads() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             LocalRegion origin = ends.memoryB().allocate(8, WRITABLE, 0);
@@ -199,7 +199,7 @@ class RemoteMemoryTest {
     /** Each connection has a protection domain of its own, which counts even for who knows the key and asks for no leave. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void theKeyOfAnotherConnectionOpensNothing(boolean allocated) throws Exception {
+    void keyOfOtherConnectionIsRefused(boolean allocated) throws Exception {
         try (Ends ends = Ends.open(); Ends others = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             LocalRegion own = a.allocate(64, AccessFlags.LOCAL_WRITE, 0);
@@ -220,7 +220,7 @@ class RemoteMemoryTest {
     }
 
     @Test
-    void bytesAfterACopyAreReadAfterIt() throws Exception {
+    void bytesWrittenAfterCompletionFollowCopy() throws Exception {
         try (Ends ends = Ends.open()) {
             LocalRegion target = ends.memoryB().allocate(8, WRITABLE, 0);
             Ends.event(ends.memoryA(), EventType.REGION_ADDED);

@@ -52,7 +52,7 @@ final class ScriptedVerbs extends Context {
         void copy(boolean write, int rkey, long address, long length);
 
         /** Bytes have been written, with an immediate value. */
-        void told(int immediate, int rkey, long address, long length);
+        void immediate(int immediate, int rkey, long address, long length);
     }
 
     private static final class Nowhere extends Device {
@@ -147,12 +147,12 @@ final class ScriptedVerbs extends Context {
     }
 
     /** Has a message arrive; false if no receive is posted. */
-    static boolean arrives(QueuePair at, byte[] message) {
+    static boolean arrive(QueuePair at, byte[] message) {
         return ((Pair) at).receives.arrive(message);
     }
 
     /** Has the notice arrive that a write brings along; false if no receive is posted. */
-    static boolean arrives(QueuePair at, int immediate, long length) {
+    static boolean arrive(QueuePair at, int immediate, long length) {
         return ((Pair) at).receives.arrive(immediate, length);
     }
 
@@ -502,7 +502,7 @@ final class ScriptedVerbs extends Context {
                     context.other.message(bytes);
                 }
                 if (tells != null) {
-                    context.other.told(tells, key, address, bytes.byteSize());
+                    context.other.immediate(tells, key, address, bytes.byteSize());
                 }
                 if (signaled) {
                     done.add(id, WcStatus.SUCCESS, bytes.byteSize());

@@ -49,7 +49,7 @@ class SelectingTest {
 
     @ParameterizedTest
     @EnumSource
-    void oneSelectorHasBytesAndEvents(Whose whose) throws Exception {
+    void selectorReportsBytesAndEvents(Whose whose) throws Exception {
         try (Ends ends = Ends.open(); Selector selector = whose.open(ends.b())) {
             RemoteMemory a = ends.memoryA();
             RemoteMemory b = ends.memoryB();
@@ -100,7 +100,7 @@ class SelectingTest {
 
     @ParameterizedTest
     @EnumSource
-    void completionsCanBeWaitedFor(Whose whose) throws Exception {
+    void completionsWakeTheSelector(Whose whose) throws Exception {
         try (Ends ends = Ends.open(); Selector selector = whose.open(ends.a())) {
             RemoteMemory a = ends.memoryA();
             LocalRegion source = a.allocate(64, WRITE, 0);
@@ -118,7 +118,7 @@ class SelectingTest {
 
     /** What it was made of is given back with the channel, by whichever end that was closed. */
     @Test
-    void readinessGoesWithTheChannel() throws Exception {
+    void readinessClosesWithChannel() throws Exception {
         try (Ends ends = Ends.open(); Selector selector = ends.b().provider().openSelector()) {
             SelectableChannel events = ends.memoryB().readiness(RemoteMemory.EVENTS);
             SelectableChannel completions = ends.memoryB().readiness(RemoteMemory.COMPLETIONS);
@@ -138,7 +138,7 @@ class SelectingTest {
 
     /** What the program does then may wait for anything, the engine's thread included. */
     @Test
-    void whatDependsOnACopyThatFailsIsNotRunByTheEngine() throws Exception {
+    void failedCopyRunsDependentsOffTheEngine() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             LocalRegion source = a.allocate(64, WRITE, 0);
@@ -161,7 +161,7 @@ class SelectingTest {
     }
 
     @Test
-    void virtualThreadsParkOnCopies() throws Exception {
+    void asyncCopyParksVirtualThread() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             LocalRegion source = a.allocate(8 * 1000, WRITE, 0);

@@ -27,7 +27,7 @@ class SmcErmTest {
     }
 
     @Test
-    void theCallsOfTheProposal() throws Exception {
+    void callsWorkAsProposed() throws Exception {
         try (Ends ends = Ends.open()) {
             SmcErm sender = SmcErm.of(ends.a(), Ends.LONG).orElseThrow();
             SmcErm receiver = SmcErm.of(ends.b(), Ends.LONG).orElseThrow();
@@ -69,7 +69,7 @@ class SmcErmTest {
     }
 
     @Test
-    void commandsHaveTheNamesOfTheProposal() {
+    void commandNamesMatchTheProposal() {
         assertThat(new SmcErm.RegMr(MemorySegment.NULL, 0).type()).isEqualTo(SmcErm.SMC_ERM_CMD_REG_MR);
         assertThat(new SmcErm.DeregMr(1).type()).isEqualTo(SmcErm.SMC_ERM_CMD_DEREG_MR);
         assertThat(new SmcErm.Copy(0, 1, 1, 0, 2, 0).type()).isEqualTo(SmcErm.SMC_ERM_CMD_COPY);
@@ -79,7 +79,7 @@ class SmcErmTest {
 
     /** While there is always an event the own copies are told of all the same. */
     @Test
-    void copiesAreDoneThoughEventsDoNotCease() throws Exception {
+    void completionsAreNotStarvedByEvents() throws Exception {
         try (Ends ends = Ends.open()) {
             SmcErm here = SmcErm.of(ends.a(), Ends.LONG).orElseThrow();
             int all = SmcErm.SMC_ACCESS_LOCAL_WRITE | SmcErm.SMC_ACCESS_REMOTE_WRITE;

@@ -12,10 +12,10 @@ import org.verbena.linux.spi.RawMemory;
  *
  * It is written and read by address, for the checks of a segment took 10 of the 90 ns of a copy with its event; and in
  * longs, since a processor waits for two ints that were stored apart before it reads them as one long. Callers hold the
- * {@link Gate} of their queue, behind which the memory stays, and look at the bounds. The other end may write to a notice
+ * {@link QuiescenceGuard} of their queue, behind which the memory stays, and look at the bounds. The other end may write to a notice
  * while it is read: each part is read once.
  */
-final class Notice {
+final class RemoteCompletion {
     static final int BYTES = 40;
 
     /** Bytes were written to the region. */
@@ -25,15 +25,15 @@ final class Notice {
 
     private static final long INT = 0xffff_ffffL;
 
-    private Notice() {}
+    private RemoteCompletion() {}
 
     /** Writes one at an address that is a multiple of 8. */
-    static void put(long at, int id, int kind, long offset, long length, long userData, int taken) {
+    static void put(long at, int id, int kind, long offset, long length, long userData, int consumed) {
         RawMemory.putLong(at, 0, id & INT | (long) kind << 32);
         RawMemory.putLong(at, 8, offset);
         RawMemory.putLong(at, 16, length);
         RawMemory.putLong(at, 24, userData);
-        RawMemory.putLong(at, 32, taken & INT);
+        RawMemory.putLong(at, 32, consumed & INT);
     }
 
     /** What {@link #id} and {@link #kind} are in. */
@@ -61,7 +61,7 @@ final class Notice {
         return RawMemory.getLong(at, 24);
     }
 
-    static int taken(long at) {
+    static int consumed(long at) {
         return (int) RawMemory.getLong(at, 32);
     }
 }

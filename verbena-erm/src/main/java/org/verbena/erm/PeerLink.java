@@ -29,35 +29,35 @@ import org.verbena.verbs.VerbsException;
  * queue pairs in it. By the first the program's threads copy and learn of copies; the other one is {@link Control}'s, which
  * the engine's thread serves.
  */
-final class Link {
+final class PeerLink {
     /** Of a copy there are the copy itself, its notice, and what asks for its completion when memory is taken back. */
     private static final int REQUESTS = 3 * Limits.COPIES;
 
     private final ProtectionDomain pd;
-    private final CompletionQueue copied;
-    private final CompletionQueue noticed;
-    private final CompletionQueue said;
-    private final CompletionQueue heard;
+    private final CompletionQueue copyCompletions;
+    private final CompletionQueue remoteCompletions;
+    private final CompletionQueue controlSendCompletions;
+    private final CompletionQueue controlReceiveCompletions;
     private final QueuePair data;
     private final QueuePair control;
     /** What is said to control; private. */
-    private final MemorySegment inbox;
-    private final MemoryRegion inboxRegion;
+    private final MemorySegment controlBuffer;
+    private final MemoryRegion controlBufferRegion;
     /**
      * Notices that come, and behind them those that leave, one for each copy that may be on its way. It is memory as the
      * provider likes it best, for each notice but a short one passes through it; the other end can write to it at any time, as by what it sends.
      */
-    private final MemoryRegion notices;
-    private final Bell copyBell = new Bell();
-    private final Bell eventBell = new Bell();
+    private final MemoryRegion completionBuffer;
+    private final Wakeup copyWakeup = new Wakeup();
+    private final Wakeup eventWakeup = new Wakeup();
     /** What to close, last made first. */
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final Deque<AutoCloseable> resources = new ArrayDeque<>();
     private final long maxLength;
-    private final Leeway leeway;
+    private final CreditLimit creditLimit;
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
-    private volatile @Nullable Runnable whenSaid;
-    private volatile @Nullable Runnable whenHeard;
-    private volatile @Nullable Consumer<String> whenFailed;
+    private volatile @Nullable Runnable onControlSent;
+    private volatile @Nullable Runnable onControlReceived;
+    private volatile @Nullable Consumer<String> onFailed;
     private @Nullable Connection dataConnection;
     private @Nullable Connection controlConnection;
 
@@ -65,35 +65,43 @@ final class Link {
      * @param channel that the engine's thread waits at
      * @param leeway of this end's program
      */
-    Link(Context context, CompletionChannel channel, Leeway leeway) throws VerbsException {
-        this.leeway = leeway;
+    PeerLink(Context context, CompletionChannel channel, CreditLimit creditLimit) throws VerbsException {
+        this.creditLimit = creditLimit;
         try {
             maxLength = context.queryPort(1).maxMessageSize();
-            pd = made(context.allocateProtectionDomain());
-            copied = made(queue(context, channel, REQUESTS, copyBell::ring));
-            noticed = made(queue(context, channel, leeway.notices(), eventBell::ring));
-            said = made(queue(context, channel, Limits.CONTROL_SENDS, () -> run(whenSaid)));
-            heard = made(queue(context, channel, Limits.CONTROL_RECEIVES, () -> run(whenHeard)));
-            inbox = Arena.ofAuto().allocate((long) Limits.CONTROL_RECEIVES * Messages.RECEIVE_BYTES, 64);
-            inboxRegion = made(pd.register(inbox, AccessFlags.LOCAL_WRITE));
-            notices = made(pd.allocate(leavingNotice(Limits.COPIES), AccessFlags.LOCAL_WRITE));
-            data = made(pd.createQueuePair(QueuePairInitAttributes.builder(copied, noticed).maxSendWr(
-                    REQUESTS).maxReceiveWr(leeway.notices()).maxInlineData(Messages.CONTROL_BYTES).build()));
-            control = made(pd.createQueuePair(QueuePairInitAttributes.builder(said, heard).maxSendWr(
-                    Limits.CONTROL_SENDS).maxReceiveWr(Limits.CONTROL_RECEIVES).maxInlineData(Messages.CONTROL_BYTES)
+            pd = track(context.allocateProtectionDomain());
+            copyCompletions = track(completionQueue(context, channel, REQUESTS, copyWakeup::signal));
+            remoteCompletions = track(completionQueue(context, channel, creditLimit.completions(),
+                    eventWakeup::signal));
+            controlSendCompletions = track(completionQueue(context, channel, Limits.CONTROL_SENDS, () -> run(
+                    onControlSent)));
+            controlReceiveCompletions = track(completionQueue(context, channel, Limits.CONTROL_RECEIVES, () -> run(
+                    onControlReceived)));
+            controlBuffer = Arena.ofAuto().allocate((long) Limits.CONTROL_RECEIVES * Messages.RECEIVE_BYTES, 64);
+            controlBufferRegion = track(pd.register(controlBuffer, AccessFlags.LOCAL_WRITE));
+            completionBuffer = track(pd.allocate(outgoingCompletionOffset(Limits.COPIES), AccessFlags.LOCAL_WRITE));
+            data = track(pd.createQueuePair(QueuePairInitAttributes.builder(copyCompletions, remoteCompletions)
+                    .maxSendWr(
+                            REQUESTS).maxReceiveWr(creditLimit.completions()).maxInlineData(Messages.CONTROL_BYTES)
                     .build()));
-            prepare(data, notices, leeway.notices());
-            prepare(control, inboxRegion, Limits.CONTROL_RECEIVES);
+            control = track(pd.createQueuePair(QueuePairInitAttributes.builder(controlSendCompletions,
+                    controlReceiveCompletions).maxSendWr(
+                            Limits.CONTROL_SENDS).maxReceiveWr(Limits.CONTROL_RECEIVES).maxInlineData(
+                                    Messages.CONTROL_BYTES)
+                    .build()));
+            postReceives(data, completionBuffer, creditLimit.completions());
+            postReceives(control, controlBufferRegion, Limits.CONTROL_RECEIVES);
         } catch (VerbsException | RuntimeException | Error e) {
             closeAll();
             throw e;
         }
     }
 
-    private static CompletionQueue queue(Context context, CompletionChannel channel, int entries, Runnable told)
+    private static CompletionQueue completionQueue(Context context, CompletionChannel channel, int entries,
+            Runnable callback)
             throws VerbsException {
         return context.createCompletionQueue(CompletionQueueAttributes.builder().cqe(entries).channel(channel)
-                .userContext(told).build());
+                .userContext(callback).build());
     }
 
     private static void run(@Nullable Runnable task) {
@@ -102,13 +110,13 @@ final class Link {
         }
     }
 
-    private <T extends AutoCloseable> T made(T part) {
-        parts.push(part);
+    private <T extends AutoCloseable> T track(T part) {
+        resources.push(part);
         return part;
     }
 
     /** Receives have to be there for the first message. */
-    private static void prepare(QueuePair qp, MemoryRegion to, int count) throws VerbsException {
+    private static void postReceives(QueuePair qp, MemoryRegion to, int count) throws VerbsException {
         qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(
                 AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE).build());
         for (int i = 0; i < count; i++) {
@@ -134,49 +142,49 @@ final class Link {
         return control;
     }
 
-    CompletionQueue copied() {
-        return copied;
+    CompletionQueue copyCompletions() {
+        return copyCompletions;
     }
 
-    CompletionQueue noticed() {
-        return noticed;
+    CompletionQueue remoteCompletions() {
+        return remoteCompletions;
     }
 
-    CompletionQueue said() {
-        return said;
+    CompletionQueue controlSendCompletions() {
+        return controlSendCompletions;
     }
 
-    CompletionQueue heard() {
-        return heard;
+    CompletionQueue controlReceiveCompletions() {
+        return controlReceiveCompletions;
     }
 
-    MemorySegment inbox() {
-        return inbox;
+    MemorySegment controlBuffer() {
+        return controlBuffer;
     }
 
-    MemoryRegion inboxRegion() {
-        return inboxRegion;
+    MemoryRegion controlBufferRegion() {
+        return controlBufferRegion;
     }
 
-    MemoryRegion notices() {
-        return notices;
+    MemoryRegion completionBuffer() {
+        return completionBuffer;
     }
 
     /** Where in that the notice of a copy leaves from. */
-    long leavingNotice(int slot) {
-        return (long) (leeway.notices() + slot) * Messages.RECEIVE_BYTES;
+    long outgoingCompletionOffset(int slot) {
+        return (long) (creditLimit.completions() + slot) * Messages.RECEIVE_BYTES;
     }
 
-    Leeway leeway() {
-        return leeway;
+    CreditLimit creditLimit() {
+        return creditLimit;
     }
 
-    Bell copyBell() {
-        return copyBell;
+    Wakeup copyWakeup() {
+        return copyWakeup;
     }
 
-    Bell eventBell() {
-        return eventBell;
+    Wakeup eventWakeup() {
+        return eventWakeup;
     }
 
     long maxLength() {
@@ -199,12 +207,12 @@ final class Link {
      * @param received called by the engine's thread when it has heard something
      * @param failed called once, by any thread, with the reason; at once if the link has failed already
      */
-    void begin(Runnable completed, Runnable received, Consumer<String> failed) throws VerbsException {
-        whenSaid = completed;
-        whenHeard = received;
-        whenFailed = failed;
-        int error = said.requestNotify(false);
-        error = error != 0 ? error : heard.requestNotify(false);
+    void start(Runnable completed, Runnable received, Consumer<String> failed) throws VerbsException {
+        onControlSent = completed;
+        onControlReceived = received;
+        onFailed = failed;
+        int error = controlSendCompletions.requestNotify(false);
+        error = error != 0 ? error : controlReceiveCompletions.requestNotify(false);
         if (error != 0) {
             throw new VerbsException("arm the queues of " + control.describe(), error, "");
         }
@@ -217,9 +225,9 @@ final class Link {
     /** Nothing goes on by this link, for a reason that people are told. Any thread; it does not block. */
     void fail(String reason) {
         if (failure.compareAndSet(null, reason)) {
-            Consumer<String> told = whenFailed;
-            if (told != null) {
-                told.accept(reason);
+            Consumer<String> callback = onFailed;
+            if (callback != null) {
+                callback.accept(reason);
             }
         }
     }
@@ -278,7 +286,7 @@ final class Link {
         closeQuietly(dataConnection);
         closeQuietly(controlConnection);
         Deque<AutoCloseable> left = new ArrayDeque<>();
-        for (AutoCloseable part = parts.poll(); part != null; part = parts.poll()) {
+        for (AutoCloseable part = resources.poll(); part != null; part = resources.poll()) {
             try {
                 part.close();
             } catch (VerbsException e) {
@@ -288,7 +296,7 @@ final class Link {
                 Engine.debug("not closed: " + e);
             }
         }
-        parts.addAll(left);
+        resources.addAll(left);
         return refused;
     }
 

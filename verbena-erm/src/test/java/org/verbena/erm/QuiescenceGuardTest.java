@@ -8,28 +8,28 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** Whoever has shut the gate, and found it empty, is alone. */
-class GateTest {
+class QuiescenceGuardTest {
     private static final int ROUNDS = 2_000;
 
-    private final Gate gate = new Gate();
+    private final QuiescenceGuard guard = new QuiescenceGuard();
     private final AtomicLong first = new AtomicLong();
     private long second;
     private volatile boolean stop;
 
     @Test
-    void nobodyIsInsideAGateThatIsShutAndEmpty() throws Exception {
+    void pausedAndQuiescentGuardIsExclusive() throws Exception {
         Thread goes = Thread.ofPlatform().start(() -> {
             while (!stop) {
-                if (gate.enter() == Gate.OPEN) {
+                if (guard.enter() == QuiescenceGuard.OPEN) {
                     first.lazySet(first.getPlain() + 1);
                     second++;
-                    gate.leave();
+                    guard.exit();
                 }
             }
         });
         for (int i = 0; i < ROUNDS; i++) {
-            gate.shut();
-            while (!gate.isEmpty()) {
+            guard.pause();
+            while (!guard.isQuiescent()) {
                 Thread.onSpinWait();
             }
             long seen = first.get();
@@ -40,18 +40,18 @@ class GateTest {
             assertThat(first.get()).isEqualTo(seen);
             first.set(seen + 10);
             second = seen + 10;
-            gate.open();
+            guard.resume();
             while (first.get() == seen + 10) {
                 Thread.onSpinWait();
             }
         }
-        gate.shut();
-        while (!gate.isEmpty()) {
+        guard.pause();
+        while (!guard.isQuiescent()) {
             Thread.onSpinWait();
         }
-        gate.end();
-        gate.open();
-        assertThat(gate.enter()).isEqualTo(Gate.ENDED);
+        guard.end();
+        guard.resume();
+        assertThat(guard.enter()).isEqualTo(QuiescenceGuard.ENDED);
         stop = true;
         goes.join();
         assertThat(first.get()).isEqualTo(second).isGreaterThan(10L * ROUNDS);

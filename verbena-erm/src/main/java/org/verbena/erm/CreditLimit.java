@@ -7,7 +7,7 @@ package org.verbena.erm;
  * @param notices of copies of the other end's {@link CopyQueue}
  * @param asyncNotices of its asynchronous copies
  */
-record Leeway(int notices, int asyncNotices) {
+record CreditLimit(int completions, int asyncCompletions) {
     /** What each connection has. */
-    static final Leeway USUAL = new Leeway(256, 256);
+    static final CreditLimit DEFAULT = new CreditLimit(256, 256);
 }

@@ -2,12 +2,12 @@
 package org.verbena.erm;
 
 /**
- * A {@link Notice} in the immediate value of the copy's own WRITE, where that can say all: {@code name:12 | offset / 64:20}. It
+ * A {@link RemoteCompletion} in the immediate value of the copy's own WRITE, where that can say all: {@code name:12 | offset / 64:20}. It
  * saves a request, and a packet where there is a wire. The region's name, 1 to {@value #NAMES}, is what the end that has it
  * gave it with {@link Messages#ADD}; no other region of the connection has it, ever. The length is that of the WRITE, and there
  * is no user data.
  */
-final class ShortNotice {
+final class ImmediateCompletion {
     static final int NAMES = 1 << 12;
     /** Of a region that has none. */
     static final int NO_NAME = 0;
@@ -16,10 +16,10 @@ final class ShortNotice {
     private static final int OFFSET_BITS = 20;
     private static final int OFFSET_MASK = (1 << OFFSET_BITS) - 1;
 
-    private ShortNotice() {}
+    private ImmediateCompletion() {}
 
     /** Whether one can tell of a copy. */
-    static boolean canTell(int name, long offset, long userData) {
+    static boolean canEncode(int name, long offset, long userData) {
         return name != NO_NAME && userData == 0 && (offset & ~((long) OFFSET_MASK << UNIT_BITS)) == 0;
     }
 

@@ -16,28 +16,28 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
 /** Copies that tell the other end by themselves, and where they cannot. */
-class ShortNoticeTest {
+class ImmediateCompletionTest {
     private static final int WRITE = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
     private static final long MOST = ((1L << 20) - 1) * 64;
 
     @Test
-    void saysWhatItWasMadeOf() {
-        for (int name : new int[] {1, 2, 77, ShortNotice.NAMES}) {
+    void immediateRoundTrips() {
+        for (int name : new int[] {1, 2, 77, ImmediateCompletion.NAMES}) {
             for (long offset : new long[] {0, 64, 4096, MOST}) {
-                assertThat(ShortNotice.canTell(name, offset, 0)).isTrue();
-                int immediate = ShortNotice.of(name, offset);
-                assertThat(ShortNotice.name(immediate)).isEqualTo(name);
-                assertThat(ShortNotice.offset(immediate)).isEqualTo(offset);
+                assertThat(ImmediateCompletion.canEncode(name, offset, 0)).isTrue();
+                int immediate = ImmediateCompletion.of(name, offset);
+                assertThat(ImmediateCompletion.name(immediate)).isEqualTo(name);
+                assertThat(ImmediateCompletion.offset(immediate)).isEqualTo(offset);
             }
         }
     }
 
     @Test
-    void cannotTellAll() {
-        assertThat(ShortNotice.canTell(ShortNotice.NO_NAME, 0, 0)).isFalse();
-        assertThat(ShortNotice.canTell(1, 0, 1)).isFalse();
+    void rejectsWhatDoesNotFit() {
+        assertThat(ImmediateCompletion.canEncode(ImmediateCompletion.NO_NAME, 0, 0)).isFalse();
+        assertThat(ImmediateCompletion.canEncode(1, 0, 1)).isFalse();
         for (long offset : new long[] {1, 8, 63, 65, MOST + 1, MOST + 64, Long.MAX_VALUE}) {
-            assertThat(ShortNotice.canTell(1, offset, 0)).as("%d", offset).isFalse();
+            assertThat(ImmediateCompletion.canEncode(1, offset, 0)).as("%d", offset).isFalse();
         }
     }
 
@@ -64,7 +64,7 @@ class ShortNoticeTest {
 
     /** However it is told, the event is the same; and what has been taken is told of, one way and both. */
     @Test
-    void eventsDoNotDependOnIt() throws Exception {
+    void eventsAreEqualWithAndWithoutImmediate() throws Exception {
         try (Ends ends = Ends.open()) {
             LocalRegion a = ends.memoryA().allocate(8192, WRITE, 0);
             LocalRegion b = ends.memoryB().allocate(8192, WRITE, 0);
@@ -89,16 +89,18 @@ class ShortNoticeTest {
 
     /** Regions that come when there are no names any more have none. */
     @Test
-    void namesAreUsedOnce() throws Exception {
+    void namesAreNotReused() throws Exception {
         try (ScriptedVerbs verbs = new ScriptedVerbs(new Sent());
                 ProtectionDomain pd = verbs.allocateProtectionDomain()) {
             RegionMemory memory = RegionMemory.allocate(pd, 64, WRITE);
             Regions regions = new Regions(0, 2, () -> 1);
-            for (int i = 0; i <= ShortNotice.NAMES; i++) {
+            for (int i = 0; i <= ImmediateCompletion.NAMES; i++) {
                 regions.reserve("register", 64);
                 LocalRegion region = Objects.requireNonNull(regions.add(null, memory, WRITE, 0));
-                assertThat(region.name()).isEqualTo(i < ShortNotice.NAMES ? i + 1 : ShortNotice.NO_NAME);
-                assertThat(regions.called(region.name())).isEqualTo(i < ShortNotice.NAMES ? region.id() : 0);
+                assertThat(region.name()).isEqualTo(i < ImmediateCompletion.NAMES
+                        ? i + 1
+                        : ImmediateCompletion.NO_NAME);
+                assertThat(regions.idOfName(region.name())).isEqualTo(i < ImmediateCompletion.NAMES ? region.id() : 0);
                 regions.remove(region);
             }
             memory.close();
@@ -107,27 +109,27 @@ class ShortNoticeTest {
 
     /** What an end sends: S a notice of its own, s a short one. */
     private static final class Sent implements ScriptedVerbs.OtherEnd {
-        private final StringBuilder told = new StringBuilder();
+        private final StringBuilder log = new StringBuilder();
 
         @Override
         public void message(MemorySegment bytes) {
-            assertThat(bytes.byteSize()).isEqualTo(Notice.BYTES);
-            told.append('S');
+            assertThat(bytes.byteSize()).isEqualTo(RemoteCompletion.BYTES);
+            log.append('S');
         }
 
         @Override
         public void copy(boolean write, int rkey, long address, long length) {}
 
         @Override
-        public void told(int immediate, int rkey, long address, long length) {
-            assertThat(ShortNotice.name(immediate)).isEqualTo(7);
-            assertThat(ShortNotice.offset(immediate)).isEqualTo(address - 4096);
-            told.append('s');
+        public void immediate(int immediate, int rkey, long address, long length) {
+            assertThat(ImmediateCompletion.name(immediate)).isEqualTo(7);
+            assertThat(ImmediateCompletion.offset(immediate)).isEqualTo(address - 4096);
+            log.append('s');
         }
 
         String take() {
-            String all = told.toString();
-            told.setLength(0);
+            String all = log.toString();
+            log.setLength(0);
             return all;
         }
     }
@@ -136,7 +138,7 @@ class ShortNoticeTest {
     private static final class End implements AutoCloseable {
         final Sent sent = new Sent();
         private final ScriptedVerbs verbs = new ScriptedVerbs(sent);
-        private final Link link = new Link(verbs, verbs.createCompletionChannel(), Leeway.USUAL);
+        private final PeerLink link = new PeerLink(verbs, verbs.createCompletionChannel(), CreditLimit.DEFAULT);
         private final Regions regions = new Regions(0, 16, () -> 1);
         final CopyQueue copies = new CopyQueue(regions, link, 256);
         final EventQueue events = new EventQueue(regions, link, () -> {
@@ -168,7 +170,7 @@ class ShortNoticeTest {
         /** The other end copies, and says nothing of what it has taken. */
         void takes(int count) {
             for (int i = 0; i < count; i++) {
-                assertThat(ScriptedVerbs.arrives(link.data(), ShortNotice.of(1, 0), 8)).isTrue();
+                assertThat(ScriptedVerbs.arrive(link.data(), ImmediateCompletion.of(1, 0), 8)).isTrue();
                 assertThat(events.poll()).isTrue();
                 assertThat(events.poll()).isFalse();
             }
@@ -182,7 +184,7 @@ class ShortNoticeTest {
     }
 
     @Test
-    void aCopyTellsByItselfUnlessThereIsMoreToSay() throws Exception {
+    void immediateIsUsedWhereverItFits() throws Exception {
         try (End end = new End()) {
             assertThat(end.copy(end.theirs, 0, 0, 0)).isEqualTo("s");
             assertThat(end.copy(end.theirs, 128, CopyFlags.FENCE | CopyFlags.UNSIGNALED, 0)).isEqualTo("s");
@@ -204,7 +206,7 @@ class ShortNoticeTest {
 
     /** One in 16 tells the other end what was taken, also in a batch; and no more than that are needed. */
     @Test
-    void oneIn16SaysWhatWasTaken() throws Exception {
+    void everySixteenthCompletionReturnsCredits() throws Exception {
         try (End end = new End()) {
             StringBuilder all = new StringBuilder();
             for (int i = 0; i < 64; i++) {
@@ -224,7 +226,7 @@ class ShortNoticeTest {
 
     /** A region that has gone before the program took the event is not taken for the one that came after it. */
     @Test
-    void whatComesTooLateIsNobodyElses() throws Exception {
+    void lateImmediateIsNotAttributedToNewRegion() throws Exception {
         try (Ends ends = Ends.open()) {
             LocalRegion a = ends.memoryA().allocate(64, WRITE, 0);
             LocalRegion gone = ends.memoryB().allocate(64, WRITE, 0);
@@ -244,7 +246,7 @@ class ShortNoticeTest {
             LocalRegion open = both.memoryA().allocate(4096, WRITE, 0);
             LocalRegion readable = both.memoryA().allocate(4096, AccessFlags.REMOTE_READ, 0);
             assertThat(open.name()).isOne();
-            assertThat(readable.name()).isEqualTo(ShortNotice.NO_NAME);
+            assertThat(readable.name()).isEqualTo(ImmediateCompletion.NO_NAME);
             assertThat(both.memoryB().link().data().sendQueue().start().writeImmediate(1L << 40, SendFlags.NONE, 0, 0,
                     immediate).complete()).isZero();
             if (ends) {
@@ -252,17 +254,17 @@ class ShortNoticeTest {
                 assertThat(both.memoryA().endReason()).startsWith(
                         "the other end breaks the protocol: a notice of 0 bytes");
             } else {
-                expect(both.memoryA(), open, ShortNotice.offset(immediate), 0, 0);
+                expect(both.memoryA(), open, ImmediateCompletion.offset(immediate), 0, 0);
             }
         }
     }
 
     @Test
-    void namesThatThereAreNotAndPlacesBehindTheEndEndIt() throws Exception {
-        hostile(ShortNotice.of(1, 4096), false);
-        hostile(ShortNotice.of(1, 4160), true);
-        hostile(ShortNotice.of(1, MOST), true);
-        hostile(ShortNotice.of(2, 0), true);
-        hostile(ShortNotice.of(ShortNotice.NAMES, 0), true);
+    void unknownNamesAndOffsetsBeyondTheEndFailTheLink() throws Exception {
+        hostile(ImmediateCompletion.of(1, 4096), false);
+        hostile(ImmediateCompletion.of(1, 4160), true);
+        hostile(ImmediateCompletion.of(1, MOST), true);
+        hostile(ImmediateCompletion.of(2, 0), true);
+        hostile(ImmediateCompletion.of(ImmediateCompletion.NAMES, 0), true);
     }
 }

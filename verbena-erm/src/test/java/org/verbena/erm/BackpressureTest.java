@@ -18,7 +18,7 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
 /** Nothing is lost when the other end's program takes no events, and nothing but copies with events waits for it. */
-class BackPressureTest {
+class BackpressureTest {
     private static final int WRITE = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
 
     private static int wait(RemoteMemory memory, int error) {
@@ -29,7 +29,7 @@ class BackPressureTest {
     }
 
     @Test
-    void eventsThatAreNotTakenHoldUpOnlyCopiesThatMakeSome() throws Exception {
+    void unpolledEventsBlockOnlyCopiesWithEvents() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             RemoteMemory b = ends.memoryB();
@@ -44,7 +44,7 @@ class BackPressureTest {
                 sent += error == 0 ? 1 : 0;
             }
             assertThat(error).isEqualTo(Errno.ENOBUFS);
-            assertThat(sent).isEqualTo(Leeway.USUAL.notices());
+            assertThat(sent).isEqualTo(CreditLimit.DEFAULT.completions());
             assertThat(a.statistics().stalls()).isPositive();
             for (int i = 0; i < 1000; i++) {
                 assertThat(wait(a, a.copies().copy(source.id(), 0, target.id(), 0, 8, 0, 0))).isZero();
@@ -71,14 +71,14 @@ class BackPressureTest {
 
     /** What the other end's program has taken it says by its own notices, too; but who does not take those has to hear of it. */
     @Test
-    void creditComesThoughNoEventsAreTakenHere() throws Exception {
+    void creditArrivesWithoutPollingEvents() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             RemoteMemory b = ends.memoryB();
             LocalRegion source = a.allocate(64, WRITE, 0);
             LocalRegion target = b.allocate(64, WRITE, 0);
             Ends.event(b, EventType.REGION_ADDED);
-            for (int i = 0; i < 20 * Leeway.USUAL.notices(); i++) {
+            for (int i = 0; i < 20 * CreditLimit.DEFAULT.completions(); i++) {
                 long end = System.nanoTime() + Ends.LONG.toNanos();
                 int error;
                 while ((error = wait(a, a.copies().copy(source.id(), 0, target.id(), 0, 8,
@@ -106,7 +106,7 @@ class BackPressureTest {
     }
 
     @Test
-    void allEventsComeInOrder() throws Exception {
+    void eventsArriveInOrder() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             RemoteMemory b = ends.memoryB();
@@ -151,7 +151,7 @@ class BackPressureTest {
 
     @Test
     @Tag("any-provider")
-    void asynchronousCopiesWaitForTheProgram() throws Exception {
+    void asyncCopiesWaitForCredit() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             RemoteMemory b = ends.memoryB();
@@ -159,12 +159,12 @@ class BackPressureTest {
             LocalRegion target = b.allocate(64, WRITE, 0);
             Ends.event(b, EventType.REGION_ADDED);
             List<CompletableFuture<Void>> all = new ArrayList<>();
-            int count = 3 * Leeway.USUAL.asyncNotices();
+            int count = 3 * CreditLimit.DEFAULT.asyncCompletions();
             for (int i = 0; i < count; i++) {
                 all.add(a.copyAsync(source.id(), 0, target.id(), 0, 64, CopyFlags.REMOTE_COMPLETION, i));
             }
-            all.get(Leeway.USUAL.asyncNotices() - 1).get(30, TimeUnit.SECONDS);
-            assertThat(all.get(Leeway.USUAL.asyncNotices())).isNotDone();
+            all.get(CreditLimit.DEFAULT.asyncCompletions() - 1).get(30, TimeUnit.SECONDS);
+            assertThat(all.get(CreditLimit.DEFAULT.asyncCompletions())).isNotDone();
             for (int i = 0; i < count; i++) {
                 Ends.event(b, EventType.COPIED);
                 assertThat(b.events().userData()).isEqualTo(i);
@@ -174,7 +174,7 @@ class BackPressureTest {
     }
 
     @Test
-    void unsignaledCopiesMakeNoCompletion() throws Exception {
+    void unsignaledCopiesYieldNoCompletion() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             LocalRegion source = a.allocate(64, WRITE, 0);
@@ -201,7 +201,7 @@ class BackPressureTest {
     /** Whoever takes memory back waits for them all the same. */
     @Test
     @Tag("any-provider")
-    void memoryIsTakenBackBehindUnsignaledCopies() throws Exception {
+    void deregistrationAwaitsUnsignaledCopies() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             LocalRegion source = a.allocate(64, WRITE, 0);
@@ -217,7 +217,7 @@ class BackPressureTest {
     /** Events that came before the program took the memory back, and had not been looked at. */
     @Test
     @Tag("any-provider")
-    void eventsOfMemoryThatWasTakenBackAreDropped() throws Exception {
+    void eventsOfRevokedRegionAreDropped() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             RemoteMemory b = ends.memoryB();
@@ -236,7 +236,7 @@ class BackPressureTest {
     }
 
     @Test
-    void aFullQueueSaysSo() throws Exception {
+    void fullQueueReturnsEagain() throws Exception {
         try (Ends ends = Ends.open()) {
             RemoteMemory a = ends.memoryA();
             LocalRegion source = a.allocate(64, WRITE, 0);

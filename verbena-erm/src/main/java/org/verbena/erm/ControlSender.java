@@ -23,21 +23,21 @@ import org.verbena.verbs.WcStatus;
  * What this end sends by the queue pair of {@link Control}: messages, and asynchronous copies behind them. Any thread; what
  * does not fit waits in this process.
  */
-final class ControlSends {
+final class ControlSender {
     private static final int SLOTS = Limits.CONTROL_SENDS;
     /** Messages that wait because the other end takes none: it does not keep to the protocol, or stands still. */
-    private static final int MOST_WAITING = 4 * Limits.REGIONS + 1024;
+    private static final int MAX_PENDING = 4 * Limits.REGIONS + 1024;
 
     /** An asynchronous copy. */
-    record Copy(int from, long fromOffset, int to, long toOffset, long length, int flags, long userData,
+    record AsyncCopy(int from, long fromOffset, int to, long toOffset, long length, int flags, long userData,
             CompletableFuture<Void> done) {}
 
     private final Regions regions;
-    private final Link link;
-    private final Attendant attendant;
+    private final PeerLink link;
+    private final ProgressExecutor executor;
     private final int side;
     private final SendQueue queue;
-    private final CompletionQueue completed;
+    private final CompletionQueue completionQueue;
     private final long maxLength;
     private final MemorySegment message = Arena.ofAuto().allocate(Messages.CONTROL_BYTES, Long.BYTES);
     /** Guards the send queue, too. */
@@ -45,33 +45,33 @@ final class ControlSends {
 
     // guarded by the lock
     /** To be run without it. */
-    private List<Runnable> then = new ArrayList<>();
-    private final Deque<Messages.Message> messages = new ArrayDeque<>();
-    private final Deque<Copy> copies = new ArrayDeque<>();
+    private List<Runnable> deferred = new ArrayList<>();
+    private final Deque<Messages.Message> pendingMessages = new ArrayDeque<>();
+    private final Deque<AsyncCopy> pendingCopies = new ArrayDeque<>();
     /** By number of a request: the copy that is done with it. */
-    private final @Nullable Copy[] under = new Copy[SLOTS];
+    private final @Nullable AsyncCopy[] inFlight = new AsyncCopy[SLOTS];
     private long posted;
-    private long done;
-    private int credit;
-    /** How many notices were taken is to be said, as {@link #taken} and {@link #asyncTaken} have it. */
-    private boolean owes;
-    private int taken;
-    private int asyncTaken;
+    private long completed;
+    private int credits;
+    /** How many notices were taken is to be said, as {@link #consumed} and {@link #asyncConsumed} have it. */
+    private boolean creditsDue;
+    private int consumed;
+    private int asyncConsumed;
     private boolean ended;
     private long copiesStarted;
     private long written;
     private long read;
     private long failed;
 
-    ControlSends(Regions regions, Link link, int peerNotices, Attendant attendant) {
+    ControlSender(Regions regions, PeerLink link, int peerCredits, ProgressExecutor executor) {
         this.regions = regions;
         this.link = link;
-        this.attendant = attendant;
+        this.executor = executor;
         side = regions.side();
         queue = link.control().sendQueue();
-        completed = link.said();
+        completionQueue = link.controlSendCompletions();
         maxLength = link.maxLength();
-        credit = peerNotices;
+        credits = peerCredits;
     }
 
     /** Sends a message, now or later; false if all has ended. */
@@ -81,11 +81,11 @@ final class ControlSends {
             if (ended) {
                 return false;
             }
-            if (messages.size() >= MOST_WAITING) {
+            if (pendingMessages.size() >= MAX_PENDING) {
                 link.fail("the other end takes no messages");
                 return false;
             }
-            messages.add(m);
+            pendingMessages.add(m);
         } finally {
             lock.unlock();
         }
@@ -94,12 +94,12 @@ final class ControlSends {
     }
 
     /** Says how many notices were taken, now or later; allocates nothing. */
-    void sayTaken(int ofCopies, int ofAsync) {
+    void returnCredits(int ofCopies, int ofAsync) {
         lock.lock();
         try {
-            owes = true;
-            taken = ofCopies;
-            asyncTaken = ofAsync;
+            creditsDue = true;
+            consumed = ofCopies;
+            asyncConsumed = ofAsync;
         } finally {
             lock.unlock();
         }
@@ -110,7 +110,7 @@ final class ControlSends {
     CompletableFuture<Void> copy(int from, long fromOffset, int to, long toOffset, long length, int flags,
             long userData) {
         CompletableFuture<Void> future = new CompletableFuture<>();
-        Copy copy = new Copy(from, fromOffset, to, toOffset, length, flags, userData, future);
+        AsyncCopy copy = new AsyncCopy(from, fromOffset, to, toOffset, length, flags, userData, future);
         int error;
         lock.lock();
         try {
@@ -119,7 +119,7 @@ final class ControlSends {
                 error = 0;
             }
             if (error == 0) {
-                copies.add(copy);
+                pendingCopies.add(copy);
             }
         } finally {
             lock.unlock();
@@ -132,17 +132,17 @@ final class ControlSends {
         return future;
     }
 
-    private static VerbsException failure(Copy copy, int error, String why) {
+    private static VerbsException failure(AsyncCopy copy, int error, String why) {
         return new VerbsException("copy " + copy.length() + " bytes from region " + copy.from() + " to region " + copy
-                .to(), error, why.isEmpty() ? explain(error) : why);
+                .to(), error, why.isEmpty() ? describe(error) : why);
     }
 
     /** What depends on the copy is not run by the thread that finds out, which is the engine's as a rule. */
-    private void fail(Copy copy, int error, String why) {
-        attendant.tell(() -> copy.done().completeExceptionally(failure(copy, error, why)));
+    private void fail(AsyncCopy copy, int error, String why) {
+        executor.executeCallback(() -> copy.done().completeExceptionally(failure(copy, error, why)));
     }
 
-    private static String explain(int error) {
+    private static String describe(int error) {
         return switch (error) {
             case Errno.ENOENT -> "one of the regions is not there, or no more, or both are of one end";
             case Errno.ERANGE -> "the bytes do not lie in both regions";
@@ -153,7 +153,7 @@ final class ControlSends {
         };
     }
 
-    private int check(Copy c) {
+    private int check(AsyncCopy c) {
         boolean write = RegionId.side(c.from()) == side;
         LocalRegion local = regions.local(write ? c.from() : c.to());
         RemoteRegion remote = regions.remote(write ? c.to() : c.from());
@@ -167,47 +167,47 @@ final class ControlSends {
 
     /** Takes what has completed and posts what there is room for. Any thread. */
     void progress() {
-        List<Runnable> all;
+        List<Runnable> toRun;
         lock.lock();
         try {
             boolean more = true;
             while (more && !ended) {
-                takeCompletions();
+                pollCompletions();
                 more = postMessages();
                 more |= postCopies();
-                if (!more && posted != done) {
-                    completed.requestNotify(false);
-                    more = takeCompletions(); // what came before it makes no event, and there is room now
+                if (!more && posted != completed) {
+                    completionQueue.requestNotify(false);
+                    more = pollCompletions(); // what came before it makes no event, and there is room now
                 }
             }
-            all = then.isEmpty() ? List.of() : then;
-            if (!all.isEmpty()) {
-                then = new ArrayList<>();
+            toRun = deferred.isEmpty() ? List.of() : deferred;
+            if (!toRun.isEmpty()) {
+                deferred = new ArrayList<>();
             }
         } finally {
             lock.unlock();
         }
-        for (int i = 0; i < all.size(); i++) {
-            all.get(i).run();
+        for (int i = 0; i < toRun.size(); i++) {
+            toRun.get(i).run();
         }
     }
 
     private boolean postMessages() {
         boolean any = false;
-        if (owes && posted - done < SLOTS) {
-            Messages.putCredit(message, taken, asyncTaken);
+        if (creditsDue && posted - completed < SLOTS) {
+            Messages.putCredit(message, consumed, asyncConsumed);
             if (!postMessage()) {
                 return false;
             }
-            owes = false;
+            creditsDue = false;
             any = true;
         }
-        while (!messages.isEmpty() && posted - done < SLOTS) {
-            Messages.put(message, 0, messages.element());
+        while (!pendingMessages.isEmpty() && posted - completed < SLOTS) {
+            Messages.put(message, 0, pendingMessages.element());
             if (!postMessage()) {
                 return any;
             }
-            messages.remove();
+            pendingMessages.remove();
             any = true;
         }
         return any;
@@ -219,7 +219,7 @@ final class ControlSends {
                 .complete())) {
             return false;
         }
-        under[slot] = null;
+        inFlight[slot] = null;
         posted++;
         return true;
     }
@@ -233,10 +233,10 @@ final class ControlSends {
 
     private boolean postCopies() {
         boolean any = false;
-        while (!copies.isEmpty() && messages.isEmpty() && posted - done + 2 <= SLOTS) {
-            Copy copy = copies.element();
-            boolean tell = (copy.flags() & CopyFlags.REMOTE_COMPLETION) != 0;
-            if (tell && credit <= 0) {
+        while (!pendingCopies.isEmpty() && pendingMessages.isEmpty() && posted - completed + 2 <= SLOTS) {
+            AsyncCopy copy = pendingCopies.element();
+            boolean signalPeer = (copy.flags() & CopyFlags.REMOTE_COMPLETION) != 0;
+            if (signalPeer && credits <= 0) {
                 return any; // the other end tells when its program has taken some
             }
             int error = check(copy); // its regions may be gone
@@ -244,26 +244,26 @@ final class ControlSends {
                 return any; // when the update is done this is called again
             }
             if (error != 0) {
-                copies.remove();
-                then.add(() -> fail(copy, error, ""));
+                pendingCopies.remove();
+                deferred.add(() -> fail(copy, error, ""));
                 continue;
             }
-            if (!posted(post(copy, tell))) {
+            if (!posted(post(copy, signalPeer))) {
                 return any;
             }
-            copies.remove();
-            count(copy);
-            if (tell) {
-                under[(int) (posted++ % SLOTS)] = null;
-                credit--;
+            pendingCopies.remove();
+            countStarted(copy);
+            if (signalPeer) {
+                inFlight[(int) (posted++ % SLOTS)] = null;
+                credits--;
             }
-            under[(int) (posted++ % SLOTS)] = copy;
+            inFlight[(int) (posted++ % SLOTS)] = copy;
             any = true;
         }
         return any;
     }
 
-    private void count(Copy started) {
+    private void countStarted(AsyncCopy started) {
         copiesStarted++;
         if (RegionId.side(started.from()) == side) {
             written += started.length();
@@ -273,9 +273,9 @@ final class ControlSends {
     }
 
     /** Each request is signalled: those of a copy that ends with the first have the second's completion behind it. */
-    private int post(Copy c, boolean tell) {
+    private int post(AsyncCopy c, boolean signalPeer) {
         boolean write = RegionId.side(c.from()) == side;
-        LocalRegion local = regions.known(write ? c.from() : c.to());
+        LocalRegion local = regions.localOrRevoked(write ? c.from() : c.to());
         RemoteRegion remote = regions.remote(write ? c.to() : c.from());
         if (local == null || remote == null) {
             return Errno.ENOMEM; // gone this very moment: the next look says so
@@ -290,24 +290,25 @@ final class ControlSends {
             open.read(posted, how, remote.rkey(), remote.address() + remoteAt);
         }
         open.sge(local.memory(), localAt, c.length());
-        if (tell) {
-            Messages.put(message, 0, new Messages.Message(Messages.NOTICE, remote.id(), remoteAt, c.length(), 0, write
-                    ? Notice.WRITTEN
-                    : Notice.READ, c.userData(), 0));
+        if (signalPeer) {
+            Messages.put(message, 0, new Messages.Message(Messages.REMOTE_COMPLETION, remote.id(), remoteAt, c.length(),
+                    0, write
+                            ? RemoteCompletion.WRITTEN
+                            : RemoteCompletion.READ, c.userData(), 0));
             open.send(posted + 1, write ? SendFlags.SIGNALED : SendFlags.SIGNALED | SendFlags.FENCE).inline(message, 0,
                     Messages.CONTROL_BYTES);
         }
         return open.complete();
     }
 
-    private boolean takeCompletions() {
-        long before = done;
-        while (done != posted && completed.startPoll() == 0) {
-            int status = completed.status();
-            completed.endPoll();
-            int slot = (int) (done++ % SLOTS);
-            Copy copy = under[slot];
-            under[slot] = null;
+    private boolean pollCompletions() {
+        long before = completed;
+        while (completed != posted && completionQueue.startPoll() == 0) {
+            int status = completionQueue.status();
+            completionQueue.endPoll();
+            int slot = (int) (completed++ % SLOTS);
+            AsyncCopy copy = inFlight[slot];
+            inFlight[slot] = null;
             // not for its own sake, if the remote memory has ended before
             int error = status == WcStatus.WR_FLUSH_ERR || link.failure() != null ? Errno.ENOTCONN : Errno.EIO;
             if (status != WcStatus.SUCCESS) {
@@ -315,21 +316,21 @@ final class ControlSends {
             }
             if (copy != null) {
                 if (status == WcStatus.SUCCESS) {
-                    then.add(() -> copy.done().completeAsync(() -> null));
+                    deferred.add(() -> copy.done().completeAsync(() -> null));
                 } else {
                     failed++;
-                    then.add(() -> fail(copy, error, WcStatus.toString(status)));
+                    deferred.add(() -> fail(copy, error, WcStatus.toString(status)));
                 }
             }
         }
-        return done != before;
+        return completed != before;
     }
 
     /** The other end's program has taken notices. */
-    void credit(int more) {
+    void addCredits(int more) {
         lock.lock();
         try {
-            credit += more;
+            credits += more;
         } finally {
             lock.unlock();
         }
@@ -350,7 +351,7 @@ final class ControlSends {
         progress();
         lock.lock();
         try {
-            return ended || done >= mark;
+            return ended || completed >= mark;
         } finally {
             lock.unlock();
         }
@@ -358,22 +359,22 @@ final class ControlSends {
 
     /** Nothing is posted any more; what was not done fails. */
     void end(String reason) {
-        List<Copy> left = new ArrayList<>();
+        List<AsyncCopy> left = new ArrayList<>();
         lock.lock();
         try {
             if (ended) {
                 return;
             }
             ended = true;
-            for (long i = done; i < posted; i++) {
-                Copy copy = under[(int) (i % SLOTS)];
+            for (long i = completed; i < posted; i++) {
+                AsyncCopy copy = inFlight[(int) (i % SLOTS)];
                 if (copy != null) {
                     left.add(copy);
                 }
             }
-            left.addAll(copies);
-            copies.clear();
-            messages.clear();
+            left.addAll(pendingCopies);
+            pendingCopies.clear();
+            pendingMessages.clear();
             failed += left.size();
         } finally {
             lock.unlock();
@@ -382,7 +383,7 @@ final class ControlSends {
     }
 
     /** Copies, bytes written, bytes read, and copies that have failed. */
-    long[] figures() {
+    long[] totals() {
         lock.lock();
         try {
             return new long[] {copiesStarted, written, read, failed};

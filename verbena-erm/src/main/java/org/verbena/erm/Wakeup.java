@@ -14,21 +14,21 @@ import org.jspecify.annotations.Nullable;
  * What wakes who waits for a queue: a thread that parks, or a selector that knows a pipe. It stays rung until it is silenced.
  * Thread-safe.
  */
-final class Bell {
-    private final Semaphore rung = new Semaphore(0);
+final class Wakeup {
+    private final Semaphore permit = new Semaphore(0);
     private @Nullable Pipe pipe;
-    private boolean written;
+    private boolean pipeReadable;
     private boolean closed;
 
     /** Rings; costs a system call if there is a pipe and it is silent. */
-    void ring() {
-        if (rung.availablePermits() == 0) {
-            rung.release();
+    void signal() {
+        if (permit.availablePermits() == 0) {
+            permit.release();
         }
         synchronized (this) {
             Pipe p = pipe;
-            if (p != null && !written && !closed) {
-                written = write(p);
+            if (p != null && !pipeReadable && !closed) {
+                pipeReadable = write(p);
             }
         }
     }
@@ -42,12 +42,12 @@ final class Bell {
     }
 
     /** Takes back what was rung. */
-    void silence() {
-        rung.drainPermits();
+    void reset() {
+        permit.drainPermits();
         synchronized (this) {
             Pipe p = pipe;
-            if (p != null && written) {
-                written = false;
+            if (p != null && pipeReadable) {
+                pipeReadable = false;
                 try {
                     int taken = p.source().read(ByteBuffer.allocate(1));
                     if (taken == 0) {
@@ -62,7 +62,7 @@ final class Bell {
 
     /** Waits until it rings; false when the time is over. */
     boolean await(long nanos) throws InterruptedException {
-        return rung.tryAcquire(nanos, TimeUnit.NANOSECONDS);
+        return permit.tryAcquire(nanos, TimeUnit.NANOSECONDS);
     }
 
     /** The end for a selector that takes the channel {@code like}; made at the first call. */
@@ -82,8 +82,8 @@ final class Bell {
                 throw e;
             }
             pipe = p;
-            if (rung.availablePermits() > 0) {
-                written = write(p);
+            if (permit.availablePermits() > 0) {
+                pipeReadable = write(p);
             }
         }
         return p.source();
@@ -100,7 +100,7 @@ final class Bell {
                 // there is nothing else to be done with it
             }
         }
-        rung.release();
+        permit.release();
     }
 
     /** Nobody waits any more: the end of the pipe that a selector knows is closed, too. */

@@ -24,25 +24,25 @@ import org.verbena.verbs.spi.SocketLayout;
  * What this process shows of the remote memory of a connection in its {@link CounterFile}. It is brought up to date when
  * somebody looks, by the thread that looks or the file's own: copying costs nothing for being shown. Thread-safe.
  */
-final class ShownMemory {
+final class PublishedMemory {
     private static final int POINTS = SamplePoint.REMOTE_MEMORY_LATE_EVENTS - SamplePoint.REMOTE_MEMORY_COPIES + 1;
 
     /** Those that are to be brought up to date. */
-    private static final class Shown {
-        static final Set<ShownMemory> ALL = ConcurrentHashMap.newKeySet();
+    private static final class Registered {
+        static final Set<PublishedMemory> ALL = ConcurrentHashMap.newKeySet();
 
         static {
-            CounterFile.own().onLook(() -> ALL.forEach(ShownMemory::look));
+            CounterFile.own().onLook(() -> ALL.forEach(PublishedMemory::update));
         }
 
-        private Shown() {}
+        private Registered() {}
     }
 
     private final RemoteMemory memory;
     private final CounterEntry entry;
-    private boolean ended;
+    private boolean closed;
 
-    private ShownMemory(RemoteMemory memory, CounterEntry entry) {
+    private PublishedMemory(RemoteMemory memory, CounterEntry entry) {
         this.memory = memory;
         this.entry = entry;
     }
@@ -54,7 +54,7 @@ final class ShownMemory {
      * @param role {@link SocketLayout#CLIENT} or {@link SocketLayout#SERVER}
      * @return ends it; null if {@code -Dverbena.counters=off} is given: then nothing is shown
      */
-    static @Nullable ShownMemory begin(RemoteMemory memory, long number, int role) {
+    static @Nullable PublishedMemory publish(RemoteMemory memory, long number, int role) {
         if (!ShownObjects.COUNTING) {
             return null;
         }
@@ -67,9 +67,9 @@ final class ShownMemory {
         } catch (IOException closed) {
             Engine.debug("remote memory is shown without addresses: " + closed.getMessage());
         }
-        ShownMemory shown = new ShownMemory(memory, entry);
-        shown.look();
-        Shown.ALL.add(shown);
+        PublishedMemory shown = new PublishedMemory(memory, entry);
+        shown.update();
+        Registered.ALL.add(shown);
         return shown;
     }
 
@@ -77,8 +77,8 @@ final class ShownMemory {
         return address instanceof InetSocketAddress a ? a : null;
     }
 
-    private synchronized void look() {
-        if (ended) {
+    private synchronized void update() {
+        if (closed) {
             return; // the entry may be another object's
         }
         RemoteMemoryStatistics s = memory.statistics();
@@ -86,26 +86,26 @@ final class ShownMemory {
         entry.setAttribute(SocketLayout.REGIONS, (long) s.localRegions() << 32 | s.remoteRegions());
         entry.setAttribute(SocketLayout.LOCAL_BYTES, s.localBytes());
         entry.setAttribute(SocketLayout.REMOTE_BYTES, s.remoteBytes());
-        raise(SamplePoint.REMOTE_MEMORY_COPIES, s.copies());
-        raise(SamplePoint.REMOTE_MEMORY_WRITE_BYTES, s.bytesWritten());
-        raise(SamplePoint.REMOTE_MEMORY_READ_BYTES, s.bytesRead());
-        raise(SamplePoint.REMOTE_MEMORY_FAILED, s.failed());
-        raise(SamplePoint.REMOTE_MEMORY_NOTICES, s.notices());
-        raise(SamplePoint.REMOTE_MEMORY_EVENTS, s.events());
-        raise(SamplePoint.REMOTE_MEMORY_STALLS, s.stalls());
-        raise(SamplePoint.REMOTE_MEMORY_LATE_EVENTS, s.lateEvents());
+        set(SamplePoint.REMOTE_MEMORY_COPIES, s.copies());
+        set(SamplePoint.REMOTE_MEMORY_WRITE_BYTES, s.bytesWritten());
+        set(SamplePoint.REMOTE_MEMORY_READ_BYTES, s.bytesRead());
+        set(SamplePoint.REMOTE_MEMORY_FAILED, s.failed());
+        set(SamplePoint.REMOTE_MEMORY_NOTICES, s.notices());
+        set(SamplePoint.REMOTE_MEMORY_EVENTS, s.events());
+        set(SamplePoint.REMOTE_MEMORY_STALLS, s.stalls());
+        set(SamplePoint.REMOTE_MEMORY_LATE_EVENTS, s.lateEvents());
     }
 
-    private void raise(int point, long value) {
+    private void set(int point, long value) {
         entry.raise(ShownObjects.cell(point), value);
     }
 
     /** There is no such remote memory any more. */
-    void end() {
-        Shown.ALL.remove(this);
+    void close() {
+        Registered.ALL.remove(this);
         synchronized (this) {
-            if (!ended) {
-                ended = true;
+            if (!closed) {
+                closed = true;
                 entry.close();
             }
         }

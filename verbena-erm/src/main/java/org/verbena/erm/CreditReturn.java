@@ -9,19 +9,19 @@ import java.lang.invoke.VarHandle;
  * told of it cannot send again. The other half of {@link Credit}. On the wire the numbers are ints and begin again beyond
  * 2<sup>32</sup>; here they only count on.
  *
- * <p>It is told with each {@link Notice} that this end sends, and by control once half of what may be left unseen has been
- * taken since. A {@link ShortNotice} cannot tell it, so a notice takes its turn {@linkplain #isDue now and then}. One has told
+ * <p>It is told with each {@link RemoteCompletion} that this end sends, and by control once half of what may be left unseen has been
+ * taken since. A {@link ImmediateCompletion} cannot tell it, so a notice takes its turn {@linkplain #isDue now and then}. One has told
  * it when the other end's program takes that notice; one that does not, for it waits for credit, has to hear it by control.
  */
-final class Taken {
-    private static final VarHandle TAKEN;
-    private static final VarHandle TOLD;
+final class CreditReturn {
+    private static final VarHandle CONSUMED;
+    private static final VarHandle RETURNED;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            TAKEN = lookup.findVarHandle(Taken.class, "taken", long.class);
-            TOLD = lookup.findVarHandle(Taken.class, "told", long.class);
+            CONSUMED = lookup.findVarHandle(CreditReturn.class, "consumed", long.class);
+            RETURNED = lookup.findVarHandle(CreditReturn.class, "returned", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -29,37 +29,37 @@ final class Taken {
 
     private final int half;
     /** So few that two of them, and their way back, are less than half. */
-    private final int due;
+    private final int batch;
     /** Has one writer: no fence is paid for others to see it. */
     @SuppressWarnings("UnusedVariable") // by its handle
-    private long taken;
+    private long consumed;
     /** Never more than the other end has heard, or will: less does no harm but for a message too many. */
     @SuppressWarnings("UnusedVariable") // by its handle
-    private long told;
+    private long returned;
 
     // for the thread that copies
     /** The last notice that has told of taken ones, and of how many. */
-    private long lastNotice;
-    private long lastTold;
+    private long lastReturning;
+    private long lastReturned;
     /** One that the other end's program is yet to take, and of how many that tells. */
-    private long telling;
-    private long toldThen;
+    private long unconfirmed;
+    private long unconfirmedReturned;
 
     /** @param most notices that the program may leave unseen */
-    Taken(int most) {
-        this(most, 0);
+    CreditReturn(int maxOutstanding) {
+        this(maxOutstanding, 0);
     }
 
     /** @param before notices that were taken, and told of, already */
-    Taken(int most, long before) {
-        half = most / 2;
-        due = Math.max(1, most / 16);
-        taken = before;
-        told = before;
-        lastNotice = before;
-        lastTold = before;
-        telling = before;
-        toldThen = before;
+    CreditReturn(int maxOutstanding, long consumedBefore) {
+        half = maxOutstanding / 2;
+        batch = Math.max(1, maxOutstanding / 16);
+        consumed = consumedBefore;
+        returned = consumedBefore;
+        lastReturning = consumedBefore;
+        lastReturned = consumedBefore;
+        unconfirmed = consumedBefore;
+        unconfirmedReturned = consumedBefore;
     }
 
     /**
@@ -67,19 +67,19 @@ final class Taken {
      *
      * @return whether the other end is to be told, which counts as done then
      */
-    boolean take() {
-        long now = (long) TAKEN.getOpaque(this) + 1;
-        TAKEN.setRelease(this, now);
-        if (now - (long) TOLD.getOpaque(this) < half) {
+    boolean consume() {
+        long now = (long) CONSUMED.getOpaque(this) + 1;
+        CONSUMED.setRelease(this, now);
+        if (now - (long) RETURNED.getOpaque(this) < half) {
             return false;
         }
-        TOLD.setOpaque(this, now);
+        RETURNED.setOpaque(this, now);
         return true;
     }
 
     /** How many were taken. */
-    long count() {
-        return (long) TAKEN.getAcquire(this);
+    long consumed() {
+        return (long) CONSUMED.getAcquire(this);
     }
 
     /**
@@ -89,8 +89,8 @@ final class Taken {
      * @param number of the notice, from 1 on
      */
     boolean isDue(long number) {
-        long untold = (long) TAKEN.getOpaque(this) - lastTold;
-        return untold >= due || untold > 0 && number - lastNotice >= due;
+        long unreturned = (long) CONSUMED.getOpaque(this) - lastReturned;
+        return unreturned >= batch || unreturned > 0 && number - lastReturning >= batch;
     }
 
     /**
@@ -100,22 +100,22 @@ final class Taken {
      * @param now how many it tells of
      * @param takenByPeer notices of this end that the other end's program has taken
      */
-    void toldByNotice(long number, long now, long takenByPeer) {
-        lastNotice = number;
-        lastTold = now;
-        if (takenByPeer >= telling) {
-            if (toldThen > (long) TOLD.getOpaque(this)) {
-                TOLD.setOpaque(this, toldThen);
+    void returnedInBand(long number, long now, long takenByPeer) {
+        lastReturning = number;
+        lastReturned = now;
+        if (takenByPeer >= unconfirmed) {
+            if (unconfirmedReturned > (long) RETURNED.getOpaque(this)) {
+                RETURNED.setOpaque(this, unconfirmedReturned);
             }
-            telling = number;
-            toldThen = now;
+            unconfirmed = number;
+            unconfirmedReturned = now;
         }
     }
 
     /** How many were taken, as control tells it, which the other end hears in any case. */
-    int tellByControl() {
-        long now = (long) TAKEN.getAcquire(this);
-        TOLD.setOpaque(this, now);
+    int returnByControl() {
+        long now = (long) CONSUMED.getAcquire(this);
+        RETURNED.setOpaque(this, now);
         return (int) now;
     }
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.erm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** What has been told of, and when it is to be. */
+class CreditReturnTest {
+    private static final int MOST = 4;
+
+    private final CreditReturn creditReturn = new CreditReturn(MOST);
+
+    private static boolean consume(CreditReturn taken, int count) {
+        boolean told = false;
+        for (int i = 0; i < count; i++) {
+            told |= taken.consume();
+        }
+        return told;
+    }
+
+    private boolean consume(int count) {
+        return consume(creditReturn, count);
+    }
+
+    @Test
+    void controlReturnsHalf() {
+        assertThat(consume(1)).isFalse();
+        assertThat(consume(1)).isTrue();
+        assertThat(consume(1)).isFalse();
+        assertThat(consume(1)).isTrue();
+    }
+
+    @Test
+    void unconsumedCompletionReturnsNothing() {
+        assertThat(consume(1)).isFalse();
+        assertThat(creditReturn.consumed()).isOne();
+        creditReturn.returnedInBand(1, creditReturn.consumed(), 0);
+        creditReturn.returnedInBand(2, creditReturn.consumed(), 0);
+        assertThat(consume(1)).isTrue();
+    }
+
+    @Test
+    void consumedCompletionReturnsCredits() {
+        assertThat(consume(1)).isFalse();
+        assertThat(creditReturn.consumed()).isOne();
+        creditReturn.returnedInBand(1, creditReturn.consumed(), 0);
+        creditReturn.returnedInBand(2, creditReturn.consumed(), 1); // the first one has been taken
+        assertThat(consume(1)).isFalse();
+        assertThat(consume(1)).isTrue();
+    }
+
+    @Test
+    void staleConfirmationDoesNotLowerReturned() {
+        assertThat(consume(1)).isFalse();
+        creditReturn.returnedInBand(1, creditReturn.consumed(), 0);
+        consume(10);
+        assertThat(creditReturn.returnByControl()).isEqualTo(11);
+        creditReturn.returnedInBand(2, creditReturn.consumed(), 1); // the first notice has been taken, which told of one
+        assertThat(consume(1)).as("told of 11, has taken 12").isFalse();
+        assertThat(consume(1)).isTrue();
+    }
+
+    @Test
+    void completionIsDueAfterASixteenth() {
+        CreditReturn usual = new CreditReturn(256);
+        assertThat(usual.isDue(1000)).as("nothing was taken").isFalse();
+        consume(usual, 15);
+        assertThat(usual.isDue(15)).isFalse();
+        assertThat(usual.isDue(16)).isTrue();
+        consume(usual, 1);
+        assertThat(usual.isDue(1)).isTrue();
+        usual.returnedInBand(1, usual.consumed(), 0);
+        assertThat(usual.isDue(2)).as("the peer has not taken it, and was told all the same").isFalse();
+        consume(usual, 1);
+        assertThat(usual.isDue(16)).isFalse();
+        assertThat(usual.isDue(17)).isTrue();
+    }
+
+    /** Two ends that answer each other's copies, from numbers on beyond which an int begins again. */
+    @Test
+    void counterWrapsOnTheWire() {
+        for (long before : new long[] {0, (1L << 31) - 500, (1L << 32) - 500, (1L << 33) - 500}) {
+            CreditReturn own = new CreditReturn(256, before);
+            Credit credit = new Credit(256, new Wakeup(), before);
+            for (long n = before + 1; n < before + 1000; n++) {
+                assertThat(credit.hasRoom(1)).as("%d", n).isTrue();
+                if (own.isDue(n)) {
+                    own.returnedInBand(n, own.consumed(), credit.consumed());
+                }
+                credit.use();
+                assertThat(own.consume()).as("control has to tell %d", n).isFalse();
+                assertThat(credit.returnedByCompletion((int) own.consumed())).isTrue();
+                assertThat(credit.consumed()).isEqualTo(n);
+            }
+            assertThat(credit.returnedByCompletion((int) own.consumed() + 257)).as("more than was sent").isFalse();
+        }
+    }
+
+    /** One way, control tells alone; and the room is all there is. */
+    @Test
+    void counterWrapsByControlAlone() {
+        for (long before : new long[] {0, (1L << 31) - 500, (1L << 32) - 500}) {
+            CreditReturn other = new CreditReturn(256, before);
+            Credit credit = new Credit(256, new Wakeup(), before);
+            for (int i = 0; i < 1000; i++) {
+                assertThat(credit.hasRoom(1)).isTrue();
+                credit.use();
+                if (other.consume()) {
+                    assertThat(credit.returnedByControl(other.returnByControl())).isTrue();
+                }
+            }
+            assertThat(credit.consumed()).isGreaterThan(before + 1000 - 128);
+        }
+    }
+}
