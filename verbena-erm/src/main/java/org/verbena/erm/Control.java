@@ -12,11 +12,14 @@ import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.WcStatus;
 
 /**
- * The control path of a connection: regions are announced and taken back, and the other end's answers are waited for. What
- * the other end says is taken by the engine's thread.
+ * The control path of a connection: announces, updates and revokes regions, and awaits the other end's replies.
+ * Messages are received by the engine's thread.
  */
 final class Control extends Engine.CoalescedTask {
-    /** One for each region that is taken back, and one that is held before: it asks for no other one until it has that. */
+    /**
+     * One for each region that is revoked, and one for each that was held before: the other end sends no further
+     * request for a region before its reply.
+     */
     static final int MAX_REPLIES_DUE = 2 * Limits.REGIONS;
 
     private final Regions regions;
@@ -27,15 +30,15 @@ final class Control extends Engine.CoalescedTask {
     private final CompletionQueue receiveCompletions;
     private final int peerAsyncCredits;
     private final ProgressExecutor executor;
-    /** Who waits for an answer, by id. */
+    /** Pending replies, by id. */
     private final Map<Integer, CompletableFuture<Integer>> announcing = new ConcurrentHashMap<>();
     private final Map<Integer, CompletableFuture<Integer>> revoking = new ConcurrentHashMap<>();
     /** By id and number. */
     private final Map<Long, CompletableFuture<Integer>> holding = new ConcurrentHashMap<>();
     private final Map<Long, CompletableFuture<Integer>> updating = new ConcurrentHashMap<>();
-    /** Regions of the other end that it is to change, and that copies of this end have not left yet. */
+    /** Held regions of the other end that outstanding copies of this end still use. */
     private final Set<Integer> draining = ConcurrentHashMap.newKeySet();
-    /** Answers to REVOKE and HOLD that wait for copies. */
+    /** Replies to REVOKE and HOLD that wait for copies. */
     private final AtomicInteger repliesDue = new AtomicInteger();
     private final boolean peerSupportsUpdates;
     private int asyncConsumedByPeer;
@@ -57,26 +60,28 @@ final class Control extends Engine.CoalescedTask {
         return sends;
     }
 
-    /** Tells the other end of a region; the future has 0, or why the other end does not take note of it. */
+    /** Announces a region to the other end; the future has 0, or the errno of its refusal. */
     CompletableFuture<Integer> announce(LocalRegion region) {
         return request(announcing, region.id(), regionMessage(Messages.ADD, region, region.name()));
     }
 
-    /** Tells the other end that a region is about to go; the future has 0 when it uses it no more. */
+    /** Revokes a region at the other end; the future has 0 when the other end does not use it any more. */
     CompletableFuture<Integer> revoke(int id) {
         CompletableFuture<Integer> announced = announcing.remove(id);
         if (announced != null) {
-            announced.complete(Errno.ENOENT); // after too long a wait
+            announced.complete(Errno.ENOENT); // after a timeout
         }
         return request(revoking, id, Messages.Message.of(Messages.REVOKE, id));
     }
 
-    /** Whether the other end understands {@link #hold} and {@link #update}. */
+    /** Whether the other end supports {@link #hold} and {@link #update}. */
     boolean peerSupportsUpdates() {
         return peerSupportsUpdates;
     }
 
-    /** Tells the other end that a region is about to change; the future has 0 when it does not use it until then. */
+    /**
+     * Holds a region at the other end before a change; the future has 0 when the other end does not use it until then.
+     */
     CompletableFuture<Integer> hold(LocalRegion region) {
         int number = region.nextChange();
         return request(holding, replyKey(region.id(), number), new Messages.Message(Messages.HOLD, region.id(), 0, 0, 0,
@@ -84,13 +89,13 @@ final class Control extends Engine.CoalescedTask {
                 0, number));
     }
 
-    /** Tells the other end what a region is from now on; the future has 0 when it knows. */
+    /** Sends the new state of a region to the other end; the future has 0 when it is acknowledged. */
     CompletableFuture<Integer> update(LocalRegion region) {
         int number = region.nextChange();
         return request(updating, replyKey(region.id(), number), regionMessage(Messages.UPDATE, region, number));
     }
 
-    /** What the other end has to know of a region. */
+    /** A message with the state of a region. */
     private static Messages.Message regionMessage(int type, LocalRegion region, int numberOrName) {
         return new Messages.Message(type, region.id(), region.memory().address(), region.length(), region.memory()
                 .rkey(), region.access() & Regions.REMOTE_ACCESS, region.tag(), numberOrName);
@@ -110,21 +115,21 @@ final class Control extends Engine.CoalescedTask {
         return (long) id << Integer.SIZE | number & 0xffffffffL;
     }
 
-    /** Nobody waits any more. */
+    /** Forgets pending replies of a region. */
     void forget(int id) {
         announcing.remove(id);
         revoking.remove(id);
     }
 
-    /** Tells the other end how many notices were taken; on the engine's thread. */
+    /** Returns credits to the other end; on the engine's thread. */
     @Override
     void run() {
         sends.returnCredits(events.creditReturn().returnByControl(), events.asyncCreditReturn().returnByControl());
     }
 
-    /** Takes what the other end has said; on the engine's thread. */
+    /** Receives messages of the other end; on the engine's thread. */
     void receive() {
-        receiveCompletions.requestNotify(false); // before the look: what comes after it is told of
+        receiveCompletions.requestNotify(false); // before polling: a message that arrives later raises an event
         while (link.failure() == null && receiveCompletions.startPoll() == 0) {
             int status = receiveCompletions.status();
             int slot = (int) receiveCompletions.wrId();
@@ -140,7 +145,7 @@ final class Control extends Engine.CoalescedTask {
                 int asyncConsumed = Messages.creditAsyncConsumed(link.controlBuffer(), at);
                 repost(slot, at);
                 if (!copies.credit().returnedByControl(consumed) || !onAsyncCredits(asyncConsumed)) {
-                    link.fail("the other end breaks the protocol: it has taken what was not sent");
+                    link.fail("the other end breaks the protocol: it returned more credits than were used");
                 }
                 continue;
             }
@@ -156,7 +161,7 @@ final class Control extends Engine.CoalescedTask {
         link.control().receiveQueue().post(slot, link.controlBufferRegion(), at, Messages.RECEIVE_BYTES);
     }
 
-    /** False if it makes no sense. */
+    /** False if it is invalid. */
     private boolean handle(Messages.Message m) {
         return switch (m.type()) {
             case Messages.ADD -> onAdd(m);
@@ -180,13 +185,13 @@ final class Control extends Engine.CoalescedTask {
             return false;
         }
         if (error == 0) {
-            events.regionChanged(RegionId.index(m.id())); // before the answer: who has it knows that the event is there
+            events.regionChanged(RegionId.index(m.id())); // before the reply, which implies that the event is queued
         }
         sends.send(new Messages.Message(Messages.ADDED, m.id(), 0, 0, 0, 0, 0, error));
         return true;
     }
 
-    /** One that nobody waits for was waited for too long, or is of a region that the other end has invented. */
+    /** A reply without a waiter is late after a timeout, or names a region that never existed. */
     private <K> boolean onReply(Map<K, CompletableFuture<Integer>> waiting, K key, int id, int error) {
         CompletableFuture<Integer> answer = waiting.remove(key);
         if (answer != null) {
@@ -209,8 +214,8 @@ final class Control extends Engine.CoalescedTask {
         if (draining.contains(m.id()) || !regions.changeRemote(m)) {
             return false;
         }
-        events.regionChanged(RegionId.index(m.id())); // before the answer, as in added
-        sends.send(new Messages.Message(Messages.UPDATED, m.id(), 0, 0, 0, 0, 0, m.errno())); // and copies that waited
+        events.regionChanged(RegionId.index(m.id())); // before the reply, as in onAdd
+        sends.send(new Messages.Message(Messages.UPDATED, m.id(), 0, 0, 0, 0, 0, m.errno())); // this also posts copies that waited
         return true;
     }
 
@@ -219,21 +224,24 @@ final class Control extends Engine.CoalescedTask {
             return false;
         }
         RemoteRegion region = regions.removeRemote(id);
-        if (region == null) { // one that was not taken note of
+        if (region == null) { // one that was not accepted
             return sends.send(Messages.Message.of(Messages.REVOKED, id)) || link.failure() == null;
         }
         events.regionChanged(RegionId.index(id));
         return replyAfterCopies(() -> sends.send(Messages.Message.of(Messages.REVOKED, id)));
     }
 
-    /** When all copies of this end that have been started have been done. False if there are more answers to be given than regions. */
+    /**
+     * Replies when all copies of this end that were started are done. False if more replies are due than there can be
+     * regions.
+     */
     private boolean replyAfterCopies(Runnable answer) {
         if (repliesDue.incrementAndGet() > MAX_REPLIES_DUE) {
             return false;
         }
         executor.executeLong(() -> {
             if (awaitCopies(Long.MAX_VALUE)) {
-                repliesDue.decrementAndGet(); // before the other end hears of it, and may ask for another one
+                repliesDue.decrementAndGet(); // before the other end receives the reply and may send another request
                 answer.run();
             }
         });
@@ -241,9 +249,9 @@ final class Control extends Engine.CoalescedTask {
     }
 
     /**
-     * Waits until all copies that this end has started by now have been done.
+     * Waits until all copies that this end has started by now are done.
      *
-     * @return false if the link fails before, or the time is over
+     * @return false if the link fails before, or after the timeout
      */
     boolean awaitCopies(long nanos) {
         long began = System.nanoTime();
@@ -272,7 +280,7 @@ final class Control extends Engine.CoalescedTask {
         return true;
     }
 
-    /** Nobody is answered any more. */
+    /** Ends it: all pending replies fail. */
     void end(String reason) {
         sends.end(reason);
         announcing.values().forEach(answer -> answer.complete(Errno.ENOTCONN));

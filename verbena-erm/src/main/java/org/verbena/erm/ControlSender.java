@@ -20,12 +20,12 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * What this end sends by the queue pair of {@link Control}: messages, and asynchronous copies behind them. Any thread; what
- * does not fit waits in this process.
+ * Sends on the queue pair of {@link Control}: messages, and asynchronous copies behind them. Thread-safe; requests that
+ * do not fit into the send queue wait in this process.
  */
 final class ControlSender {
     private static final int SLOTS = Limits.CONTROL_SENDS;
-    /** Messages that wait because the other end takes none: it does not keep to the protocol, or stands still. */
+    /** Limit of messages that wait because the other end receives none: it violates the protocol, or is stopped. */
     private static final int MAX_PENDING = 4 * Limits.REGIONS + 1024;
 
     /** An asynchronous copy. */
@@ -44,16 +44,16 @@ final class ControlSender {
     final ReentrantLock lock = new ReentrantLock();
 
     // guarded by the lock
-    /** To be run without it. */
+    /** Tasks to run after the lock is released. */
     private List<Runnable> deferred = new ArrayList<>();
     private final Deque<Messages.Message> pendingMessages = new ArrayDeque<>();
     private final Deque<AsyncCopy> pendingCopies = new ArrayDeque<>();
-    /** By number of a request: the copy that is done with it. */
+    /** By number of a request: the copy that completes with it. */
     private final @Nullable AsyncCopy[] inFlight = new AsyncCopy[SLOTS];
     private long posted;
     private long completed;
     private int credits;
-    /** How many notices were taken is to be said, as {@link #consumed} and {@link #asyncConsumed} have it. */
+    /** A credit message with {@link #consumed} and {@link #asyncConsumed} is due. */
     private boolean creditsDue;
     private int consumed;
     private int asyncConsumed;
@@ -74,7 +74,7 @@ final class ControlSender {
         credits = peerCredits;
     }
 
-    /** Sends a message, now or later; false if all has ended. */
+    /** Sends a message, now or later; false after {@link #end}. */
     boolean send(Messages.Message m) {
         lock.lock();
         try {
@@ -82,7 +82,7 @@ final class ControlSender {
                 return false;
             }
             if (pendingMessages.size() >= MAX_PENDING) {
-                link.fail("the other end takes no messages");
+                link.fail("the other end receives no messages");
                 return false;
             }
             pendingMessages.add(m);
@@ -93,7 +93,7 @@ final class ControlSender {
         return true;
     }
 
-    /** Says how many notices were taken, now or later; allocates nothing. */
+    /** Sends the numbers of consumed remote completions, now or later; allocates nothing. */
     void returnCredits(int ofCopies, int ofAsync) {
         lock.lock();
         try {
@@ -106,7 +106,7 @@ final class ControlSender {
         progress();
     }
 
-    /** Copies; what is wrong with it fails the future. */
+    /** Copies; an error of the request completes the future exceptionally. */
     CompletableFuture<Void> copy(int from, long fromOffset, int to, long toOffset, long length, int flags,
             long userData) {
         CompletableFuture<Void> future = new CompletableFuture<>();
@@ -115,7 +115,7 @@ final class ControlSender {
         lock.lock();
         try {
             error = ended ? Errno.ENOTCONN : check(copy);
-            if (error == Errno.EAGAIN) { // a region is just being updated
+            if (error == Errno.EAGAIN) { // a region is being updated
                 error = 0;
             }
             if (error == 0) {
@@ -137,16 +137,18 @@ final class ControlSender {
                 .to(), error, why.isEmpty() ? describe(error) : why);
     }
 
-    /** What depends on the copy is not run by the thread that finds out, which is the engine's as a rule. */
+    /**
+     * Dependents of the copy's future do not run on the thread that detects the failure, which usually is the engine's.
+     */
     private void fail(AsyncCopy copy, int error, String why) {
         executor.executeCallback(() -> copy.done().completeExceptionally(failure(copy, error, why)));
     }
 
     private static String describe(int error) {
         return switch (error) {
-            case Errno.ENOENT -> "one of the regions is not there, or no more, or both are of one end";
-            case Errno.ERANGE -> "the bytes do not lie in both regions";
-            case Errno.EACCES -> "a region does not give the right";
+            case Errno.ENOENT -> "a region does not exist, or not any more, or both are of one end";
+            case Errno.ERANGE -> "the bytes are out of bounds of a region";
+            case Errno.EACCES -> "a region lacks the right";
             case Errno.EINVAL -> "unknown flags";
             case Errno.EMSGSIZE -> "that is more than the provider carries at once";
             default -> "the remote memory of the connection has ended";
@@ -165,7 +167,7 @@ final class ControlSender {
                 : c.fromOffset(), c.length(), c.flags(), write, maxLength);
     }
 
-    /** Takes what has completed and posts what there is room for. Any thread. */
+    /** Polls completions and posts as many requests as there is room for. Thread-safe. */
     void progress() {
         List<Runnable> toRun;
         lock.lock();
@@ -177,7 +179,7 @@ final class ControlSender {
                 more |= postCopies();
                 if (!more && posted != completed) {
                     completionQueue.requestNotify(false);
-                    more = pollCompletions(); // what came before it makes no event, and there is room now
+                    more = pollCompletions(); // a completion from before the arming raises no event, and there is room now
                 }
             }
             toRun = deferred.isEmpty() ? List.of() : deferred;
@@ -237,11 +239,11 @@ final class ControlSender {
             AsyncCopy copy = pendingCopies.element();
             boolean signalPeer = (copy.flags() & CopyFlags.REMOTE_COMPLETION) != 0;
             if (signalPeer && credits <= 0) {
-                return any; // the other end tells when its program has taken some
+                return any; // the other end returns credits when its program has consumed some
             }
-            int error = check(copy); // its regions may be gone
+            int error = check(copy); // its regions may have been revoked
             if (error == Errno.EAGAIN) {
-                return any; // when the update is done this is called again
+                return any; // called again when the update is done
             }
             if (error != 0) {
                 pendingCopies.remove();
@@ -272,13 +274,16 @@ final class ControlSender {
         }
     }
 
-    /** Each request is signalled: those of a copy that ends with the first have the second's completion behind it. */
+    /**
+     * Each request is signaled: of a copy with a remote completion, the completion of the second request follows that
+     * of the first.
+     */
     private int post(AsyncCopy c, boolean signalPeer) {
         boolean write = RegionId.side(c.from()) == side;
         LocalRegion local = regions.localOrRevoked(write ? c.from() : c.to());
         RemoteRegion remote = regions.remote(write ? c.to() : c.from());
         if (local == null || remote == null) {
-            return Errno.ENOMEM; // gone this very moment: the next look says so
+            return Errno.ENOMEM; // revoked at this moment: the next check finds that
         }
         long localAt = write ? c.fromOffset() : c.toOffset();
         long remoteAt = write ? c.toOffset() : c.fromOffset();
@@ -309,10 +314,10 @@ final class ControlSender {
             int slot = (int) (completed++ % SLOTS);
             AsyncCopy copy = inFlight[slot];
             inFlight[slot] = null;
-            // not for its own sake, if the remote memory has ended before
+            // not this request's own failure if the remote memory has ended before
             int error = status == WcStatus.WR_FLUSH_ERR || link.failure() != null ? Errno.ENOTCONN : Errno.EIO;
             if (status != WcStatus.SUCCESS) {
-                link.fail("a request of the control path failed: " + WcStatus.toString(status)); // which fails the copy
+                link.fail("a request of the control path failed: " + WcStatus.toString(status)); // this fails the copy
             }
             if (copy != null) {
                 if (status == WcStatus.SUCCESS) {
@@ -326,7 +331,7 @@ final class ControlSender {
         return completed != before;
     }
 
-    /** The other end's program has taken notices. */
+    /** The other end's program has consumed remote completions. */
     void addCredits(int more) {
         lock.lock();
         try {
@@ -337,7 +342,7 @@ final class ControlSender {
         progress();
     }
 
-    /** A number that {@link #isDone} is to be asked with: all that has been posted by now. */
+    /** An argument for {@link #isDone}: covers all requests posted by now. */
     long mark() {
         lock.lock();
         try {
@@ -357,7 +362,7 @@ final class ControlSender {
         }
     }
 
-    /** Nothing is posted any more; what was not done fails. */
+    /** Stops posting; copies that are not done fail. */
     void end(String reason) {
         List<AsyncCopy> left = new ArrayList<>();
         lock.lock();
@@ -382,7 +387,7 @@ final class ControlSender {
         left.forEach(copy -> fail(copy, Errno.ENOTCONN, reason));
     }
 
-    /** Copies, bytes written, bytes read, and copies that have failed. */
+    /** Copies, bytes written, bytes read, and failed copies. */
     long[] totals() {
         lock.lock();
         try {

@@ -3,7 +3,7 @@ package org.verbena.erm;
 
 import org.jspecify.annotations.Nullable;
 
-/** The copies of a batch that is open: what was said of each, and, once it was checked, its regions. For one thread. */
+/** The copies of an open batch: their arguments and, once checked, their regions. For one thread. */
 final class CopyBatch {
     static final int MAX_COPIES = 32;
 
@@ -19,7 +19,7 @@ final class CopyBatch {
     final @Nullable RemoteRegion[] remote = new RemoteRegion[MAX_COPIES];
     int count;
 
-    /** What is beyond {@link #MAX_COPIES} only counts. */
+    /** Copies beyond {@link #MAX_COPIES} are only counted. */
     void add(int fromId, long fromAt, int toId, long toAt, long bytes, int how, long context, long data) {
         int i = count++;
         if (i < MAX_COPIES) {

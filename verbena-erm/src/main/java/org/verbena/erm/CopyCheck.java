@@ -4,11 +4,14 @@ package org.verbena.erm;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 
-/** What is looked at before a copy is posted. */
+/** The checks of a copy before it is posted. */
 final class CopyCheck {
     private CopyCheck() {}
 
-    /** 0, or why a copy is refused, as {@link CopyQueue#copy(int, long, int, long, long, int, long, long)} has it. */
+    /**
+     * 0, or the errno of the refusal, as {@link CopyQueue#copy(int, long, int, long, long, int, long, long)} documents
+     * it.
+     */
     static int check(LocalRegion local, long localAt, RemoteRegion remote, long remoteAt, long length, int flags,
             boolean write, long maxLength) {
         if ((flags & ~CopyFlags.ALL) != 0) {

@@ -6,16 +6,16 @@ public final class CopyFlags {
     /** No flag. */
     public static final int NONE = 0;
     /**
-     * The other end gets an event, {@link EventType#COPIED} or {@link EventType#COPIED_FROM}, when the bytes are there:
-     * {@code SMC_ERM_CMD_FLAG_REMOTE_COMPL}. It costs least for a copy to the other end's memory without user data, at an
-     * offset that is a multiple of 64 below 64 MiB: others are two requests, as one in 16 of these is.
+     * The other end gets an event, {@link EventType#COPIED} or {@link EventType#COPIED_FROM}, when the bytes have
+     * arrived: {@code SMC_ERM_CMD_FLAG_REMOTE_COMPL}. It costs least for a copy to the other end's memory without user
+     * data, at an offset that is a multiple of 64 below 64 MiB: others are two requests, as one in 16 of these is.
      */
     public static final int REMOTE_COMPLETION = 1;
-    /** The copy starts only when all earlier copies from the other end's memory have been done. */
+    /** The copy starts only when all earlier copies from the other end's memory have completed. */
     public static final int FENCE = 1 << 1;
     /**
-     * Success makes no completion here. A later copy's completion says that this one is done, too. If it fails there is a
-     * completion all the same.
+     * A successful copy yields no local completion. The completion of a later copy implies that this one is done,
+     * too. A failed copy always yields a completion.
      */
     public static final int UNSIGNALED = 1 << 2;
 

@@ -16,25 +16,25 @@ import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Copies between memory of the two ends, and tells what has been done: what {@code sendmsg} with {@code SMC_ERM_CMD_COPY} and
- * no message are.
+ * Copies between memory of the two ends, and reports their completion: the counterpart of {@code sendmsg} with
+ * {@code SMC_ERM_CMD_COPY}.
  *
  * {@snippet :
  * int error = copies.copy(mine.id(), 0, theirs.id(), 4096, 1 << 20, CopyFlags.REMOTE_COMPLETION, context, 0);
  * while (!copies.poll()) {
  *     Thread.onSpinWait();
  * }
- * if (copies.status() == WcStatus.SUCCESS) { // the bytes are there, and copies.context() says which
+ * if (copies.status() == WcStatus.SUCCESS) { // the bytes have arrived; copies.context() identifies the copy
  *     ...
  * }
  * }
  *
- * <p>One region is this end's and the other one the other end's: the direction follows from that. Everything is checked before
- * anything is posted, so a mistake costs nothing but its answer. Copies are done, and complete, in the order in which they
- * were started.
+ * <p>One region is this end's and the other one the other end's: the direction follows from that. Everything is checked
+ * before anything is posted, so an invalid copy has no effect but its error. Copies are done, and complete, in the
+ * order in which they were started.
  *
- * <p>One thread at a time copies and polls; nothing is locked for it. No call allocates, throws, locks, or makes a system call
- * but what the provider makes. At most {@link #depth()} copies are on their way or wait to be polled.
+ * <p>One thread at a time copies and polls; nothing is locked for it. No call allocates, throws, locks, or makes a
+ * system call except those of the provider. At most {@link #depth()} copies are outstanding or wait to be polled.
  */
 public final class CopyQueue {
     private static final int DEPTH = Limits.COPIES;
@@ -65,15 +65,15 @@ public final class CopyQueue {
     private final long outgoingAddress;
     private @Nullable EventQueue events;
 
-    // copies by number, modulo DEPTH; the numbers count from 0
+    // copies by number, modulo DEPTH; numbers count from 0
     private final long[] contexts = new long[DEPTH];
     private final boolean[] suppressed = new boolean[DEPTH];
     private long posted;
     private int unsignaled;
-    /** Those before it have been reported, or need not be. */
+    /** Copies before this number have been reported, or need not be. */
     private long reported;
 
-    // what was polled for the program while it did not poll: guarded by the gate
+    // completions polled on behalf of the program while it did not poll: guarded by the quiescence guard
     private final long[] savedNumbers = new long[DEPTH];
     private final int[] savedStatuses = new int[DEPTH];
     private int savedCount;
@@ -110,7 +110,7 @@ public final class CopyQueue {
         events = queue;
     }
 
-    /** How many copies may be on their way or wait to be polled. */
+    /** How many copies may be outstanding or wait to be polled. */
     public int depth() {
         return DEPTH;
     }
@@ -127,21 +127,20 @@ public final class CopyQueue {
     /**
      * Copies {@code length} bytes: to the other end's memory, an RDMA WRITE, or from it, an RDMA READ.
      *
-     * @param from id of the region to copy from, of one end
+     * @param from id of the region to copy from, of either end
      * @param fromOffset of the first byte, in bytes
      * @param to id of the region to copy to, of the other end
      * @param toOffset of the first byte, in bytes
-     * @param length bytes; 0 copies nothing and makes the same completions
+     * @param length bytes; 0 copies nothing and yields the same completions
      * @param flags see {@link CopyFlags}
-     * @param userContext comes back with the completion
+     * @param userContext returned with the completion
      * @param userData for the other end's event, with {@link CopyFlags#REMOTE_COMPLETION}
-     * @return 0, or: {@code ENOENT} if one of the regions is not there, or no more, or both are of one end; {@code ERANGE} if
-     *         the bytes do not lie in both; {@code EACCES} if a region does not give the right; {@code EINVAL} for unknown
-     *         flags; {@code EMSGSIZE} for more than the provider carries at once (2 GiB); {@code EAGAIN} if
-     *         {@link #depth()} copies have not been polled, or a region is just being taken back or
-     *         {@linkplain LocalRegion#update updated}: poll and try again;
-     *         {@code ENOBUFS} if the other end's program has not taken the events of earlier copies; {@code ENOTCONN} if the
-     *         remote memory has ended
+     * @return 0, or: {@code ENOENT} if a region does not exist, or not any more, or both are of one end; {@code ERANGE}
+     *         if the bytes are out of bounds of either; {@code EACCES} if a region lacks the right; {@code EINVAL} for
+     *         unknown flags; {@code EMSGSIZE} for more than the provider transfers at once (2 GiB); {@code EAGAIN} if
+     *         {@link #depth()} copies have not been polled, or a region is being deregistered or
+     *         {@linkplain LocalRegion#update updated}: poll and retry; {@code ENOBUFS} if the other end's program has
+     *         not polled the events of earlier copies; {@code ENOTCONN} if the remote memory has ended
      */
     public int copy(int from, long fromOffset, int to, long toOffset, long length, int flags, long userContext,
             long userData) {
@@ -212,7 +211,10 @@ public final class CopyQueue {
                 remoteAt)).sge(local, localAt, length);
     }
 
-    /** Whether a copy to the other end's memory can tell of itself, as notice {@code number}, which it does unless there is more to say. */
+    /**
+     * Whether remote completion {@code number}, of a copy to the other end's memory, can be the copy's own immediate
+     * value: it fits, and no credits are due.
+     */
     private boolean fitsImmediate(long number, RemoteRegion remote, long remoteAt, long userData) {
         CreditReturn taken = creditReturn();
         return ImmediateCompletion.canEncode(remote.name(), remoteAt, userData) && (taken == null || !taken.isDue(
@@ -224,14 +226,14 @@ public final class CopyQueue {
         return taking == null ? null : taking.creditReturn();
     }
 
-    /** The copy has been posted, and there is room for this behind it: what refuses it ends everything. */
+    /** Sends the remote completion of a posted copy; there is room for it, so a refusal ends the remote memory. */
     private void sendCompletion(int id, long offset, long length, long userData, boolean write, boolean signal) {
         CreditReturn taken = creditReturn();
         long now = taken == null ? 0 : taken.consumed();
         long at = putCompletion(posted, id, offset, length, userData, write, now);
         int error = queue.postSend(posted, completionSendFlags(write, signal), outgoing, at, RemoteCompletion.BYTES);
         if (error != 0) {
-            link.fail("the notice of a copy could not be sent: " + Errno.name(error));
+            link.fail("the remote completion of a copy could not be sent: " + Errno.name(error));
         } else if (taken != null) {
             taken.returnedInBand(credit.used() + 1, now, credit.consumed());
         }
@@ -242,7 +244,10 @@ public final class CopyQueue {
         return write ? sendFlags : sendFlags | SendFlags.FENCE;
     }
 
-    /** The notice of copy {@code number}; answers where it is. That of an earlier copy in its place has been sent. */
+    /**
+     * Writes the remote completion of copy {@code number} and returns its offset. The one of an earlier copy in this
+     * slot has been sent.
+     */
     private long putCompletion(long number, int id, long offset, long length, long userData, boolean write,
             long taken) {
         long at = link.outgoingCompletionOffset((int) number & MASK);
@@ -288,7 +293,7 @@ public final class CopyQueue {
         return error == Errno.ENOMEM ? Errno.EAGAIN : error == Errno.EINVAL ? Errno.ENOTCONN : error;
     }
 
-    /** Opens a batch; one that was left open is dropped. */
+    /** Opens a batch; an open one is dropped. */
     public CopyQueue start() {
         batch.clear();
         return this;
@@ -304,8 +309,8 @@ public final class CopyQueue {
     /**
      * Starts the copies of the batch, all of them or none.
      *
-     * @return as {@link #copy(int, long, int, long, long, int, long, long)}, of the first that is refused; {@code E2BIG} for
-     *         more than 32 copies
+     * @return as {@link #copy(int, long, int, long, long, int, long, long)}, for the first copy that is refused;
+     *         {@code E2BIG} for more than 32 copies
      */
     public int commit() {
         int error;
@@ -396,7 +401,7 @@ public final class CopyQueue {
         return 0;
     }
 
-    /** Whether a copy of the batch makes a completion for this queue: the last one does, so that places become free. */
+    /** Whether a copy of the batch is signaled: the last one is, so that slots become free. */
     private boolean isSignaled(int i) {
         return i == batch.count - 1 || (batch.flags[i] & CopyFlags.UNSIGNALED) == 0;
     }
@@ -404,9 +409,9 @@ public final class CopyQueue {
     // ---- what has been done
 
     /**
-     * Moves on to the next copy that has been done, or has failed.
+     * Advances to the next copy that has completed or failed.
      *
-     * @return true if there is one: {@link #context()} and {@link #status()} are of it
+     * @return true if there is one: {@link #context()} and {@link #status()} describe it
      */
     public boolean poll() {
         if (prefetched) {
@@ -439,7 +444,7 @@ public final class CopyQueue {
                 return false;
             }
             if (number < reported) {
-                continue; // the second request of a copy that has failed
+                continue; // the second request of a failed copy
             }
             COMPLETED.setRelease(this, number + 1);
             int slot = (int) number & MASK;
@@ -455,34 +460,38 @@ public final class CopyQueue {
         }
     }
 
-    /** Its queue pair has failed, and the other one knows nothing of it. */
+    /** Fails the link: the queue pair of a failed copy is in the error state, the other one is not. */
     private void onFailure(int result) {
         if (link.failure() == null) {
             link.fail("a copy failed: " + WcStatus.toString(result));
         }
     }
 
-    /** The user context of the copy that {@link #poll} has found. */
+    /** The user context of the copy that {@link #poll} found. */
     public long context() {
         return context;
     }
 
     /**
-     * How the copy that {@link #poll} has found ended, see {@link WcStatus}. What is not {@link WcStatus#SUCCESS} has ended
-     * the remote memory of the connection, too, and {@link RemoteMemory#endReason()} says why; the socket goes on.
+     * The status of the copy that {@link #poll} found, see {@link WcStatus}. Any other than {@link WcStatus#SUCCESS}
+     * has also ended the remote memory of the connection, and {@link RemoteMemory#endReason()} has the reason; the
+     * socket stays open.
      */
     public int status() {
         return status;
     }
 
-    /** How many copies have been started and not been found by {@link #poll}. For the thread that copies. */
+    /** How many copies have been started and not yet found by {@link #poll}. For the copying thread. */
     public int outstanding() {
         return (int) (posted - reported);
     }
 
     // ---- waiting
 
-    /** Has the bell rung at the next completion, or when there is room for notices after there was none; true if there is one already. */
+    /**
+     * Arms the wakeup for the next completion, or for credits after a refusal for lack of them; true if there is either
+     * already.
+     */
     boolean arm() {
         wakeup.reset();
         if (prefetched) {
@@ -509,12 +518,14 @@ public final class CopyQueue {
 
     // ---- for the other threads
 
-    /** How many notices may be sent; those who hear of more tell it. */
+    /** The credits for remote completions; threads that receive more add them. */
     Credit credit() {
         return credit;
     }
 
-    /** A number that {@link #isDone} is to be asked with: all copies that have been started by now. Nobody is inside then. */
+    /**
+     * An argument for {@link #isDone}: covers all copies started by now. Waits until the program is outside the guard.
+     */
     long mark() {
         quiescing.lock();
         try {
@@ -530,18 +541,18 @@ public final class CopyQueue {
         }
     }
 
-    /** Shuts the gate and waits until the program is out; false if it has ended. */
+    /** Pauses the guard and waits until it is quiescent; false if it has ended. */
     private boolean quiesce() {
         guard.pause();
         while (!guard.isQuiescent()) {
-            LockSupport.parkNanos(QUIESCENCE_POLL_NANOS); // it may be copying a gigabyte
+            LockSupport.parkNanos(QUIESCENCE_POLL_NANOS); // the program may be copying a gigabyte
         }
         return guard.state() == QuiescenceGuard.PAUSED;
     }
 
     /**
-     * The last copy makes a completion, as it would if it had been signalled: by a write of nothing behind it, whose key is not
-     * looked at. If there is no room for that there is later.
+     * Makes the last copy complete as if it had been signaled: posts an empty write behind it, whose key is not
+     * checked. If there is no room for that now, there is later.
      */
     private void signalLast() {
         if (unsignaled > 0 && queue.postWrite(posted - 1, SendFlags.SIGNALED, outgoing, 0, 0, 0, 0) == 0) {
@@ -549,7 +560,7 @@ public final class CopyQueue {
         }
     }
 
-    /** Whether the copies before a mark have been done; polls for the program if that has not done so. */
+    /** Whether the copies before a mark are done; polls on behalf of the program if that has not polled. */
     boolean isDone(long mark) {
         if ((long) COMPLETED.getAcquire(this) >= mark) {
             return true;
@@ -591,7 +602,7 @@ public final class CopyQueue {
         }
     }
 
-    /** Lets nobody in any more; what has been done is kept for the program, and what has not fails. */
+    /** Ends the guard; completions are saved for the program, and outstanding copies fail. */
     void end() {
         quiescing.lock();
         try {

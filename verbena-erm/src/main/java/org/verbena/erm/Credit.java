@@ -5,9 +5,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * How many notices this end may send: as many as the other end's program may leave unseen, and one more for each that it has
- * taken. The thread that copies uses them; who polls events hears of more from notices, and the engine's thread from control:
- * neither pays a fence for it.
+ * The credits for remote completions of this end: as many as the other end's program may leave unpolled, and one more
+ * for each that it has consumed. The copying thread uses them; the thread that polls events receives more in remote
+ * completions, and the engine's thread by control: neither pays a fence.
  */
 final class Credit {
     private static final VarHandle LIMIT_BY_COMPLETION;
@@ -27,22 +27,22 @@ final class Credit {
     private final Wakeup wakeup;
     private long used;
     private long stalls;
-    /** How many the last copy, or batch, that was to use some had wanted and was refused; else 0. */
+    /** The credits that the last copy or batch needed and was refused; 0 if it was not refused. */
     private int refused;
-    /** {@link #used} may become the greater of these, and no more: each has one writer. */
+    /** The limit of {@link #used} is the greater of these two; each has one writer. */
     @SuppressWarnings("UnusedVariable") // by its handle
     private long limitByCompletion;
     @SuppressWarnings("UnusedVariable") // by its handle
     private long limitByControl;
-    /** The bell is to ring when there is more. */
+    /** The wakeup is to be signaled when credits arrive. */
     private volatile boolean armed;
 
-    /** @param most notices that the other end's program may leave unseen */
+    /** @param maxOutstanding remote completions that the other end's program may leave unpolled */
     Credit(int maxOutstanding, Wakeup wakeup) {
         this(maxOutstanding, wakeup, 0);
     }
 
-    /** @param before notices that were sent, and taken, already */
+    /** @param consumedBefore remote completions already sent and consumed */
     Credit(int maxOutstanding, Wakeup wakeup, long consumedBefore) {
         this.maxOutstanding = maxOutstanding;
         this.wakeup = wakeup;
@@ -51,9 +51,9 @@ final class Credit {
         limitByControl = consumedBefore + maxOutstanding;
     }
 
-    // ---- for the thread that copies
+    // ---- for the copying thread
 
-    /** Whether so many notices may be sent. */
+    /** Whether that many remote completions may be sent. */
     boolean hasRoom(int notices) {
         boolean there = limit() - used >= notices;
         refused = there ? 0 : notices;
@@ -61,33 +61,33 @@ final class Credit {
         return there;
     }
 
-    /** A notice is sent. */
+    /** Uses one credit. */
     void use() {
         used++;
     }
 
-    /** How many notices have been sent. */
+    /** How many remote completions have been sent. */
     long used() {
         return used;
     }
 
-    /** How many of them the other end's program has taken, as far as is known; for any thread. */
+    /** How many of them the other end's program has consumed, as far as known. Thread-safe. */
     long consumed() {
         return limit() - maxOutstanding;
     }
 
-    /** How often there was no room. */
+    /** How often credits were lacking. */
     long stalls() {
         return stalls;
     }
 
-    /** After a refusal: whether there is room by now; if not, the bell rings when there is more. */
+    /** After a refusal: whether there are enough credits by now; if not, arms the wakeup for more. */
     boolean arm() {
         if (refused == 0) {
             return false;
         }
         armed = true;
-        QuiescenceGuard.heavyFence(); // who hears of more stores it, and then looks whether somebody starves
+        QuiescenceGuard.heavyFence(); // a thread that receives credits stores them, and then reads whether it is armed
         if (limit() - used < refused) {
             return false;
         }
@@ -100,18 +100,18 @@ final class Credit {
         return Math.max((long) LIMIT_BY_COMPLETION.getAcquire(this), (long) LIMIT_BY_CONTROL.getAcquire(this));
     }
 
-    // ---- for those who hear of more
+    // ---- for threads that receive credits
 
     /**
-     * The other end's program has taken so many in all, as a notice says: the lower 32 bits of that.
+     * A remote completion carries the total that the other end's program has consumed, its lower 32 bits.
      *
-     * @return false if that cannot be
+     * @return false if that is a protocol error
      */
     boolean returnedByCompletion(int taken) {
         return advance(LIMIT_BY_COMPLETION, taken);
     }
 
-    /** As {@link #returnedByCompletion}; control says so. */
+    /** As {@link #returnedByCompletion}, by control. */
     boolean returnedByControl(int taken) {
         return advance(LIMIT_BY_CONTROL, taken);
     }
@@ -120,7 +120,7 @@ final class Credit {
         long limit = limit();
         int more = taken + maxOutstanding - (int) limit;
         if (more <= 0) {
-            return true; // nothing new, or said earlier, and heard later, by the other way
+            return true; // nothing new, or an older value that arrived later on the other path
         }
         if (more > maxOutstanding) {
             return false;

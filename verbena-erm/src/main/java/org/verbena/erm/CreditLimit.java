@@ -2,12 +2,13 @@
 package org.verbena.erm;
 
 /**
- * How many notices this end's program may leave unseen, so that there are receives for so many.
+ * Receive window: the remote completions that this end's program may leave unpolled, each of which needs a posted
+ * receive.
  *
- * @param notices of copies of the other end's {@link CopyQueue}
- * @param asyncNotices of its asynchronous copies
+ * @param completions limit for copies of the other end's {@link CopyQueue}
+ * @param asyncCompletions limit for its asynchronous copies
  */
 record CreditLimit(int completions, int asyncCompletions) {
-    /** What each connection has. */
+    /** The limit of each connection. */
     static final CreditLimit DEFAULT = new CreditLimit(256, 256);
 }

@@ -5,13 +5,14 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * How many notices this end's program has taken, and of how many the other end has heard, or will in any case: what it is not
- * told of it cannot send again. The other half of {@link Credit}. On the wire the numbers are ints and begin again beyond
- * 2<sup>32</sup>; here they only count on.
+ * Counts the remote completions that this end's program has consumed, and those whose credits have been returned to the
+ * other end, or certainly will be: without a returned credit the other end cannot send again. The counterpart of
+ * {@link Credit}. On the wire the numbers are ints and wrap at 2<sup>32</sup>; here they only grow.
  *
- * <p>It is told with each {@link RemoteCompletion} that this end sends, and by control once half of what may be left unseen has been
- * taken since. A {@link ImmediateCompletion} cannot tell it, so a notice takes its turn {@linkplain #isDue now and then}. One has told
- * it when the other end's program takes that notice; one that does not, for it waits for credit, has to hear it by control.
+ * <p>Credits are returned in each {@link RemoteCompletion} that this end sends, and by control once half of the limit
+ * has been consumed since. An {@link ImmediateCompletion} cannot carry them, so a separate completion is sent
+ * {@linkplain #isDue from time to time}. It counts as delivered when the other end's program consumes it; a program
+ * that does not, since it waits for credit, must receive the credits by control.
  */
 final class CreditReturn {
     private static final VarHandle CONSUMED;
@@ -28,29 +29,29 @@ final class CreditReturn {
     }
 
     private final int half;
-    /** So few that two of them, and their way back, are less than half. */
+    /** So small that two batches, and their round trip, are less than half. */
     private final int batch;
-    /** Has one writer: no fence is paid for others to see it. */
+    /** Has one writer, which pays no fence for visibility. */
     @SuppressWarnings("UnusedVariable") // by its handle
     private long consumed;
-    /** Never more than the other end has heard, or will: less does no harm but for a message too many. */
+    /** Never more than the other end has received or will receive; a lower value only costs an extra message. */
     @SuppressWarnings("UnusedVariable") // by its handle
     private long returned;
 
-    // for the thread that copies
-    /** The last notice that has told of taken ones, and of how many. */
+    // for the copying thread
+    /** The last remote completion that returned credits, and the number it returned. */
     private long lastReturning;
     private long lastReturned;
-    /** One that the other end's program is yet to take, and of how many that tells. */
+    /** One that the other end's program has not consumed yet, and the number it returns. */
     private long unconfirmed;
     private long unconfirmedReturned;
 
-    /** @param most notices that the program may leave unseen */
+    /** @param maxOutstanding remote completions that the program may leave unpolled */
     CreditReturn(int maxOutstanding) {
         this(maxOutstanding, 0);
     }
 
-    /** @param before notices that were taken, and told of, already */
+    /** @param consumedBefore remote completions already consumed and returned */
     CreditReturn(int maxOutstanding, long consumedBefore) {
         half = maxOutstanding / 2;
         batch = Math.max(1, maxOutstanding / 16);
@@ -63,9 +64,9 @@ final class CreditReturn {
     }
 
     /**
-     * The program takes one more; one thread at a time.
+     * The program consumes one more; one thread at a time.
      *
-     * @return whether the other end is to be told, which counts as done then
+     * @return whether credits are to be returned by control; they count as returned then
      */
     boolean consume() {
         long now = (long) CONSUMED.getOpaque(this) + 1;
@@ -77,16 +78,16 @@ final class CreditReturn {
         return true;
     }
 
-    /** How many were taken. */
+    /** How many have been consumed. */
     long consumed() {
         return (long) CONSUMED.getAcquire(this);
     }
 
     /**
-     * Whether a notice is to tell, lest control has to: for what was taken, or since the other end's program would have taken a
-     * notice that told of it before long. For the thread that copies.
+     * Whether a separate remote completion is to return credits, so that control need not: enough have been consumed,
+     * or the last one that returned credits is long ago. For the copying thread.
      *
-     * @param number of the notice, from 1 on
+     * @param number of the remote completion, from 1 on
      */
     boolean isDue(long number) {
         long unreturned = (long) CONSUMED.getOpaque(this) - lastReturned;
@@ -94,11 +95,11 @@ final class CreditReturn {
     }
 
     /**
-     * A notice has been sent that tells how many were taken. For the thread that copies.
+     * A remote completion that returns credits has been sent. For the copying thread.
      *
-     * @param number of the notice
-     * @param now how many it tells of
-     * @param takenByPeer notices of this end that the other end's program has taken
+     * @param number of the remote completion
+     * @param now the number of consumed completions that it carries
+     * @param takenByPeer remote completions of this end that the other end's program has consumed
      */
     void returnedInBand(long number, long now, long takenByPeer) {
         lastReturning = number;
@@ -112,7 +113,7 @@ final class CreditReturn {
         }
     }
 
-    /** How many were taken, as control tells it, which the other end hears in any case. */
+    /** The number to return by control, which is certain to arrive. */
     int returnByControl() {
         long now = (long) CONSUMED.getAcquire(this);
         RETURNED.setOpaque(this, now);

@@ -32,16 +32,17 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The thread behind the remote memory of this process: it takes what the other ends say, and wakes who waits. It starts with
- * the first connection that asks, and sleeps when there is nothing to do. What blocks is done by threads of three small pools.
+ * The progress thread of the remote memory of this process: it receives the messages of peers and wakes waiting
+ * threads. It starts with the first connection that asks for remote memory, and sleeps when idle. Blocking work is done
+ * by threads of three small pools.
  */
 final class Engine implements ProgressExecutor {
     private static final System.Logger LOG = System.getLogger("org.verbena.erm");
 
-    /** Who connects waits for who accepts, maybe of the same process; so they are not of one pool. */
+    /** A connecting thread waits for an accepting one, maybe in the same process; so they use separate pools. */
     static final ThreadPoolExecutor CONNECTORS = pool("verbena-erm-connect");
     static final ThreadPoolExecutor ACCEPTORS = pool("verbena-erm-accept");
-    /** Who closes may wait for a process that is stopped. */
+    /** A closing thread may wait for a stopped process. */
     static final ThreadPoolExecutor CLOSERS = pool("verbena-erm-close");
 
     /** The common pool. */
@@ -72,7 +73,10 @@ final class Engine implements ProgressExecutor {
         }
     }
 
-    /** Something that is told when it {@linkplain #run is due}; without allocating anything. */
+    /**
+     * A task that the engine {@linkplain #run runs} once for any number of requests before that; scheduling it
+     * allocates nothing.
+     */
     abstract static class CoalescedTask {
         private final AtomicBoolean scheduled = new AtomicBoolean();
         private @Nullable CoalescedTask next;
@@ -86,7 +90,7 @@ final class Engine implements ProgressExecutor {
     private final AtomicReference<@Nullable CoalescedTask> tasks = new AtomicReference<>();
     private final AtomicBoolean awake = new AtomicBoolean(true);
     private final Map<Context, CompletionChannel> channels = new HashMap<>();
-    /** By the number that the events of one have. */
+    /** By the number in their events. */
     private final List<CompletionChannel> watched = new CopyOnWriteArrayList<>();
 
     private Engine() throws LinuxException {
@@ -112,7 +116,7 @@ final class Engine implements ProgressExecutor {
         return Holder.start();
     }
 
-    /** Why there was none when it was asked for last, a sentence; empty if there was. */
+    /** Why the last start failed, as a sentence; empty if it succeeded. */
     static String startFailure() {
         return Holder.failure;
     }
@@ -131,7 +135,7 @@ final class Engine implements ProgressExecutor {
         wakeUp();
     }
 
-    /** {@inheritDoc} It is done once for any number of calls before that. */
+    /** {@inheritDoc} It runs once for any number of calls before that. */
     @Override
     public void schedule(CoalescedTask duty) {
         if (!duty.scheduled.compareAndSet(false, true)) {
@@ -194,7 +198,10 @@ final class Engine implements ProgressExecutor {
         }
     }
 
-    /** The completion channel of a context that this thread waits at; made at the first call. Completion queues have a {@link Runnable} with them. */
+    /**
+     * The completion channel of a context that this thread waits on; created at the first call. The user context of its
+     * completion queues is a {@link Runnable} to run at an event.
+     */
     synchronized CompletionChannel channel(Context context) throws VerbsException {
         CompletionChannel channel = channels.get(context);
         if (channel == null) {
@@ -231,7 +238,7 @@ final class Engine implements ProgressExecutor {
         while (duty != null) {
             CoalescedTask next = duty.next;
             duty.next = null;
-            duty.scheduled.set(false); // before it is attended to: what is due from now on is another time
+            duty.scheduled.set(false); // before it runs: a request from now on schedules it again
             duty.run();
             duty = next;
         }

@@ -15,8 +15,8 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * What the other end does: memory that comes, changes and goes, copies it wants this end to know of, and the end. What
- * {@code recvmsg} with {@code SMC_ERM_CMD_COMPL} is.
+ * Events of the other end: regions added, updated and removed, copies with remote completion, and the end of the remote
+ * memory. The counterpart of {@code recvmsg} with {@code SMC_ERM_CMD_COMPL}.
  *
  * {@snippet :
  * while (events.poll()) {
@@ -28,27 +28,29 @@ import org.verbena.verbs.WcStatus;
  * }
  * }
  *
- * <p>Copies are told of in the order in which one {@link CopyQueue} started them. Events that the program does not take hold up
- * the copies of the other end that are to make some ({@code ENOBUFS}), and nothing else.
+ * <p>Copies of one {@link CopyQueue} are reported in the order in which they were started. Events that the program does
+ * not poll block copies of the other end with remote completion ({@code ENOBUFS}), and nothing else.
  *
- * <p>One thread at a time polls; it may be another one than that of {@link CopyQueue}. A poll that finds nothing, or a copy,
- * allocates nothing, takes no lock and makes no system call, but for one that wakes another thread with each 128th event of a
- * kind that is not answered by a copy with an event.
+ * <p>One thread at a time polls; it may be another one than that of {@link CopyQueue}. A poll that finds nothing, or a
+ * copy, allocates nothing, takes no lock and makes no system call, except one that wakes another thread at each 128th
+ * event whose credit no copy with an event has returned.
  */
 public final class EventQueue {
     private static final int NONE = -1;
-    /** How long the end waits for the last notices; a provider takes half a second to give up a peer that is stopped. */
+    /**
+     * How long the end waits for the last remote completions; a provider gives up a stopped peer after half a second.
+     */
     private static final long DRAIN_TIMEOUT_NANOS = 2_000_000_000L;
     private static final long DRAIN_POLL_NANOS = 50_000;
 
-    /** An event that the engine has put here: of a copy that nobody polled for, or of the place of a remote region. */
+    /** An event that the engine has queued: of an asynchronous copy, or of the slot of a remote region. */
     private record EngineEvent(int type, int region, long offset, long length, long userData, boolean async) {}
 
     private final Regions regions;
     private final CompletionQueue receiveCompletions;
     private final ReceiveQueue receives;
     private final PeerLink link;
-    /** Address of the notices that come, and how many there is room for. */
+    /** Address and number of the buffers for incoming remote completions. */
     private final long completionBuffer;
     private final int slots;
     private final QuiescenceGuard guard = new QuiescenceGuard();
@@ -63,12 +65,12 @@ public final class EventQueue {
     private final int[] versions = new int[Limits.REGIONS];
     private int asyncPending;
     private long lateEngineEvents;
-    /** How many there are in {@link #engineEvents}; 0 costs a poll nothing. */
+    /** The size of {@link #engineEvents}; at 0 a poll takes no lock. */
     private volatile int pending;
 
-    /** Notices of a {@link CopyQueue}. */
+    /** Credits of a {@link CopyQueue}. */
     private final CreditReturn creditReturn;
-    /** Notices of asynchronous copies. */
+    /** Credits of asynchronous copies. */
     private final CreditReturn asyncCreditReturn;
     private final int maxAsyncPending;
 
@@ -82,10 +84,13 @@ public final class EventQueue {
     private long length;
     private long userData;
 
-    // guarded by the gate
-    /** Whose notice the program has seen, or {@link #NONE}. */
+    // guarded by the quiescence guard
+    /** The receive whose remote completion the program has polled, or {@link #NONE}. */
     private int currentSlot = NONE;
-    /** Whether no notice comes any more that is to be believed: a receive has been flushed. */
+    /**
+     * Whether no valid remote completion can arrive any more: a receive has been flushed, or the other end has violated
+     * the protocol.
+     */
     private boolean receivesFlushed;
     private int foundKind;
     private int foundRegion;
@@ -96,7 +101,7 @@ public final class EventQueue {
     private long polled;
     private long late;
 
-    /** @param tellTaken has the other end told how many notices were taken */
+    /** @param returnCredits schedules a credit message to the other end */
     EventQueue(Regions regions, PeerLink link, Runnable returnCredits) {
         this.regions = regions;
         this.link = link;
@@ -111,15 +116,15 @@ public final class EventQueue {
         maxAsyncPending = link.creditLimit().asyncCompletions();
     }
 
-    /** To whom what a notice says of taken ones is told. */
+    /** The queue whose credits arrive in remote completions. */
     void copies(CopyQueue queue) {
         copies = queue;
     }
 
     /**
-     * Moves on to the next event.
+     * Advances to the next event.
      *
-     * @return true if there is one: {@link #type()} and the others are of it
+     * @return true if there is one: {@link #type()} and the other getters describe it
      */
     public boolean poll() {
         if (prefetched) {
@@ -144,22 +149,22 @@ public final class EventQueue {
         return type;
     }
 
-    /** Id of the region: of this end for copies, of the other end for regions that come, change and go. */
+    /** Id of the region: of this end for copies, of the other end for regions that are added, updated and removed. */
     public int region() {
         return region;
     }
 
-    /** Of a copy, where in the region its first byte is. */
+    /** Of a copy, the offset of its first byte in the region. */
     public long offset() {
         return offset;
     }
 
-    /** Of a copy, how many bytes; of a region that has come or changed, its size. */
+    /** Of a copy, its bytes; of a region that was added or updated, its size. */
     public long length() {
         return length;
     }
 
-    /** Of a copy, what its program gave along; of a region that has come or changed, its tag. */
+    /** Of a copy, its user data; of a region that was added or updated, its tag. */
     public long userData() {
         return userData;
     }
@@ -187,7 +192,10 @@ public final class EventQueue {
         return true;
     }
 
-    /** Takes the next notice that makes sense: into what {@link #setCompletion} shows, for the program may still look at the last event. */
+    /**
+     * Polls the next valid remote completion into the fields that {@link #setCompletion} reads, since the program may
+     * still read the last event.
+     */
     private boolean nextCompletion() {
         releaseCurrent();
         while (receiveCompletions.startPoll() == 0) {
@@ -211,13 +219,14 @@ public final class EventQueue {
                     slots)
                     * Messages.RECEIVE_BYTES)) {
                 receivesFlushed = true;
-                link.fail("the other end breaks the protocol: a notice that makes no sense");
+                link.fail("the other end breaks the protocol: an invalid remote completion");
                 return false;
             }
             int verdict = validate(foundRegion, foundKind, foundOffset, foundLength);
             if (verdict < 0) {
                 receivesFlushed = true;
-                link.fail("the other end breaks the protocol: a notice of " + foundLength + " bytes at " + foundOffset
+                link.fail("the other end breaks the protocol: a remote completion of " + foundLength + " bytes at "
+                        + foundOffset
                         + " of region " + (isImmediate ? "named " + ImmediateCompletion.name(immediate) : foundRegion));
                 return false;
             }
@@ -230,7 +239,7 @@ public final class EventQueue {
         return false;
     }
 
-    /** False if it makes no sense. */
+    /** False if it is invalid. */
     private boolean decode(long address) {
         long head = RemoteCompletion.head(address);
         found(RemoteCompletion.kind(head), RemoteCompletion.id(head), RemoteCompletion.offset(address), RemoteCompletion
@@ -248,7 +257,10 @@ public final class EventQueue {
         foundData = data;
     }
 
-    /** 1 if a notice may be, also of a copy before the right for it was taken away; 0 if it comes too late, for its region is gone; -1 if it makes no sense. */
+    /**
+     * 1 if a remote completion is valid, also of a copy from before its right was revoked; 0 if it is late, for its
+     * region is gone; -1 if it is a protocol error.
+     */
     private int validate(int id, int kind, long from, long bytes) {
         LocalRegion copyQueue = regions.localOrRevoked(id);
         if (copyQueue == null) {
@@ -266,14 +278,14 @@ public final class EventQueue {
         return kind == RemoteCompletion.WRITTEN ? EventType.COPIED : EventType.COPIED_FROM;
     }
 
-    /** Whether an event makes sense yet: memory may have been taken back since it came. */
+    /** Whether an event is still valid: its region may have been deregistered since it arrived. */
     private boolean isCurrent(int what, int id) {
         return what != EventType.COPIED && what != EventType.COPIED_FROM || regions.localOrRevoked(id) != null;
     }
 
     /**
-     * The notice that the program has seen is taken, and there is a receive for another one. That is done when it polls again,
-     * for it costs as much as all the rest, and who waits for an event wants it first.
+     * Consumes the remote completion that the program has polled, and reposts its receive. That happens at the next
+     * poll, since it costs as much as all the rest, and a waiting program wants the event first.
      */
     private void releaseCurrent() {
         int slot = currentSlot;
@@ -317,7 +329,10 @@ public final class EventQueue {
         }
     }
 
-    /** What the program has to know of a place where a remote region came or went. */
+    /**
+     * Sets the next event of a slot whose remote region was added, updated or removed; false if the program knows its
+     * state.
+     */
     private boolean nextRegionEvent(int index) {
         RemoteRegion there = regions.remoteAt(index);
         int before = reported[index];
@@ -350,7 +365,7 @@ public final class EventQueue {
 
     // ---- for the engine
 
-    /** Something has changed in a place of remote regions. */
+    /** The remote region in a slot was added, updated or removed. */
     void regionChanged(int index) {
         synchronized (engineEvents) {
             enqueue(index);
@@ -359,9 +374,9 @@ public final class EventQueue {
     }
 
     /**
-     * An asynchronous copy has been done.
+     * An asynchronous copy of the other end is done.
      *
-     * @return false if that cannot be
+     * @return false if that is a protocol error
      */
     boolean asyncCompletion(int id, int kind, long from, long bytes, long data) {
         int verdict = validate(id, kind, from, bytes);
@@ -385,17 +400,17 @@ public final class EventQueue {
         return true;
     }
 
-    /** Notices of a {@link CopyQueue} that were taken. */
+    /** The credits of a {@link CopyQueue} to return. */
     CreditReturn creditReturn() {
         return creditReturn;
     }
 
-    /** The same, of asynchronous copies; {@link CreditReturn#consume} is called holding a lock. */
+    /** Likewise for asynchronous copies; {@link CreditReturn#consume} is called under a lock. */
     CreditReturn asyncCreditReturn() {
         return asyncCreditReturn;
     }
 
-    /** Has the bell rung at the next event; true if there is one already. */
+    /** Arms the wakeup for the next event; true if there is one already. */
     boolean arm() {
         wakeup.reset();
         if (prefetched) {
@@ -415,13 +430,13 @@ public final class EventQueue {
         return prefetched;
     }
 
-    /** Lets nobody in any more; notices that have come, or are on their way yet, are kept for the program. */
+    /** Ends the guard; remote completions that have arrived, or still arrive, are saved for the program. */
     void end(ProgressExecutor executor) {
         quiescing.lock();
         try {
             guard.pause();
             while (!guard.isQuiescent()) {
-                Thread.onSpinWait(); // nobody stays for long
+                Thread.onSpinWait(); // the program leaves soon
             }
             if (guard.state() == QuiescenceGuard.PAUSED) {
                 drain(executor);
@@ -432,7 +447,7 @@ public final class EventQueue {
         }
     }
 
-    /** Until the first flushed receive: the other end may have been told that a copy succeeded which comes only now. */
+    /** Drains until the first flushed receive: a copy whose success the other end knows may arrive only now. */
     private void drain(ProgressExecutor executor) {
         long start = System.nanoTime();
         while (true) {
@@ -460,7 +475,7 @@ public final class EventQueue {
         }
     }
 
-    /** The event that the last poll has found. */
+    /** The event that the last poll found. */
     @Override
     public String toString() {
         return "EventQueue[" + EventType.toString(type) + ", region=" + region + ", offset=" + offset + ", length="

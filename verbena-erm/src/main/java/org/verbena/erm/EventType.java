@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.erm;
 
-/** What an event of an {@link EventQueue} tells. An open set: later versions may add values. */
+/** Types of the events of an {@link EventQueue}. An open set: later versions may add values. */
 public final class EventType {
     /** The other end has registered memory that this end may read or write; {@link EventQueue#region()} is its id. */
     public static final int REGION_ADDED = 1;
-    /** The other end has taken memory back: that id is never found again. */
+    /** The other end has deregistered memory: the id is never valid again. */
     public static final int REGION_REMOVED = 2;
     /**
-     * The other end has copied into memory of this end, with {@link CopyFlags#REMOTE_COMPLETION}: the bytes are there.
-     * {@code SMC_ERM_CMD_COMPL} with {@code SMC_ERM_CMD_COPY}.
+     * The other end has copied into memory of this end, with {@link CopyFlags#REMOTE_COMPLETION}: the bytes have
+     * arrived. {@code SMC_ERM_CMD_COMPL} with {@code SMC_ERM_CMD_COPY}.
      */
     public static final int COPIED = 3;
     /** The other end has copied out of memory of this end, with {@link CopyFlags#REMOTE_COMPLETION}: it has the bytes. */
     public static final int COPIED_FROM = 4;
-    /** There is no remote memory any more, {@link RemoteMemory#endReason()} says why; comes once, after all others. */
+    /**
+     * The remote memory has ended, {@link RemoteMemory#endReason()} has the reason; delivered once, after all other
+     * events.
+     */
     public static final int CLOSED = 5;
 
     /**
-     * The other end has given a region other rights or another tag; {@link RemoteMemory#remoteRegion} has them. Comes once
-     * for all that has changed since the program heard of the region.
+     * The other end has given a region other rights or another tag; {@link RemoteMemory#remoteRegion} returns them.
+     * Changes since the program polled the last event of the region are reported as one.
      */
     public static final int REGION_UPDATED = 6;
 

@@ -8,49 +8,49 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.sockets.spi.OtherEnd;
 
 /**
- * The private data by which the ends of a connection get their queue pairs: 40 bytes each way, big-endian.
+ * The private data with which the ends of a connection connect their queue pairs: 40 bytes each way, big-endian.
  *
  * <pre>
  *  0  int    {@link OtherEnd#MAGIC}
  *  4  byte   version, 1
  *  5  byte   queue pair: 0 copies, 1 control
  *  6  short  features: bit 0 {@link #UPDATES}; unknown ones are not used
- *  8  long   number that the end that was accepted has said
- * 16  long   number that the end that connected has said
- * 24  int    notices that the sender's program may leave unseen, of copies; 28 of asynchronous copies
- * 32  int    regions that the sender takes note of, 36 int 0
+ *  8  long   token of the end that was accepted
+ * 16  long   token of the end that connected
+ * 24  int    initial credits for the remote completions of copies; 28 of asynchronous copies
+ * 32  int    limit of regions that the sender accepts; 36 int 0
  * </pre>
  *
  * @param version the sender's
- * @param features it knows
+ * @param features supported by the sender
  * @param queuePair {@link #COPIES} or {@link #CONTROL}
- * @param accepted number that the end that was accepted has said
- * @param connected number that the end that connected has said
- * @param notices that the sender's program may leave unseen
- * @param asyncNotices the same of asynchronous copies
- * @param regions that the sender takes note of
+ * @param acceptorToken token of the end that was accepted
+ * @param connectorToken token of the end that connected
+ * @param credits initial credits: remote completions that the sender's program may leave unpolled
+ * @param asyncCredits likewise for asynchronous copies
+ * @param regions limit of regions that the sender accepts
  */
 record Handshake(int version, int queuePair, int features, long acceptorToken, long connectorToken, int credits,
         int asyncCredits, int regions) {
     static final int BYTES = 40;
     static final int VERSION = 1;
-    /** The oldest version that is still understood. */
+    /** The oldest version that is still supported. */
     static final int MIN_VERSION = 1;
     static final int COPIES = 0;
     static final int CONTROL = 1;
-    /** A feature: regions may change, {@link Messages#HOLD} and {@link Messages#UPDATE}. */
+    /** A feature: regions may change by {@link Messages#HOLD} and {@link Messages#UPDATE}. */
     static final int UPDATES = 1;
 
     private static final int MAX_CREDITS = 1 << 20;
 
-    /** What this end says. */
+    /** The private data of this end. */
     static Handshake own(int queuePair, long accepted, long connected) {
         return new Handshake(VERSION, queuePair, UPDATES, accepted, connected, CreditLimit.DEFAULT.completions(),
                 CreditLimit.DEFAULT
                         .asyncCompletions(), Limits.REGIONS);
     }
 
-    /** Whether the sender can be told that a region changes. */
+    /** Whether the sender supports updates of regions. */
     boolean supportsUpdates() {
         return (features & UPDATES) != 0;
     }
@@ -62,7 +62,7 @@ record Handshake(int version, int queuePair, int features, long acceptorToken, l
                 .putInt(regions).putInt(0).array();
     }
 
-    /** What was said, perhaps with zeros behind it, as it comes through a kernel; null if it makes no sense. */
+    /** Parses private data, perhaps padded with zeros by a kernel; null if it is invalid. */
     static @Nullable Handshake parse(byte[] privateData) {
         ByteBuffer b = ByteBuffer.wrap(privateData);
         if (privateData.length < BYTES || b.getInt(0) != OtherEnd.MAGIC) {

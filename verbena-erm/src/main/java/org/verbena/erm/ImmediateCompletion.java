@@ -2,14 +2,14 @@
 package org.verbena.erm;
 
 /**
- * A {@link RemoteCompletion} in the immediate value of the copy's own WRITE, where that can say all: {@code name:12 | offset / 64:20}. It
- * saves a request, and a packet where there is a wire. The region's name, 1 to {@value #NAMES}, is what the end that has it
- * gave it with {@link Messages#ADD}; no other region of the connection has it, ever. The length is that of the WRITE, and there
- * is no user data.
+ * A {@link RemoteCompletion} in the immediate value of the copy's own WRITE, where that suffices:
+ * {@code name:12 | offset / 64:20}. It saves a request, and on a network a packet. The region's name, 1 to
+ * {@value #NAMES}, was assigned by its owner with {@link Messages#ADD}; no other region of the connection ever gets it.
+ * The length is that of the WRITE, and there is no user data.
  */
 final class ImmediateCompletion {
     static final int NAMES = 1 << 12;
-    /** Of a region that has none. */
+    /** The name of a region without one. */
     static final int NO_NAME = 0;
 
     private static final int UNIT_BITS = 6;
@@ -18,7 +18,7 @@ final class ImmediateCompletion {
 
     private ImmediateCompletion() {}
 
-    /** Whether one can tell of a copy. */
+    /** Whether it can represent the remote completion of a copy. */
     static boolean canEncode(int name, long offset, long userData) {
         return name != NO_NAME && userData == 0 && (offset & ~((long) OFFSET_MASK << UNIT_BITS)) == 0;
     }

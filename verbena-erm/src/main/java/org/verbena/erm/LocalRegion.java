@@ -9,11 +9,11 @@ import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Memory of this end that copies may name, and the other end too if it has remote rights: what {@code SMC_ERM_CMD_REG_MR}
- * makes. Thread-safe.
+ * Memory of this end that copies of this end may use, and with remote rights also those of the other end: the result of
+ * {@code SMC_ERM_CMD_REG_MR}. Thread-safe.
  *
- * <p>Regions may overlap. What the other end may write can change at any time until {@link #close()} has returned, or
- * {@link #update} that takes the right from it: copy before you check, if that matters.
+ * <p>Regions may overlap. Memory that the other end may write can change at any time until {@link #close()} has
+ * returned, or an {@link #update} that removes the right: copy before checking, if that matters.
  */
 public final class LocalRegion implements AutoCloseable {
     private final RemoteMemory owner;
@@ -23,7 +23,10 @@ public final class LocalRegion implements AutoCloseable {
     private final MemorySegment segment;
     private final long length;
     private final int registered;
-    /** That of the memory, for the data path. Not volatile: it changes while no copy may begin, see {@link #isHeld}. */
+    /**
+     * The key of the memory, for the data path. Not volatile: it changes only while no copy can start, see
+     * {@link #isHeld}.
+     */
     private MemoryRegion key;
     private final ReentrantLock changing = new ReentrantLock();
     private volatile int access;
@@ -35,7 +38,9 @@ public final class LocalRegion implements AutoCloseable {
     private boolean closed;
     private int changes;
 
-    /** It is found from now on; nobody else changes or closes it until {@link #announced}. */
+    /**
+     * Creates a region that can be looked up at once; other threads cannot change or close it until {@link #announced}.
+     */
     LocalRegion(RemoteMemory owner, int id, int name, RegionMemory memory, int access, long tag) {
         changing.lock();
         this.owner = owner;
@@ -50,19 +55,19 @@ public final class LocalRegion implements AutoCloseable {
         length = key.length();
     }
 
-    /** Names it in copies, here and at the other end; positive, and never that of another region of the connection. */
+    /** The id for copies, at both ends; positive, and unique among all regions that the connection ever has. */
     public int id() {
         return id;
     }
 
-    /** For a {@link ImmediateCompletion}. */
+    /** The name for an {@link ImmediateCompletion}. */
     int name() {
         return name;
     }
 
     /**
-     * The memory. Of {@link RemoteMemory#allocate} it has what was copied to it until this region or the channel is closed
-     * here, also when the other end has gone; after that it can be touched still, and is another memory.
+     * The memory. That of {@link RemoteMemory#allocate} keeps its contents until this region or the channel is closed
+     * here, also when the other end has gone; after that it can still be accessed, but is other memory.
      */
     public MemorySegment segment() {
         return segment;
@@ -78,39 +83,40 @@ public final class LocalRegion implements AutoCloseable {
         return access;
     }
 
-    /** The rights that it was registered with: no update gives others. */
+    /** The rights at registration: an update cannot exceed them. */
     int registered() {
         return registered;
     }
 
-    /** What the other end is told of it, for its program; {@link #update} changes it. */
+    /** The tag, for the other end's program; {@link #update} changes it. */
     public long tag() {
         return tag;
     }
 
-    /** Whether it is closed, or about to be: copies do not find it. */
+    /** Whether it is closed, or being closed: copies do not find it. */
     public boolean isRevoked() {
         return revoked;
     }
 
     /**
-     * Gives it other rights and another tag, under the same id, and tells the other end: it knows when this returns, and its
-     * program gets an event {@link EventType#REGION_UPDATED}. When a right is taken away no copy that needs it touches the
-     * memory any more then, nor can one, as after {@link #close()}; copies that had been started before are done, and complete.
-     * While rights change, new copies that name the region are refused with {@code EAGAIN} at both ends, and asynchronous ones
-     * wait; another tag alone disturbs nobody. It may wait for copies that are under way.
+     * Changes rights and tag under the same id, and notifies the other end: it knows them when this returns, and its
+     * program gets an event {@link EventType#REGION_UPDATED}. When a right is removed, no copy that needs it accesses
+     * the memory any more when this returns, nor can one later, as after {@link #close()}; copies that were started
+     * before are done, and complete. While rights change, new copies that name the region are refused with
+     * {@code EAGAIN} at both ends, and asynchronous ones wait; a change of the tag alone affects no copy. This may wait
+     * for outstanding copies.
      *
-     * <p>An end that does not answer within {@code verbena.erm.patience} while rights change loses the remote memory of this
-     * connection, as by {@link #close()}.
+     * <p>If the other end does not reply within {@code verbena.erm.patience} while rights change, the remote memory of
+     * this connection ends, as with {@link #close()}.
      *
-     * @param newAccess rights as of {@link RemoteMemory#register(MemorySegment, int, long)}: some or all of those that it was
-     *        registered with, {@link AccessFlags#REMOTE_READ} or {@link AccessFlags#REMOTE_WRITE} among them
-     * @param newTag for the other end's program
-     * @throws VerbsException {@code EINVAL} for unknown or contradictory rights, or none for the other end; {@code EACCES} for
-     *         rights that it was not registered with; {@code ENOENT} if the region has been closed; {@code EOPNOTSUPP} if the
-     *         other end's Verbena knows no updates; {@code ENOTCONN} if the remote memory has ended, also by this;
-     *         {@code ETIMEDOUT} if the other end does not answer what it is now: it does learn of it when it goes on; what the
-     *         provider says: then the region is as before
+     * @param newAccess rights as of {@link RemoteMemory#register(MemorySegment, int, long)}: some or all of those at
+     *        registration, {@link AccessFlags#REMOTE_READ} or {@link AccessFlags#REMOTE_WRITE} among them
+     * @param newTag passed to the other end's program
+     * @throws VerbsException {@code EINVAL} for unknown or contradictory rights, or none for the other end;
+     *        {@code EACCES} for rights that it was not registered with; {@code ENOENT} if the region has been closed;
+     *        {@code EOPNOTSUPP} if the other end's Verbena does not support updates; {@code ENOTCONN} if the remote
+     *        memory has ended, also because of this call; {@code ETIMEDOUT} if the other end does not acknowledge the
+     *        update: it still receives it when it resumes; errors of the provider: then the region is unchanged
      */
     public void update(int newAccess, long newTag) throws VerbsException {
         changing.lock();
@@ -122,15 +128,16 @@ public final class LocalRegion implements AutoCloseable {
     }
 
     /**
-     * Takes the memory back, {@code SMC_ERM_CMD_DEREG_MR}: when it returns, the other end has been told, and no copy of either
-     * end touches the memory any more, nor can one. It waits for copies that are under way. Closing twice does nothing.
+     * Deregisters the memory, {@code SMC_ERM_CMD_DEREG_MR}: when it returns, the other end has been notified, and no
+     * copy of either end accesses the memory any more, nor can one later. It waits for outstanding copies. Closing
+     * twice does nothing.
      *
-     * <p>An end that does not answer within {@code verbena.erm.patience} loses the remote memory of this connection, with all
-     * regions; this call returns all the same, and its promise holds.
+     * <p>If the other end does not reply within {@code verbena.erm.patience}, the remote memory of this connection
+     * ends, with all regions; this call still returns, and its guarantee holds.
      *
-     * @throws VerbsException {@code EBUSY} if a process that has been stopped may be inside the memory, and the provider
-     *         cannot take it away from it, as shm cannot take registered memory: then the memory must stay as it is. Close
-     *         again when the process has gone on or ended
+     * @throws VerbsException {@code EBUSY} if a stopped process may be in the middle of an access, and the provider
+     *        cannot revoke that, as shm cannot for registered memory: then the memory must not be freed. Close again
+     *        when the process has resumed or ended
      */
     @Override
     public void close() throws VerbsException {
@@ -145,7 +152,7 @@ public final class LocalRegion implements AutoCloseable {
         }
     }
 
-    /** The other end knows of it, or has no need to; called by who made it. */
+    /** Called by the creating thread once the other end knows the region, or need not know it. */
     void announced() {
         changing.unlock();
     }
@@ -154,9 +161,9 @@ public final class LocalRegion implements AutoCloseable {
         revoked = true;
     }
 
-    // ---- while it changes, by who has the lock
+    // ---- while it changes, under the lock
 
-    /** Copies that begin are refused with {@code EAGAIN} from now on. */
+    /** Refuses copies with {@code EAGAIN} from now on. */
     void hold() {
         held = true;
     }
@@ -165,7 +172,9 @@ public final class LocalRegion implements AutoCloseable {
         held = false;
     }
 
-    /** Whether it is just being changed; who finds that it is not may use {@link #memory()} as long as copies are waited for. */
+    /**
+     * Whether it is being changed; a copy that finds it is not may use {@link #memory()}, since a change waits for it.
+     */
     boolean isHeld() {
         return held;
     }
@@ -191,7 +200,7 @@ public final class LocalRegion implements AutoCloseable {
         return key;
     }
 
-    /** Takes the memory away from everybody; may be called again. */
+    /** Revokes all access and releases the memory; may be called again. */
     void releaseMemory() throws VerbsException {
         memory.close();
     }

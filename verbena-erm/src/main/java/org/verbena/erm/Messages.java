@@ -5,41 +5,47 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The messages of {@link Control} between two ends, 48 bytes in the byte order of the machine's, little-endian.
+ * The messages of {@link Control} between two ends, 48 bytes in the machine's byte order, little-endian.
  *
  * <pre>
  * 0 type int, 4 id int, 8 address long, 16 length long, 24 key int, 28 access int, 32 tag long, 40 errno int, 44 int 0
  * </pre>
  *
- * A {@link RemoteCompletion} that comes by it is of type {@link #REMOTE_COMPLETION} there and has the offset in place of the address, the
- * user data in that of the tag, and the kind in that of the access. The messages of an update have its number, from 1 on for
- * each region, in the errno's place.
+ * A {@link RemoteCompletion} sent by control has the type {@link #REMOTE_COMPLETION}, its offset in the field of the
+ * address, its user data in that of the tag, and its kind in that of the access. The messages of an update have its
+ * number, from 1 on for each region, in the field of the errno.
  */
 final class Messages {
     static final int CONTROL_BYTES = 48;
-    /** What a receive takes: longer than any message, so that a longer one is an error and is not cut off. */
+    /** Size of a receive buffer: longer than any message, so that an overlong message is detected and not truncated. */
     static final int RECEIVE_BYTES = 64;
 
-    /** There is a region: id, address, length, key, access, tag, and in the errno's place its name for a {@link ImmediateCompletion}. */
+    /**
+     * Announces a region: id, address, length, key, access, tag, and in the errno field its name for an
+     * {@link ImmediateCompletion}.
+     */
     static final int ADD = 1;
-    /** The answer: id, errno. */
+    /** The reply: id, errno. */
     static final int ADDED = 2;
-    /** A region is about to go: id. */
+    /** Revokes a region: id. */
     static final int REVOKE = 3;
-    /** The answer: no copy of this end touches it any more. */
+    /** The reply: no copy of the sender accesses it any more. */
     static final int REVOKED = 4;
-    /** A copy that nobody polls for has been done. */
+    /** The remote completion of an asynchronous copy. */
     static final int REMOTE_COMPLETION = 5;
-    /** How many notices were taken: of the copy queue in the errno's place, of control in the key's; all else is 0. */
+    /**
+     * Totals of consumed remote completions: of the copy queue in the errno field, of asynchronous copies in the key
+     * field; all others are 0.
+     */
     static final int CREDIT = 6;
 
-    /** The rights of a region are about to change: id, number of the update. */
+    /** Holds a region whose rights are about to change: id, number of the update. */
     static final int HOLD = 7;
-    /** The answer: no copy of this end touches it until it hears more: id, number. */
+    /** The reply: no copy of the sender accesses it until the update: id, number. */
     static final int HELD = 8;
-    /** What a region is from now on: id, address, length, key, access, tag, number. */
+    /** The new state of a region: id, address, length, key, access, tag, number. */
     static final int UPDATE = 9;
-    /** The answer: id, number. */
+    /** The reply: id, number. */
     static final int UPDATED = 10;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;

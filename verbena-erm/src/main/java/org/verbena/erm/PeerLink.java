@@ -25,12 +25,15 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
 /**
- * What a connection has of verbs: a protection domain of its own, so that no other connection reaches its regions, and two
- * queue pairs in it. By the first the program's threads copy and learn of copies; the other one is {@link Control}'s, which
- * the engine's thread serves.
+ * The verbs objects of a connection: a protection domain of its own, so that no other connection reaches its regions,
+ * and two queue pairs in it. On the first, the program's threads post copies and receive remote completions; the second
+ * one belongs to {@link Control}, which the engine's thread serves.
  */
 final class PeerLink {
-    /** Of a copy there are the copy itself, its notice, and what asks for its completion when memory is taken back. */
+    /**
+     * For each copy: the copy itself, its remote completion, and the request that forces its completion when memory is
+     * deregistered.
+     */
     private static final int REQUESTS = 3 * Limits.COPIES;
 
     private final ProtectionDomain pd;
@@ -40,17 +43,18 @@ final class PeerLink {
     private final CompletionQueue controlReceiveCompletions;
     private final QueuePair data;
     private final QueuePair control;
-    /** What is said to control; private. */
+    /** Receive buffers of control; private memory. */
     private final MemorySegment controlBuffer;
     private final MemoryRegion controlBufferRegion;
     /**
-     * Notices that come, and behind them those that leave, one for each copy that may be on its way. It is memory as the
-     * provider likes it best, for each notice but a short one passes through it; the other end can write to it at any time, as by what it sends.
+     * Incoming remote completions, and behind them outgoing ones, one for each copy that may be outstanding. Allocated
+     * by the provider, since each remote completion but an immediate one passes through it; the other end can write to
+     * it at any time, as it does by sending.
      */
     private final MemoryRegion completionBuffer;
     private final Wakeup copyWakeup = new Wakeup();
     private final Wakeup eventWakeup = new Wakeup();
-    /** What to close, last made first. */
+    /** Resources to close, last created first. */
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
     private final long maxLength;
     private final CreditLimit creditLimit;
@@ -62,8 +66,8 @@ final class PeerLink {
     private @Nullable Connection controlConnection;
 
     /**
-     * @param channel that the engine's thread waits at
-     * @param leeway of this end's program
+     * @param channel that the engine's thread waits on
+     * @param creditLimit of this end's program
      */
     PeerLink(Context context, CompletionChannel channel, CreditLimit creditLimit) throws VerbsException {
         this.creditLimit = creditLimit;
@@ -115,7 +119,7 @@ final class PeerLink {
         return part;
     }
 
-    /** Receives have to be there for the first message. */
+    /** Receives must be posted before the first message arrives. */
     private static void postReceives(QueuePair qp, MemoryRegion to, int count) throws VerbsException {
         qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1).accessFlags(
                 AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE).build());
@@ -170,7 +174,7 @@ final class PeerLink {
         return completionBuffer;
     }
 
-    /** Where in that the notice of a copy leaves from. */
+    /** Offset in that buffer of the outgoing remote completion of a copy. */
     long outgoingCompletionOffset(int slot) {
         return (long) (creditLimit.completions() + slot) * Messages.RECEIVE_BYTES;
     }
@@ -201,10 +205,10 @@ final class PeerLink {
     }
 
     /**
-     * The queue pairs are connected, and what is said can be taken.
+     * Starts control: the queue pairs are connected and messages can be received.
      *
-     * @param completed called by the engine's thread when something that control has said is done
-     * @param received called by the engine's thread when it has heard something
+     * @param completed called by the engine's thread when a send of control has completed
+     * @param received called by the engine's thread when control has received a message
      * @param failed called once, by any thread, with the reason; at once if the link has failed already
      */
     void start(Runnable completed, Runnable received, Consumer<String> failed) throws VerbsException {
@@ -222,7 +226,7 @@ final class PeerLink {
         }
     }
 
-    /** Nothing goes on by this link, for a reason that people are told. Any thread; it does not block. */
+    /** Fails the link, with a reason for people to read. Thread-safe; does not block. */
     void fail(String reason) {
         if (failure.compareAndSet(null, reason)) {
             Consumer<String> callback = onFailed;
@@ -232,13 +236,13 @@ final class PeerLink {
         }
     }
 
-    /** Why it has failed; null if it has not. */
+    /** The reason of the failure; null if the link has not failed. */
     @Nullable
     String failure() {
         return failure.get();
     }
 
-    /** Both queue pairs fail, at both ends; what was posted is flushed. */
+    /** Moves both queue pairs to the error state at both ends; posted requests are flushed. */
     void disconnect() {
         disconnect(dataConnection);
         disconnect(controlConnection);
@@ -254,14 +258,17 @@ final class PeerLink {
         }
     }
 
-    /** A queue pair that was never connected, or whose end the peer cannot be told: it fails at this end. */
+    /**
+     * Moves a queue pair to the error state at this end: one that was never connected, or whose disconnect cannot reach
+     * the peer.
+     */
     private static void fail(QueuePair qp) throws VerbsException {
         if (qp.state() != QueuePairState.ERR && qp.state() != QueuePairState.RESET) {
             qp.modify(QueuePairAttributes.to(QueuePairState.ERR).build());
         }
     }
 
-    /** What was posted is flushed, whether the other end takes part or not. */
+    /** Flushes posted requests, whether the other end cooperates or not. */
     void flush() {
         try {
             fail(data);
@@ -271,15 +278,15 @@ final class PeerLink {
         }
     }
 
-    /** Whether receives of what is copied are flushed, sooner or later. */
+    /** Whether the receives for remote completions are flushed, sooner or later. */
     boolean isFlushing() {
         return data.state() == QueuePairState.ERR;
     }
 
     /**
-     * Gives all of it back; may be called again.
+     * Closes all resources; may be called again.
      *
-     * @return what was refused, for a peer that is stopped; null if nothing is left
+     * @return the failure of a close that a stopped peer holds up; null if nothing is left
      */
     synchronized @Nullable VerbsException closeAll() {
         VerbsException refused = null;

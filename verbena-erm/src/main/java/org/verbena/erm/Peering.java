@@ -21,11 +21,12 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 
 /**
- * How the ends of a connection get their {@link PeerLink}: each says a random number to the other once its program has asked for
- * remote memory; when both have, the end that connected asks for two queue pairs in the name of the number that it has heard.
+ * Establishes the {@link PeerLink} of a connection: each end sends a random token to the other once its program has
+ * asked for remote memory; when both have, the end that connected requests two queue pairs, identified by the token
+ * that it has received.
  */
 final class Peering {
-    /** What a request, and its answer, may take. */
+    /** Timeout of a connection request and its reply. */
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
     static final String NOT_ASKED = "the program has not asked for it";
     private static final String TRANSPORT_UNDECIDED = "the ends of the connection have not agreed upon rings yet";
@@ -51,7 +52,7 @@ final class Peering {
     private @Nullable PeerLink link;
     private @Nullable Handshake peer;
     private int connectedPairs;
-    /** The link is a {@link RemoteMemory}'s, which gives it back. */
+    /** A {@link RemoteMemory} owns the link, and releases it. */
     private boolean established;
 
     private Peering(SocketChannel channel, OtherEnd end, Engine engine) {
@@ -60,7 +61,10 @@ final class Peering {
         this.engine = engine;
     }
 
-    /** That of a channel; null if there cannot be any, which {@link #whyNone} explains. It is not asked for by this. */
+    /**
+     * The instance of a channel; null if there cannot be any, as {@link #whyNone} explains. This does not ask for
+     * remote memory.
+     */
     static @Nullable Peering of(SocketChannel channel) {
         OtherEnd end = OtherEnd.of(channel);
         if (end == null || !end.fallbackReason().isEmpty()) {
@@ -69,7 +73,7 @@ final class Peering {
         return end.attachment().get() instanceof Peering there ? there : null;
     }
 
-    /** That of a channel, which asks for remote memory from now on; null as for {@link #of}. */
+    /** The instance of a channel, which asks for remote memory from now on; null as for {@link #of}. */
     static @Nullable Peering request(SocketChannel channel) throws LinuxException {
         OtherEnd end = OtherEnd.of(channel);
         if (end == null || !end.fallbackReason().isEmpty()) {
@@ -86,7 +90,7 @@ final class Peering {
         return end.attachment().get() instanceof Peering there ? there : null;
     }
 
-    /** Why there cannot be any, a sentence; empty if there can. */
+    /** Why there cannot be any, as a sentence; empty if there can. */
     static String whyNone(SocketChannel channel) {
         OtherEnd end = OtherEnd.of(channel);
         if (end != null) {
@@ -107,7 +111,7 @@ final class Peering {
         engine.submit(this::step);
     }
 
-    /** Goes on if it can; on the engine's thread. */
+    /** Advances the state if possible; on the engine's thread. */
     private void step() {
         String fallback = end.fallbackReason();
         if (end.isClosed()) {
@@ -148,7 +152,7 @@ final class Peering {
                 why = NOT_ASKED_BY_PEER;
                 return;
             }
-            connect = end.isClient() && !connecting && end.isSaid(); // else it would come to who knows nothing of it
+            connect = end.isClient() && !connecting && end.isSaid(); // otherwise the request would reach an end that does not know the token
             if (link == null) {
                 why = "the ends are about to connect their queue pairs";
             }
@@ -195,7 +199,7 @@ final class Peering {
         if (answer == null || answer.queuePair() != which || answer.acceptorToken() != peerToken || answer
                 .connectorToken() != ownToken
                 || answer.version() < Handshake.MIN_VERSION) {
-            throw new IllegalStateException("the other end answers with what is no answer");
+            throw new IllegalStateException("the other end sent an invalid reply");
         }
         synchronized (this) {
             peer = answer;
@@ -234,12 +238,12 @@ final class Peering {
         }
         if (all) {
             established(mine);
-        } else if (late) { // the link was given back before it knew of the connection
+        } else if (late) { // the link was released before it knew of the connection
             discard(mine);
         }
     }
 
-    /** The link for a request; null if it is to be refused. */
+    /** The link for a request; null if it is to be rejected. */
     private @Nullable PeerLink acceptingLink(Handshake asked) {
         String failure;
         synchronized (this) {
@@ -268,7 +272,7 @@ final class Peering {
         try {
             request.reject();
         } catch (VerbsException e) {
-            Engine.debug("a request was not refused: " + e.getMessage()); // it was answered already
+            Engine.debug("a request was not refused: " + e.getMessage()); // it was already answered
         }
     }
 
@@ -305,7 +309,7 @@ final class Peering {
         }
     }
 
-    /** Gives back a link that is no remote memory's; what a process that is stopped holds up is tried again. */
+    /** Releases a link that no remote memory owns; a release that a stopped process holds up is retried. */
     private static void discard(PeerLink link) {
         discard(link, RemoteMemory.FIRST_RETRY_MILLIS);
     }
@@ -320,7 +324,7 @@ final class Peering {
         }
     }
 
-    /** There is none from now on. Any thread. */
+    /** Ends the peering: there is no remote memory from now on. Thread-safe. */
     private void end(String reason) {
         PeerLink there;
         boolean used;
@@ -342,18 +346,18 @@ final class Peering {
         memory.completeExceptionally(new IllegalStateException(reason));
     }
 
-    /** Why there is no remote memory, a sentence; empty if there is. */
+    /** Why there is no remote memory, as a sentence; empty if there is. */
     synchronized String why() {
         return why;
     }
 
-    /** What there is now; null if nothing. */
+    /** The remote memory if there is one now; else null. */
     @Nullable
     RemoteMemory now() {
         return memory.isDone() && !memory.isCompletedExceptionally() && why().isEmpty() ? memory.join() : null;
     }
 
-    /** What there is, now or in a while; null if nothing. */
+    /** The remote memory once there is one; null after the timeout or a failure. */
     @Nullable
     RemoteMemory await(Duration timeout) throws InterruptedException {
         try {

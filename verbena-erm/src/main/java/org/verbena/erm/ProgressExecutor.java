@@ -6,29 +6,29 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who does for the remote memory of a connection what is not for the program's threads, and how they wait for it: the
- * {@link Engine}, or a test that decides what happens when.
+ * Runs background work of the remote memory of a connection, and implements waiting for it: the {@link Engine}, or a
+ * test that controls the schedule.
  */
 interface ProgressExecutor {
-    /** Has something done that does not block, by the one thread that also takes what the other end says. */
+    /** Runs a non-blocking task on the one thread that also receives the other end's messages. */
     void submit(Runnable job);
 
-    /** The same, of what is due again and again; allocates nothing. */
+    /** Likewise, for a recurring task; allocates nothing. */
     void schedule(Engine.CoalescedTask duty);
 
-    /** Has something done that may wait for a process that is stopped. */
+    /** Runs a task that may wait for a stopped process. */
     void executeBlocking(Runnable task);
 
-    /** Has something done that waits for this end's copies, for as long as they take. */
+    /** Runs a task that waits for this end's copies, as long as they take. */
     void executeLong(Runnable task);
 
-    /** Has the program told of something, which may run what it likes then: nothing else may wait for that. */
+    /** Runs a callback into the program, which may do anything: nothing else may wait for it. */
     void executeCallback(Runnable callback);
 
-    /** Waits; for who looks again then. */
+    /** Waits between two polls. */
     void pause(long nanos);
 
-    /** Waits for an answer, uninterrupted; null if the time is over. */
+    /** Waits for a reply, uninterruptibly; null after the timeout. */
     @Nullable
     Integer awaitReply(Future<Integer> answer, long nanos);
 }

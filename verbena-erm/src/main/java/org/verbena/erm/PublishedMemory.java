@@ -21,13 +21,13 @@ import org.verbena.verbs.spi.SocketAddresses;
 import org.verbena.verbs.spi.SocketLayout;
 
 /**
- * What this process shows of the remote memory of a connection in its {@link CounterFile}. It is brought up to date when
- * somebody looks, by the thread that looks or the file's own: copying costs nothing for being shown. Thread-safe.
+ * The statistics of the remote memory of a connection that this process publishes in its {@link CounterFile}. They are
+ * updated on demand, by the reading thread or the file's own: publishing costs a copy nothing. Thread-safe.
  */
 final class PublishedMemory {
     private static final int POINTS = SamplePoint.REMOTE_MEMORY_LATE_EVENTS - SamplePoint.REMOTE_MEMORY_COPIES + 1;
 
-    /** Those that are to be brought up to date. */
+    /** All instances to update. */
     private static final class Registered {
         static final Set<PublishedMemory> ALL = ConcurrentHashMap.newKeySet();
 
@@ -48,11 +48,11 @@ final class PublishedMemory {
     }
 
     /**
-     * Shows the remote memory of a connection from now on.
+     * Publishes the remote memory of a connection from now on.
      *
-     * @param number by which the connection is shown
+     * @param number under which the statistics of the connection are published
      * @param role {@link SocketLayout#CLIENT} or {@link SocketLayout#SERVER}
-     * @return ends it; null if {@code -Dverbena.counters=off} is given: then nothing is shown
+     * @return to be {@linkplain #close closed}; null with {@code -Dverbena.counters=off}: then nothing is published
      */
     static @Nullable PublishedMemory publish(RemoteMemory memory, long number, int role) {
         if (!ShownObjects.COUNTING) {
@@ -79,7 +79,7 @@ final class PublishedMemory {
 
     private synchronized void update() {
         if (closed) {
-            return; // the entry may be another object's
+            return; // the entry may belong to another object by now
         }
         RemoteMemoryStatistics s = memory.statistics();
         entry.setState(memory.isOpen() ? SocketState.OPEN : SocketState.CLOSING);
@@ -100,7 +100,7 @@ final class PublishedMemory {
         entry.raise(ShownObjects.cell(point), value);
     }
 
-    /** There is no such remote memory any more. */
+    /** Withdraws the entry: the remote memory has ended. */
     void close() {
         Registered.ALL.remove(this);
         synchronized (this) {

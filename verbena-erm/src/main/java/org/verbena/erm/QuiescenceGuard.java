@@ -8,18 +8,19 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.Membarrier;
 
 /**
- * Through which one thread goes in and out at no cost, and which others can shut: who shuts it pays for both by
- * membarrier(2). The thread stores that it is inside and then looks whether the gate is shut; who shuts it stores that, has
- * all threads pass a barrier, and then looks whether somebody is inside.
+ * A critical section that one thread enters and exits without a fence, and that other threads can pause: the pausing
+ * thread pays for both sides by membarrier(2) (an asymmetric Dekker protocol). The owner stores that it has entered and
+ * then reads the state; the pausing thread stores the state, makes all threads pass a barrier, and then reads whether
+ * the owner is inside.
  */
 final class QuiescenceGuard {
     static final int OPEN = 0;
-    /** For a moment. */
+    /** Temporarily. */
     static final int PAUSED = 1;
-    /** For ever. */
+    /** Permanently. */
     static final int ENDED = 2;
 
-    /** Without the system call each entry has a fence. */
+    /** Without the system call each entry pays a fence. */
     private static final boolean SYMMETRIC = !register();
     private static final VarHandle ENTERED;
     private static final VarHandle STATE;
@@ -46,21 +47,27 @@ final class QuiescenceGuard {
                 return true;
             }
         } catch (LinuxException e) {
-            // then with a fence
+            // falls back to a fence
         }
         return false;
     }
 
-    /** Between a store and a look at what another thread stores before it passes the {@linkplain #heavyFence barrier}. */
+    /**
+     * Orders a store before a later load of a variable that another thread stores before its
+     * {@linkplain #heavyFence heavy fence}.
+     */
     static void lightFence() {
         if (SYMMETRIC) {
             VarHandle.fullFence();
         } else {
-            VarHandle.releaseFence(); // no instruction on x86, but the compiler may not move the look above the store
+            VarHandle.releaseFence(); // no instruction on x86, but the compiler must not move the load above the store
         }
     }
 
-    /** All threads pass it: what one had stored before {@link #lightFence} is seen, or it sees what was stored before this. */
+    /**
+     * Makes all threads pass a barrier: either this thread sees what another one stored before its {@link #lightFence},
+     * or that one sees what was stored before this call.
+     */
     static void heavyFence() {
         if (!SYMMETRIC) {
             Membarrier.ownProcess();
@@ -68,7 +75,7 @@ final class QuiescenceGuard {
         VarHandle.fullFence();
     }
 
-    /** Goes in if the gate is open; {@link #exit} is due then, and only then. */
+    /** Enters if the state is {@link #OPEN}; {@link #exit} must follow in this case only. */
     int enter() {
         ENTERED.setOpaque(this, true);
         lightFence();
@@ -88,23 +95,23 @@ final class QuiescenceGuard {
         return (int) STATE.getAcquire(this);
     }
 
-    /** Shuts it, for others too; who does so is one at a time. {@link #isQuiescent} tells when nobody is inside. */
+    /** Pauses entries; one caller at a time. {@link #isQuiescent} then returns when the owner has left. */
     void pause() {
         STATE.compareAndSet(this, OPEN, PAUSED);
         heavyFence();
     }
 
-    /** Whether nobody is inside; once that is so of a gate that is shut, nobody is until it is opened. */
+    /** Whether the owner is outside; while paused, that is stable until {@link #resume}. */
     boolean isQuiescent() {
         return !(boolean) ENTERED.getAcquire(this);
     }
 
-    /** Opens it, unless it has ended. */
+    /** Allows entries again, unless ended. */
     void resume() {
         STATE.compareAndSet(this, PAUSED, OPEN);
     }
 
-    /** It is never open again. It has to be shut and empty. */
+    /** Ends it permanently. It must be paused and quiescent. */
     void end() {
         STATE.setVolatile(this, ENDED);
     }

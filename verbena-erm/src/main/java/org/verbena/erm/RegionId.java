@@ -30,7 +30,7 @@ final class RegionId {
         return id >>> SIDE_BITS + INDEX_BITS;
     }
 
-    /** Whether a number can be an id. */
+    /** Whether a number is a well-formed id. */
     static boolean isValid(int id) {
         return id > 0 && generation(id) > 0;
     }

@@ -13,15 +13,15 @@ import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The memory of a {@link LocalRegion} as verbs have it: the key that copies use, whose rights can be changed. A provider that
- * reregisters keeps the key. By any other the memory gets a second key, and loses the first; memory that goes with its key, as
- * allocated memory does, has one more there, that gives the other end nothing. The arena of memory that the application has
- * cannot be closed before this.
+ * The memory region behind a {@link LocalRegion}: its key, which copies use and whose rights can be changed. A provider
+ * with reregistration keeps the key. With any other, the memory gets a second key and loses the first; memory that is
+ * freed with its key, as allocated memory is, has one more key there, without rights for the other end. The arena of
+ * memory that the application owns cannot be closed before this.
  */
 final class RegionMemory {
     private final ProtectionDomain pd;
     private final boolean reregisters;
-    /** Has the memory; null if the application has it, or {@link #key} does. */
+    /** Owns the memory; null if the application or {@link #key} does. */
     private final @Nullable MemoryRegion backing;
     // guarded by this
     private MemoryRegion key;
@@ -56,7 +56,7 @@ final class RegionMemory {
         try {
             return memory.isNative() ? MemoryHold.take(memory) : null;
         } catch (IllegalStateException closed) {
-            return null; // to register it says so
+            return null; // registering it reports that
         }
     }
 
@@ -73,19 +73,20 @@ final class RegionMemory {
         }
     }
 
-    /** By what copies name it; {@link #change} may change it. */
+    /** The key that copies use; {@link #change} may replace it. */
     synchronized MemoryRegion key() {
         return key;
     }
 
     /**
-     * Gives it other rights: when this returns nobody can use those that it has lost. No copy of either end uses it meanwhile.
+     * Changes the rights: when this returns, removed rights cannot be used any more. No copy of either end may use the
+     * memory meanwhile.
      *
-     * @throws VerbsException what the provider says; the rights are as before then
+     * @throws VerbsException errors of the provider; the rights are unchanged then
      */
     synchronized void change(int access) throws VerbsException {
         MemoryRegion old = key;
-        if (reregisters || closed) { // which refuses it for what is closed
+        if (reregisters || closed) { // which rejects a closed region
             old.reregister(MemoryRegion.CHANGE_ACCESS, null, null, access);
             return;
         }
@@ -99,7 +100,7 @@ final class RegionMemory {
         key = fresh;
     }
 
-    /** Takes it away from everybody; may be called again. */
+    /** Revokes all access and releases the memory; may be called again. */
     synchronized void close() throws VerbsException {
         closed = true;
         key.close();

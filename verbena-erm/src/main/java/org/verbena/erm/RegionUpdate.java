@@ -6,8 +6,9 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
- * How a region of this end gets other rights, and another tag. For other rights all copies that name it are held at both
- * ends, those under way are waited for, then the provider changes them, and then the other end hears of it and goes on.
+ * Changes the rights and the tag of a region of this end. To change rights, new copies that name the region are held at
+ * both ends, outstanding ones are drained, the provider changes the rights, and then the other end is notified and
+ * resumes.
  */
 final class RegionUpdate {
     private final RemoteMemory memory;
@@ -15,7 +16,7 @@ final class RegionUpdate {
     private final Control control;
     private final String verb;
 
-    /** @param region no other thread changes or closes it meanwhile */
+    /** @param region must not be changed or closed by another thread meanwhile */
     RegionUpdate(RemoteMemory memory, LocalRegion region) {
         this.memory = memory;
         this.region = region;
@@ -23,7 +24,7 @@ final class RegionUpdate {
         verb = "update region " + region.id();
     }
 
-    /** As {@link LocalRegion#update} has it. */
+    /** See {@link LocalRegion#update}. */
     void run(int access, long tag) throws VerbsException {
         validate(verb, region, access, control.peerSupportsUpdates());
         if (!memory.isOpen()) {
@@ -37,7 +38,7 @@ final class RegionUpdate {
         }
     }
 
-    /** Refuses what cannot be. */
+    /** Rejects invalid updates. */
     static void validate(String verb, LocalRegion region, int access, boolean peerKnowsUpdates) throws VerbsException {
         RemoteMemory.checkAccess(verb, access);
         if ((access & Regions.REMOTE_ACCESS) == 0) {
@@ -48,7 +49,7 @@ final class RegionUpdate {
             throw new VerbsException(verb, Errno.EINVAL, "REMOTE_WRITE needs LOCAL_WRITE");
         }
         if (region.isRevoked()) {
-            throw new VerbsException(verb, Errno.ENOENT, "it has been taken back");
+            throw new VerbsException(verb, Errno.ENOENT, "it has been deregistered");
         }
         if ((access & ~region.registered()) != 0) {
             throw new VerbsException(verb, Errno.EACCES, AccessFlags.toString(access & ~region.registered())
@@ -56,7 +57,7 @@ final class RegionUpdate {
         }
         if (!peerKnowsUpdates) {
             throw new VerbsException(verb, Errno.EOPNOTSUPP,
-                    "the other end's Verbena is older and knows no updates: close the region and register the memory anew");
+                    "the other end's Verbena is older and does not support updates: close the region and register the memory anew");
         }
     }
 
@@ -78,11 +79,11 @@ final class RegionUpdate {
             publish();
         } finally {
             region.release();
-            control.sends().progress(); // what waits for the region
+            control.sends().progress(); // resumes copies that wait for the region
         }
     }
 
-    /** The other end holds its copies until it hears. */
+    /** Sends the unchanged region, since the other end holds its copies until it receives an update. */
     private void resumeUnchanged(Throwable why) {
         try {
             publish();
@@ -91,10 +92,10 @@ final class RegionUpdate {
         }
     }
 
-    /** When this returns no copy of either end is under way that names the region, and none begins. */
+    /** When this returns, no copy of either end that names the region is outstanding, and none can start. */
     private void awaitCopies() throws VerbsException {
         if (!control.awaitCopies(Limits.REPLY_TIMEOUT_NANOS)) {
-            memory.link().fail("copies of this end do not come to their end while a region is updated");
+            memory.link().fail("copies of this end do not complete while a region is updated");
         } else {
             Integer answer = memory.await(control.hold(region), Limits.REPLY_TIMEOUT_NANOS);
             if (answer == null) {
@@ -110,7 +111,7 @@ final class RegionUpdate {
         Integer answer = memory.await(control.update(region), Limits.REPLY_TIMEOUT_NANOS);
         if (answer == null) {
             throw new VerbsException(verb, Errno.ETIMEDOUT,
-                    "the other end does not answer, and learns of it when it goes on: is it stopped? (-Dverbena.erm.patience)");
+                    "the other end does not answer, and receives the update when it resumes: is it stopped? (-Dverbena.erm.patience)");
         }
         if (answer != 0) {
             throw endedException();

@@ -15,9 +15,7 @@ import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
 
-/**
- * The regions of both ends of a connection, by id. Looking up takes no lock; a change takes this object's.
- */
+/** The regions of both ends of a connection, by id. Lookups take no lock; changes take this object's. */
 final class Regions {
     static final int REMOTE_ACCESS = AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
 
@@ -27,7 +25,7 @@ final class Regions {
     private final AtomicReferenceArray<@Nullable RemoteRegion> remote;
     private final Generations generations;
     private final Deque<Integer> free = new ArrayDeque<>();
-    /** Ids of this end's regions by {@linkplain ImmediateCompletion name}, less one; replaced with each that comes. */
+    /** Ids of this end's regions by {@linkplain ImmediateCompletion name}, less one; replaced by each addition. */
     private volatile int[] named = new int[0];
     private int used;
     private int localCount;
@@ -38,7 +36,7 @@ final class Regions {
 
     /**
      * @param side of this end, see {@link RegionId}
-     * @param limit regions of this end, which the other one takes note of
+     * @param limit limit of this end's regions, which the other end accepts
      * @param firsts see {@link Generations}
      */
     Regions(int side, int limit, IntSupplier firsts) {
@@ -55,14 +53,14 @@ final class Regions {
 
     // ---- this end's
 
-    /** A region of this end that copies may name; null if there is none. */
+    /** A region of this end that copies may use; null if there is none. */
     @Nullable
     LocalRegion local(int id) {
         LocalRegion region = localOrRevoked(id);
         return region == null || region.isRevoked() ? null : region;
     }
 
-    /** The same, also while it is being taken back. */
+    /** Likewise, but also while it is being deregistered. */
     @Nullable
     LocalRegion localOrRevoked(int id) {
         int index = RegionId.index(id);
@@ -70,14 +68,14 @@ final class Regions {
         return region == null || region.id() != id ? null : region;
     }
 
-    /** Whether there was ever a region of this end with that id, or is. */
+    /** Whether a region of this end has or had this id. */
     synchronized boolean everAssigned(int id) {
         int index = RegionId.index(id);
         return RegionId.isValid(id) && RegionId.side(id) == side && index < used
                 && generations.wasUsed(index, RegionId.generation(id));
     }
 
-    /** Before memory is registered: refuses what is beyond the limits. */
+    /** Reserves memory that is about to be registered; fails beyond the limits. */
     synchronized void reserve(String verb, long bytes) throws VerbsException {
         if (closed) {
             throw new VerbsException(verb, Errno.ENOTCONN, "the remote memory of the connection has ended");
@@ -100,7 +98,7 @@ final class Regions {
         localBytes -= bytes;
     }
 
-    /** Gives memory that was {@linkplain #reserve reserved} an id; null if all has ended meanwhile. */
+    /** Assigns an id to {@linkplain #reserve reserved} memory; null if the remote memory has ended meanwhile. */
     synchronized @Nullable LocalRegion add(RemoteMemory owner, RegionMemory memory, int access, long tag) {
         if (closed) {
             return null;
@@ -124,13 +122,16 @@ final class Regions {
         return count + 1;
     }
 
-    /** The id of the region of this end that has, or had, a {@linkplain ImmediateCompletion name}; 0 if none has. */
+    /**
+     * The id of the region of this end that has or had a {@linkplain ImmediateCompletion name}; 0 if the name was never
+     * assigned.
+     */
     int idOfName(int name) {
         int[] all = named;
         return name > 0 && name <= all.length ? all[name - 1] : 0;
     }
 
-    /** Takes a region of this end out; its place goes to another one under another id. */
+    /** Removes a region of this end; its slot is reused under another id. */
     synchronized void remove(LocalRegion region) {
         int index = RegionId.index(region.id());
         if (local.getPlain(index) == region) {
@@ -142,7 +143,7 @@ final class Regions {
         }
     }
 
-    /** Nothing is added any more. */
+    /** Rejects further regions; returns those of this end. */
     synchronized List<LocalRegion> close() {
         closed = true;
         return locals();
@@ -169,7 +170,7 @@ final class Regions {
 
     // ---- the other end's
 
-    /** A region of the other end; null if there is none, or no more. */
+    /** A region of the other end; null if there is none, or it was removed. */
     @Nullable
     RemoteRegion remote(int id) {
         int index = RegionId.index(id);
@@ -177,16 +178,16 @@ final class Regions {
         return region == null || region.id() != id ? null : region;
     }
 
-    /** What is in a place; null if nothing. */
+    /** The region in a slot; null if the slot is empty. */
     @Nullable
     RemoteRegion remoteAt(int index) {
         return remote.getAcquire(index);
     }
 
     /**
-     * Takes note of a region of the other end.
+     * Adds a region of the other end.
      *
-     * @return 0; {@code ENOSPC} if there is no place for it; {@code EPROTO} if it makes no sense
+     * @return 0; {@code ENOSPC} if there is no slot for it; {@code EPROTO} if it is invalid
      */
     synchronized int addRemote(RemoteRegion region) {
         int id = region.id();
@@ -213,7 +214,10 @@ final class Regions {
         return (access & REMOTE_ACCESS) != 0 && (access & ~REMOTE_ACCESS) == 0;
     }
 
-    /** The rights of a region of the other end are about to change: it gives none to copies that begin from now on. False if that cannot be. */
+    /**
+     * Holds a region of the other end whose rights are about to change: copies that start from now on have no right to
+     * it. False if that is a protocol error.
+     */
     synchronized boolean holdRemote(int id) {
         RemoteRegion region = remote(id);
         if (region == null || region.isHeld()) {
@@ -223,7 +227,10 @@ final class Regions {
         return true;
     }
 
-    /** What the other end says of a region of its own from now on; only of one that is held it may be more than a tag. False if that cannot be. */
+    /**
+     * Applies an update of the other end to its region; more than the tag may change only while it is held. False if
+     * that is a protocol error.
+     */
     synchronized boolean changeRemote(Messages.Message m) {
         RemoteRegion region = remote(m.id());
         if (region == null || m.length() != region.length() || !isRemoteAccess(m.access()) || m.address() < 0
@@ -235,7 +242,7 @@ final class Regions {
         return true;
     }
 
-    /** Takes a region of the other end out: no copy that begins from now on finds it. Null if there is none. */
+    /** Removes a region of the other end: copies that start from now on do not find it. Null if there is none. */
     synchronized @Nullable RemoteRegion removeRemote(int id) {
         RemoteRegion region = remote(id);
         if (region != null) {

@@ -4,16 +4,16 @@ package org.verbena.erm;
 import org.verbena.linux.spi.RawMemory;
 
 /**
- * What a copy tells the other end, 40 bytes in the byte order of the machine's, little-endian.
+ * The remote completion of a copy, a message of 40 bytes in the machine's byte order, little-endian.
  *
  * <pre>
- * 0 id int, 4 kind int, 8 offset long, 16 length long, 24 user data long, 32 taken int, 36 int 0
+ * 0 id int, 4 kind int, 8 offset long, 16 length long, 24 user data long, 32 consumed int, 36 int 0
  * </pre>
  *
  * It is written and read by address, for the checks of a segment took 10 of the 90 ns of a copy with its event; and in
- * longs, since a processor waits for two ints that were stored apart before it reads them as one long. Callers hold the
- * {@link QuiescenceGuard} of their queue, behind which the memory stays, and look at the bounds. The other end may write to a notice
- * while it is read: each part is read once.
+ * longs, since a processor waits for two ints that were stored apart before it reads them as one long. Callers are
+ * inside the {@link QuiescenceGuard} of their queue, which keeps the memory alive, and check the bounds. The other end
+ * may write to it while it is read: each field is read once.
  */
 final class RemoteCompletion {
     static final int BYTES = 40;
@@ -27,7 +27,7 @@ final class RemoteCompletion {
 
     private RemoteCompletion() {}
 
-    /** Writes one at an address that is a multiple of 8. */
+    /** Writes a remote completion at an address that is a multiple of 8. */
     static void put(long at, int id, int kind, long offset, long length, long userData, int consumed) {
         RawMemory.putLong(at, 0, id & INT | (long) kind << 32);
         RawMemory.putLong(at, 8, offset);
@@ -36,7 +36,7 @@ final class RemoteCompletion {
         RawMemory.putLong(at, 32, consumed & INT);
     }
 
-    /** What {@link #id} and {@link #kind} are in. */
+    /** The word that contains {@link #id} and {@link #kind}. */
     static long head(long at) {
         return RawMemory.getLong(at, 0);
     }

@@ -23,8 +23,8 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.SocketLayout;
 
 /**
- * The remote memory of a connected socket: what SMC-ERM is to an SMC socket. Each end registers memory and gives it rights,
- * the other end finds it in its table, and bytes are copied from memory to memory, both ways.
+ * The remote memory of a connected socket: what SMC-ERM is to an SMC socket. Each end registers memory and gives it
+ * rights, the other end finds it in its table, and bytes are copied from memory to memory, in both directions.
  *
  * {@snippet :
  * RemoteMemory memory = RemoteMemory.of(channel, Duration.ofSeconds(5)).orElseThrow(
@@ -33,23 +33,24 @@ import org.verbena.verbs.spi.SocketLayout;
  * // the other end's program gets an event, finds the region by its id or its tag, and copies
  * }
  *
- * <p>Both programs have to ask, by {@link #of(SocketChannel)}: an end whose program has not is reached by nobody. It needs a
- * channel of Verbena's whose bytes go through rings; where TCP carries them there is none, and {@link #whyNot} says why.
+ * <p>Both programs have to ask, by {@link #of(SocketChannel)}: an end whose program has not asked cannot be reached. It
+ * needs a Verbena channel whose bytes go through rings; over the TCP fallback there is no remote memory, and
+ * {@link #whyNot} returns the reason.
  *
- * <p>Bytes that are written to the channel after a copy's completion was polled are read after what was copied is there.
- * Nothing is promised of bytes that are written before that.
+ * <p>Bytes written to the channel after a copy's completion was polled are read after the copied bytes have arrived. No
+ * order is guaranteed for bytes written before that.
  *
- * <p>It ends with the channel, with the other end's, with either process, and when a copy fails that had been started; the
- * channel may go on then, without it. Thread-safe, but {@link #copies()} and {@link #events()} are for one thread at a time
- * each.
+ * <p>It ends with the channel, with the other end's, with either process, and when a copy that was started fails; the
+ * channel may then go on without it. Thread-safe, but {@link #copies()} and {@link #events()} are for one thread at a
+ * time each.
  */
 public final class RemoteMemory implements AutoCloseable {
-    /** For {@link #arm} and {@link #await}: copies that this end has started have been done. */
+    /** For {@link #arm} and {@link #await}: copies that this end has started have completed. */
     public static final int COMPLETIONS = 1;
-    /** For {@link #arm} and {@link #await}: the other end has done something. */
+    /** For {@link #arm} and {@link #await}: events of the other end. */
     public static final int EVENTS = 1 << 1;
 
-    /** How long after it was refused something is given back again: the first time, and at most. */
+    /** Delay before a failed release is retried: the first and the longest one. */
     static final long FIRST_RETRY_MILLIS = 100;
     static final long MAX_RETRY_MILLIS = 5_000;
     private static final int ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
@@ -62,17 +63,17 @@ public final class RemoteMemory implements AutoCloseable {
     private final EventQueue events;
     private final Control control;
     private final Consumer<String> onEnded;
-    /** Nothing is copied any more. */
+    /** Completes when no copy can happen any more. */
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
-    /** All has been given back. */
+    /** Completes when all resources have been released. */
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Object releasing = new Object();
     private final @Nullable PublishedMemory published;
-    /** The program is done with it, regions included. */
+    /** The program needs neither this nor its regions any more. */
     private volatile boolean releasable;
 
     /**
-     * @param number by which the connection is shown
+     * @param number under which the statistics of the connection are published
      * @param side of this end, see {@link RegionId}
      * @param generations see {@link Generations}
      */
@@ -98,7 +99,7 @@ public final class RemoteMemory implements AutoCloseable {
     /** The queue pairs are connected. */
     void start() throws VerbsException {
         link.start(control.sends()::progress, control::receive, this::onLinkFailed);
-        executor.submit(control::receive); // what came before somebody listened
+        executor.submit(control::receive); // messages that arrived before the handler was set
     }
 
     // ---- to get it
@@ -106,7 +107,8 @@ public final class RemoteMemory implements AutoCloseable {
     /**
      * Asks for the remote memory of a channel, and does not wait.
      *
-     * @return it, if both ends have asked and are connected; else {@link #whyNot} says why not, or not yet
+     * @return the remote memory if both ends have asked and are connected; otherwise empty, and {@link #whyNot} returns
+     *         the reason
      */
     public static Optional<RemoteMemory> of(SocketChannel channel) {
         try {
@@ -118,10 +120,10 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Asks for the remote memory of a channel, and waits until there is some, or cannot be any.
+     * Asks for the remote memory of a channel, and waits until it is there or known to be impossible.
      *
      * @param timeout how long to wait at most
-     * @return it; else {@link #whyNot} says why not, or not yet
+     * @return the remote memory; otherwise empty, and {@link #whyNot} returns the reason
      * @throws InterruptedException if the thread is interrupted
      */
     public static Optional<RemoteMemory> of(SocketChannel channel, Duration timeout) throws InterruptedException {
@@ -133,7 +135,7 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
-    /** Why a channel has no remote memory, or not yet, a sentence; empty if it has. Does not ask for it. */
+    /** Why a channel has no remote memory, or not yet, as a sentence; empty if it has. Does not ask for it. */
     public static String whyNot(SocketChannel channel) {
         Peering peering = Peering.of(channel);
         if (peering != null) {
@@ -159,7 +161,7 @@ public final class RemoteMemory implements AutoCloseable {
         return link.failure() == null;
     }
 
-    /** Why it has ended, a sentence; empty if it has not. */
+    /** Why it has ended, as a sentence; empty if it has not. */
     public String endReason() {
         String why = link.failure();
         return why == null ? "" : why;
@@ -181,19 +183,20 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Registers memory that exists, {@code SMC_ERM_CMD_REG_MR}. If it has remote rights the other end is told: it knows the
-     * region when this returns.
+     * Registers existing memory, {@code SMC_ERM_CMD_REG_MR}. With remote rights it is announced to the other end, which
+     * knows the region when this returns.
      *
-     * @param memory native, of at least one byte, and of no confined arena. Its arena cannot be closed until the region is given back:
-     *        {@code Arena.close()} throws {@link IllegalStateException} as long as somebody could copy to or from it
+     * @param memory native, of at least one byte, and not of a confined arena. Its arena cannot be closed until the
+     *        region is closed: {@code Arena.close()} throws {@link IllegalStateException} as long as copies to or from
+     *        it are possible
      * @param access {@link AccessFlags#LOCAL_WRITE}, {@link AccessFlags#REMOTE_READ}, {@link AccessFlags#REMOTE_WRITE},
-     *        combined; {@code REMOTE_WRITE} needs {@code LOCAL_WRITE}, which copies into it need, too. 0 is memory that is
-     *        only copied from, by this end
-     * @param tag for the other end's program
-     * @throws VerbsException {@code EINVAL} for heap memory, empty memory, a confined arena or one that is closed, unknown or
-     *         contradictory rights, rights to write on a read-only segment; {@code ENOSPC} beyond the limits of either end;
-     *         {@code ENOTCONN} if the remote memory has ended; {@code ETIMEDOUT} if the other end does not answer within
-     *         {@code verbena.erm.patience}; what the provider says
+     *        combined; {@code REMOTE_WRITE} requires {@code LOCAL_WRITE}, as do copies of this end into the region. 0
+     *        is memory that only this end copies from
+     * @param tag passed to the other end's program
+     * @throws VerbsException {@code EINVAL} for heap memory, empty memory, a confined arena or one that is closed,
+     *        unknown or contradictory rights, rights to write on a read-only segment; {@code ENOSPC} beyond the limits
+     *        of either end; {@code ENOTCONN} if the remote memory has ended; {@code ETIMEDOUT} if the other end does
+     *        not answer within {@code verbena.erm.patience}; errors of the provider
      */
     public LocalRegion register(MemorySegment memory, int access, long tag) throws VerbsException {
         String verb = "register " + memory.byteSize() + " bytes";
@@ -212,12 +215,12 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Allocates memory and registers it: the memory that the provider likes best. By shm the other end maps it, and what it
-     * copies goes straight there.
+     * Allocates memory and registers it: the kind of memory that the provider prefers. With shm the other end maps it
+     * and copies straight into it.
      *
-     * @param bytes at least 1; it is zeroed
+     * @param bytes at least 1; the memory is zeroed
      * @param access as {@link #register(MemorySegment, int, long)}
-     * @param tag for the other end's program
+     * @param tag passed to the other end's program
      * @throws VerbsException as {@link #register(MemorySegment, int, long)}; {@code ENOMEM}, {@code EMFILE}
      */
     public LocalRegion allocate(long bytes, int access, long tag) throws VerbsException {
@@ -225,7 +228,7 @@ public final class RemoteMemory implements AutoCloseable {
                 access));
     }
 
-    /** Refuses rights that remote memory does not know. */
+    /** Rejects rights that remote memory does not support. */
     static void checkAccess(String verb, int access) throws VerbsException {
         if ((access & ~ACCESS) != 0) {
             throw new VerbsException(verb, Errno.EINVAL, "access " + AccessFlags.toString(access)
@@ -233,7 +236,7 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
-    /** What makes memory. */
+    /** Creates memory. */
     @FunctionalInterface
     private interface MemoryFactory {
         RegionMemory make() throws VerbsException;
@@ -278,7 +281,7 @@ public final class RemoteMemory implements AutoCloseable {
         VerbsException failure = new VerbsException(verb, errno, switch (errno) {
             case Errno.ETIMEDOUT -> "the other end does not answer: is it stopped? (-Dverbena.erm.patience)";
             case Errno.ENOTCONN -> endReason();
-            default -> "the other end takes note of no more regions";
+            default -> "the other end accepts no more regions";
         });
         try {
             region.close();
@@ -288,7 +291,7 @@ public final class RemoteMemory implements AutoCloseable {
         throw failure;
     }
 
-    /** Waits uninterrupted; null if the time is over. */
+    /** Waits uninterruptibly; null after the timeout. */
     @Nullable
     Integer await(Future<Integer> answer, long nanos) {
         return executor.awaitReply(answer, nanos);
@@ -298,32 +301,33 @@ public final class RemoteMemory implements AutoCloseable {
      * Gives a region of this end other rights and another tag, as {@link LocalRegion#update}.
      *
      * @param id of a region of this end
-     * @throws VerbsException {@code ENOENT} if this end has no such region, or no more; as {@link LocalRegion#update}
+     * @throws VerbsException {@code ENOENT} if this end has no such region, or it was closed; as
+     *        {@link LocalRegion#update}
      */
     public void update(int id, int access, long tag) throws VerbsException {
         LocalRegion region = regions.local(id);
         if (region == null) {
             throw new VerbsException("update region " + id, Errno.ENOENT, regions.remote(id) != null
                     ? "it is the other end's, which alone can update it"
-                    : "this end has no such region, or no more");
+                    : "this end has no such region, or it was closed");
         }
         region.update(access, tag);
     }
 
-    /** The same; no other thread changes or closes the region meanwhile. */
+    /** Likewise; no other thread may change or close the region meanwhile. */
     void update(LocalRegion region, int access, long tag) throws VerbsException {
         new RegionUpdate(this, region).run(access, tag);
     }
 
-    /** Takes a region back; see {@link LocalRegion#close}. */
+    /** Deregisters a region; see {@link LocalRegion#close}. */
     void deregister(LocalRegion region) throws VerbsException {
         region.revoke();
         if (isOpen() && !control.awaitCopies(Limits.REPLY_TIMEOUT_NANOS)) {
-            link.fail("copies of this end do not come to their end while a region is taken back");
+            link.fail("copies of this end do not complete while a region is deregistered");
         }
         if ((region.access() & Regions.REMOTE_ACCESS) != 0 && isOpen()) {
             if (await(control.revoke(region.id()), Limits.REPLY_TIMEOUT_NANOS) == null) {
-                link.fail("the other end does not answer while a region is taken back: is it stopped?");
+                link.fail("the other end does not answer while a region is deregistered: is it stopped?");
             }
             control.forget(region.id());
         }
@@ -337,12 +341,12 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
-    /** A region of this end by its id; null if there is none, or no more. */
+    /** A region of this end by its id; null if there is none, or it was closed. */
     public @Nullable LocalRegion localRegion(int id) {
         return regions.local(id);
     }
 
-    /** A region of the other end by its id; null if there is none, or no more. */
+    /** A region of the other end by its id; null if there is none, or it was deregistered. */
     public @Nullable RemoteRegion remoteRegion(int id) {
         return regions.remote(id);
     }
@@ -359,27 +363,27 @@ public final class RemoteMemory implements AutoCloseable {
 
     // ---- copies
 
-    /** By which one thread copies, and learns what has been done. */
+    /** The queue on which one thread copies and polls completions. */
     public CopyQueue copies() {
         return copies;
     }
 
-    /** By which one thread learns what the other end does. */
+    /** The queue from which one thread polls events of the other end. */
     public EventQueue events() {
         return events;
     }
 
     /**
-     * Copies, and tells by a future: for any number of threads, also virtual ones, which park on it. Such copies are done in
-     * the order in which they were started, and in no order with those of {@link #copies()}. One that finds the other end's
-     * program with too many events to take waits until it has taken some, one whose region is just being updated until that is
-     * done, and those behind it with it.
+     * Copies, and completes a future: for any number of threads, also virtual ones, which park on it. Such copies are
+     * done in the order in which they were started, and in no order relative to those of {@link #copies()}. A copy
+     * without credit, since the other end's program has too many unpolled events, waits until that program has polled
+     * some; a copy whose region is being updated waits until that is done; copies behind either wait with it.
      *
      * @param from as {@link CopyQueue#copy(int, long, int, long, long, int, long, long)}
      * @param flags see {@link CopyFlags}; {@link CopyFlags#UNSIGNALED} has no meaning
-     * @return completes when the bytes are there; fails with a {@link VerbsException} of the errno that
-     *         {@link CopyQueue#copy(int, long, int, long, long, int, long, long)} has, or {@code EIO} if it was this copy that
-     *         failed and so ended the remote memory. What depends on it runs in the common pool, or in the caller
+     * @return completes when the bytes have arrived; fails with a {@link VerbsException} of the errno that
+     *         {@link CopyQueue#copy(int, long, int, long, long, int, long, long)} returns, or {@code EIO} if this
+     *         copy's failure ended the remote memory. Dependents run in the common pool, or in the caller
      */
     public CompletableFuture<Void> copyAsync(int from, long fromOffset, int to, long toOffset, long length, int flags,
             long userData) {
@@ -389,11 +393,11 @@ public final class RemoteMemory implements AutoCloseable {
     // ---- waiting
 
     /**
-     * Has {@link #readiness(int)} become ready, and {@link #await} return, at the next completion or event. To be called by
-     * the thread that polls, each time before it waits. It takes back what was ready before.
+     * Arms the notification: {@link #readiness(int)} becomes ready, and {@link #await} returns, at the next completion
+     * or event. To be called by the thread that polls, each time before it waits. Resets an earlier notification.
      *
      * @param what {@link #COMPLETIONS} or {@link #EVENTS}
-     * @return whether there is one already: poll, and do not wait
+     * @return whether there is one already: then poll instead of waiting
      */
     public boolean arm(int what) {
         return switch (what) {
@@ -404,11 +408,11 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Waits until there is a completion, or an event. For the thread that polls; a virtual thread parks.
+     * Waits until there is a completion or an event. For the thread that polls; a virtual thread parks.
      *
      * @param what {@link #COMPLETIONS} or {@link #EVENTS}
      * @param timeout how long to wait at most
-     * @return whether there may be one; false when the time is over
+     * @return whether there may be one; false after the timeout
      * @throws InterruptedException if the thread is interrupted
      */
     public boolean await(int what, Duration timeout) throws InterruptedException {
@@ -420,12 +424,13 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * A channel that is ready to be read when there is a completion, or an event, after it was {@linkplain #arm armed}: for the
-     * selector that has the socket's channel, be it Verbena's or the JDK's. It is a pipe's, never to be read from; it stays
-     * ready when the remote memory has ended, and is closed with the socket's channel, not by the program. The same at each call.
+     * A channel that becomes readable when there is a completion or an event after it was {@linkplain #arm armed}: for
+     * the selector that has the socket's channel, Verbena's or the JDK's. It is the source of a pipe and must never be
+     * read; it stays ready when the remote memory has ended, and is closed with the socket's channel, not by the
+     * program. Each call returns the same channel.
      *
      * @param what {@link #COMPLETIONS} or {@link #EVENTS}
-     * @throws IOException if the process has no descriptors for it
+     * @throws IOException if the process is out of descriptors
      */
     public SelectableChannel readiness(int what) throws IOException {
         if (what != COMPLETIONS && what != EVENTS) {
@@ -436,7 +441,7 @@ public final class RemoteMemory implements AutoCloseable {
 
     // ---- the end
 
-    /** The link has failed. Any thread; it does not block. */
+    /** Called when the link has failed. Any thread; does not block. */
     private void onLinkFailed(String reason) {
         onEnded.accept(reason);
         executor.executeBlocking(() -> end(reason));
@@ -454,28 +459,28 @@ public final class RemoteMemory implements AutoCloseable {
         ended.complete(null);
         link.copyWakeup().close();
         link.eventWakeup().close();
-        // the engine's thread may be looking at a queue yet, and does not any more after this
+        // the engine's thread may still be polling a queue, and does not any more after this
         executor.submit(() -> executor.executeBlocking(() -> release(FIRST_RETRY_MILLIS)));
     }
 
-    /** Has all regions given back: the program has closed this, or the channel. Any thread; it does not block. */
-    void releasable() {
+    /** Lets all regions be released: the program has closed this, or the channel. Any thread; does not block. */
+    void allowRelease() {
         releasable = true;
         if (ended.isDone()) {
             executor.submit(() -> executor.executeBlocking(() -> release(FIRST_RETRY_MILLIS)));
         }
     }
 
-    /** Nor does it wait for anything at this end any more. Any thread; it does not block. */
+    /** As {@link #allowRelease}, and no thread of this end waits any more. Any thread; does not block. */
     void channelClosed() {
-        releasable();
+        allowRelease();
         link.copyWakeup().closePipe();
         link.eventWakeup().closePipe();
     }
 
     /**
-     * Gives back what can be: as long as the program has not closed its regions, or the channel, what has come is still there to
-     * be read. What a process that is stopped holds up is tried again until it has gone on or ended.
+     * Releases what can be released: as long as the program has not closed its regions, or the channel, copied bytes
+     * stay readable. A release that a stopped process holds up is retried until that process has resumed or ended.
      */
     private void release(long pauseMillis) {
         VerbsException refused = null;
@@ -509,19 +514,19 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Ends the remote memory of the connection, for both ends: all regions are taken back, what is under way fails, events that
-     * have come can still be polled. The channel goes on; it does not get remote memory again. Waits until everything has
-     * been given back, but not for a process that is stopped for longer than {@code verbena.erm.patience}. Closing twice does
-     * nothing.
+     * Ends the remote memory of the connection, for both ends: all regions are deregistered, outstanding copies fail,
+     * events that have arrived can still be polled. The channel stays open, but does not get remote memory again. Waits
+     * until all resources have been released, but for a stopped process no longer than {@code verbena.erm.patience}.
+     * Closing twice does nothing.
      */
     @Override
     public void close() {
         link.fail("closed by this end");
-        releasable();
+        allowRelease();
         await(closed.thenApply(done -> 0), Limits.REPLY_TIMEOUT_NANOS);
     }
 
-    /** What it has come to. For any thread. */
+    /** Counters of this connection. Thread-safe. */
     public RemoteMemoryStatistics statistics() {
         long[] async = control.sends().totals();
         return new RemoteMemoryStatistics(regions.localCount(), regions.localBytes(), regions.remoteCount(), regions
@@ -531,7 +536,7 @@ public final class RemoteMemory implements AutoCloseable {
                 events.late());
     }
 
-    /** Where the copies go, and whether they still do. */
+    /** The device, and the reason if it has ended. */
     @Override
     public String toString() {
         String why = endReason();

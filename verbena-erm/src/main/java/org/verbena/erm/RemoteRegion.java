@@ -4,11 +4,14 @@ package org.verbena.erm;
 import org.verbena.verbs.AccessFlags;
 
 /**
- * Memory of the other end that this end may copy to or from. What it says of rights and tag is always the latest that the
- * other end has said. Safe for use by several threads.
+ * Memory of the other end that this end may copy to or from. Rights and tag are always the latest that the other end
+ * has announced. Thread-safe.
  */
 public final class RemoteRegion {
-    /** What all objects of a region share: copies are checked with one, so that rights and key are of the same moment. */
+    /**
+     * State shared by all versions of a region; a copy is checked against one version, so that its rights and key
+     * belong together.
+     */
     private static final class Shared {
         volatile boolean revoked;
         volatile RemoteRegion latest;
@@ -55,12 +58,12 @@ public final class RemoteRegion {
         this.held = held;
     }
 
-    /** Names it in copies, and at the other end; positive. */
+    /** The id for copies, the same at the other end; positive. */
     public int id() {
         return id;
     }
 
-    /** For a {@link ImmediateCompletion}. */
+    /** The name for an {@link ImmediateCompletion}. */
     int name() {
         return name;
     }
@@ -75,12 +78,12 @@ public final class RemoteRegion {
         return shared.latest.rights;
     }
 
-    /** Whatever the other end's program says of it; it may change that. */
+    /** The tag that the other end's program has set; it may change. */
     public long tag() {
         return shared.latest.announcedTag;
     }
 
-    /** Whether the other end has taken it back, or the connection has ended: no copy is possible any more. */
+    /** Whether the other end has deregistered it, or the remote memory has ended: no copy is possible any more. */
     public boolean isRevoked() {
         return shared.revoked;
     }
@@ -89,12 +92,12 @@ public final class RemoteRegion {
         shared.revoked = true;
     }
 
-    /** The same while the other end changes its rights: it gives none. */
+    /** A version without rights, for the time while the other end changes them. */
     RemoteRegion hold() {
         return new RemoteRegion(this, rkey, address, 0, announcedTag, version, true);
     }
 
-    /** The same with what the other end says from now on. */
+    /** A version with the rights and tag of the other end's update. */
     RemoteRegion change(int newRkey, long newAddress, int newRights, long newTag) {
         RemoteRegion before = shared.latest;
         boolean visible = newRights != before.rights || newTag != before.announcedTag;
@@ -121,7 +124,7 @@ public final class RemoteRegion {
         return announcedTag;
     }
 
-    /** How often what the program is told of it has changed. */
+    /** The number of changes that are visible to the program. */
     int version() {
         return version;
     }

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What wakes who waits for a queue: a thread that parks, or a selector that knows a pipe. It stays rung until it is silenced.
- * Thread-safe.
+ * Wakes a thread that waits for a queue: one that parks, or one in a selector with a pipe. It stays signaled until it
+ * is reset. Thread-safe.
  */
 final class Wakeup {
     private final Semaphore permit = new Semaphore(0);
@@ -20,7 +20,7 @@ final class Wakeup {
     private boolean pipeReadable;
     private boolean closed;
 
-    /** Rings; costs a system call if there is a pipe and it is silent. */
+    /** Signals; costs a system call if there is a pipe that is not readable yet. */
     void signal() {
         if (permit.availablePermits() == 0) {
             permit.release();
@@ -37,11 +37,11 @@ final class Wakeup {
         try {
             return p.sink().write(ByteBuffer.wrap(new byte[1])) == 1;
         } catch (IOException e) {
-            return false; // the program has closed the other end of it
+            return false; // the program has closed its source
         }
     }
 
-    /** Takes back what was rung. */
+    /** Resets the signal. */
     void reset() {
         permit.drainPermits();
         synchronized (this) {
@@ -60,12 +60,12 @@ final class Wakeup {
         }
     }
 
-    /** Waits until it rings; false when the time is over. */
+    /** Waits for the signal; false after the timeout. */
     boolean await(long nanos) throws InterruptedException {
         return permit.tryAcquire(nanos, TimeUnit.NANOSECONDS);
     }
 
-    /** The end for a selector that takes the channel {@code like}; made at the first call. */
+    /** The source of the pipe, for a selector that accepts the channel {@code like}; created at the first call. */
     synchronized Pipe.SourceChannel pipe(SocketChannel like) throws IOException {
         Pipe p = pipe;
         if (p == null) {
@@ -89,7 +89,7 @@ final class Wakeup {
         return p.source();
     }
 
-    /** The end of the pipe that nobody selects is closed: the other one becomes readable and stays so. */
+    /** Closes the sink of the pipe: the source becomes readable and stays so. */
     synchronized void close() {
         closed = true;
         Pipe p = pipe;
@@ -97,13 +97,13 @@ final class Wakeup {
             try {
                 p.sink().close();
             } catch (IOException e) {
-                // there is nothing else to be done with it
+                // nothing else can be done
             }
         }
         permit.release();
     }
 
-    /** Nobody waits any more: the end of the pipe that a selector knows is closed, too. */
+    /** Closes the source of the pipe, too: no thread waits any more. */
     synchronized void closePipe() {
         close();
         Pipe p = pipe;

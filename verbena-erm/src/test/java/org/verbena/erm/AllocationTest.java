@@ -11,7 +11,7 @@ import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
-/** No copy and no event makes an object: not by the program's threads, not by the engine's at either end. */
+/** Copies and events allocate nothing: neither the program's threads nor the engine's at either end. */
 class AllocationTest {
     private static final int COPIES = 100_000;
     /** Bytes of all threads of the process in a copy; JUnit's and the JVM's own are among them. */
@@ -21,7 +21,7 @@ class AllocationTest {
     private final Object bean;
     private final Method bytes;
 
-    /** By reflection, for the module under test does not read jdk.management. */
+    /** By reflection, since the module under test does not read jdk.management. */
     AllocationTest() throws ReflectiveOperationException {
         bean = Class.forName("java.lang.management.ManagementFactory").getMethod("getThreadMXBean").invoke(null);
         bytes = Class.forName("com.sun.management.ThreadMXBean").getMethod("getTotalThreadAllocatedBytes");
@@ -37,7 +37,7 @@ class AllocationTest {
             if (error != Errno.ENOBUFS && error != Errno.EAGAIN) {
                 throw new AssertionError(Errno.name(error));
             }
-            Thread.onSpinWait(); // the other end's engine is about to say how many were taken
+            Thread.onSpinWait(); // the other end's engine is about to return credits
         }
         while (!from.copies().poll()) {
             Thread.onSpinWait();
@@ -83,13 +83,13 @@ class AllocationTest {
                 copy(b, ofB, ofA, CopyFlags.REMOTE_COMPLETION);
                 take(a);
             });
-            nothing(() -> { // which tell of themselves
+            nothing(() -> { // with immediate completions
                 copy(a, ofA, ofB, CopyFlags.REMOTE_COMPLETION, 0);
                 take(b);
                 copy(b, ofB, ofA, CopyFlags.REMOTE_COMPLETION, 0);
                 take(a);
             });
-            nothing(() -> { // one way: how many were taken is said by messages of their own
+            nothing(() -> { // one way: credits are returned by control messages
                 copy(a, ofA, ofB, CopyFlags.REMOTE_COMPLETION);
                 take(b);
             });

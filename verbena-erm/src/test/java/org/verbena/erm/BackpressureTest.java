@@ -17,7 +17,7 @@ import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
-/** Nothing is lost when the other end's program takes no events, and nothing but copies with events waits for it. */
+/** Nothing is lost when the other end's program polls no events, and nothing but copies with events waits for it. */
 class BackpressureTest {
     private static final int WRITE = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
 
@@ -49,15 +49,15 @@ class BackpressureTest {
             for (int i = 0; i < 1000; i++) {
                 assertThat(wait(a, a.copies().copy(source.id(), 0, target.id(), 0, 8, 0, 0))).isZero();
             }
-            try (LocalRegion other = a.allocate(64, WRITE, 0)) { // regions come and go meanwhile
+            try (LocalRegion other = a.allocate(64, WRITE, 0)) { // regions are added and removed meanwhile
                 assertThat(other.id()).isPositive();
             }
             a.arm(RemoteMemory.COMPLETIONS);
             for (int i = 0; i < sent; i++) {
                 assertThat(copied(b)).isEqualTo(i);
             }
-            assertThat(a.await(RemoteMemory.COMPLETIONS, Ends.LONG)).as("told that there is room").isTrue();
-            for (int i = 0; i < 10_000; i++) { // one way, so that credits come by messages of their own
+            assertThat(a.await(RemoteMemory.COMPLETIONS, Ends.LONG)).as("woken when credits arrive").isTrue();
+            for (int i = 0; i < 10_000; i++) { // one way, so that credits arrive in control messages
                 long data = i;
                 while ((error = wait(a, a.copies().copy(source.id(), 0, target.id(), 0, 8,
                         CopyFlags.REMOTE_COMPLETION, 0, data))) == Errno.ENOBUFS || error == Errno.EAGAIN) {
@@ -69,7 +69,10 @@ class BackpressureTest {
         }
     }
 
-    /** What the other end's program has taken it says by its own notices, too; but who does not take those has to hear of it. */
+    /**
+     * The other end also returns credits in its own remote completions; but an end that does not consume those must
+     * receive the credits by control.
+     */
     @Test
     void creditArrivesWithoutPollingEvents() throws Exception {
         try (Ends ends = Ends.open()) {
@@ -95,7 +98,7 @@ class BackpressureTest {
         }
     }
 
-    /** What the next copy that an end is told of has with it. */
+    /** The user data of the next remote completion. */
     private static long copied(RemoteMemory memory) throws InterruptedException {
         do {
             while (!memory.events().poll()) {
@@ -141,7 +144,7 @@ class BackpressureTest {
                         assertThat(a.copies().status()).isZero();
                     }
                 }
-                while (a.copies().outstanding() > 0) { // before the source is written anew
+                while (a.copies().outstanding() > 0) { // before the source is overwritten
                     Ends.completion(a);
                 }
             }
@@ -198,7 +201,7 @@ class BackpressureTest {
         }
     }
 
-    /** Whoever takes memory back waits for them all the same. */
+    /** Deregistration waits for them, too. */
     @Test
     @Tag("any-provider")
     void deregistrationAwaitsUnsignaledCopies() throws Exception {
@@ -214,7 +217,7 @@ class BackpressureTest {
         }
     }
 
-    /** Events that came before the program took the memory back, and had not been looked at. */
+    /** Events that arrived before the program deregistered the memory, and had not been polled. */
     @Test
     @Tag("any-provider")
     void eventsOfRevokedRegionAreDropped() throws Exception {

@@ -28,7 +28,7 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** What a program does wrong is refused with its errno, before anything happens, and all goes on. */
+/** Invalid calls are rejected with their errno and have no effect; the connection stays intact. */
 class BadInputTest {
     private static final int LOCAL = AccessFlags.LOCAL_WRITE;
     private static final int WRITE = LOCAL | AccessFlags.REMOTE_WRITE;
@@ -58,7 +58,7 @@ class BadInputTest {
         ends.close();
     }
 
-    /** Whatever a test did, the connection is as good as before. */
+    /** After each test the connection works as before. */
     @AfterEach
     void connectionIsIntact() throws Exception {
         assertThat(copy(source.id(), 0, writable.id(), 0, 1000, 0)).isZero();
@@ -138,7 +138,7 @@ class BadInputTest {
             other.close();
             arena.close();
         }
-        try (Arena arena = Arena.ofShared()) { // what was refused holds nothing
+        try (Arena arena = Arena.ofShared()) { // rejected registrations hold no memory
             expectRefusal(Errno.EINVAL, "read-only", () -> a.register(arena.allocate(64).asReadOnly(), LOCAL));
         }
     }
@@ -192,7 +192,7 @@ class BadInputTest {
         assertThat(copy(writable.id(), 0, readable.id(), 0, 1, 0)).isEqualTo(Errno.ENOENT);
     }
 
-    /** Though there is one in that place here, too: ids do not begin alike. */
+    /** Though a region has the same slot here: generations start at random. */
     @Test
     void rejectsIdsOfOtherConnection() throws Exception {
         try (Ends other = Ends.open();
@@ -255,7 +255,7 @@ class BadInputTest {
                 LocalRegion theirs = end == gone.memoryA() ? to : from;
                 assertThat(end.endReason()).isNotEmpty();
                 int error = end.copies().copy(mine.id(), 0, theirs.id(), 0, 8, 0, 0);
-                while (error == 0 || error == Errno.EAGAIN) { // it is just ending: what is posted then is flushed
+                while (error == 0 || error == Errno.EAGAIN) { // it is ending: requests posted then are flushed
                     error = end.copies().copy(mine.id(), 0, theirs.id(), 0, 8, 0, 0);
                 }
                 assertThat(error).isIn(Errno.ENOTCONN, Errno.ENOENT);
@@ -334,7 +334,7 @@ class BadInputTest {
         try (LocalRegion region = b.allocate(64, WRITE | READ, 4)) {
             id = region.id();
             Ends.event(a, EventType.REGION_ADDED);
-            region.memory().close(); // behind its back
+            region.memory().close(); // without its knowledge
             expectRefusal(Errno.EINVAL, "closed", () -> region.update(READ | LOCAL, 5));
             assertThat(region.access()).isEqualTo(WRITE | READ);
             assertThat(region.tag()).isEqualTo(4);

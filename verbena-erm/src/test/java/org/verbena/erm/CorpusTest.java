@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-/** Runs through what {@code config/fuzz remote-memory} has found so far. */
+/** Replays the corpus of {@code config/fuzz remote-memory}. */
 class CorpusTest {
     private static final Path CORPUS = Path.of("src/test/corpus/remote-memory");
 

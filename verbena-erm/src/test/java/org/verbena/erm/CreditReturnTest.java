@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** What has been told of, and when it is to be. */
+/** Which credits have been returned, and when they are due. */
 class CreditReturnTest {
     private static final int MOST = 4;
 
@@ -45,7 +45,7 @@ class CreditReturnTest {
         assertThat(consume(1)).isFalse();
         assertThat(creditReturn.consumed()).isOne();
         creditReturn.returnedInBand(1, creditReturn.consumed(), 0);
-        creditReturn.returnedInBand(2, creditReturn.consumed(), 1); // the first one has been taken
+        creditReturn.returnedInBand(2, creditReturn.consumed(), 1); // the first one has been consumed
         assertThat(consume(1)).isFalse();
         assertThat(consume(1)).isTrue();
     }
@@ -56,28 +56,28 @@ class CreditReturnTest {
         creditReturn.returnedInBand(1, creditReturn.consumed(), 0);
         consume(10);
         assertThat(creditReturn.returnByControl()).isEqualTo(11);
-        creditReturn.returnedInBand(2, creditReturn.consumed(), 1); // the first notice has been taken, which told of one
-        assertThat(consume(1)).as("told of 11, has taken 12").isFalse();
+        creditReturn.returnedInBand(2, creditReturn.consumed(), 1); // the first completion has been consumed, which returned one
+        assertThat(consume(1)).as("returned 11, consumed 12").isFalse();
         assertThat(consume(1)).isTrue();
     }
 
     @Test
     void completionIsDueAfterASixteenth() {
         CreditReturn usual = new CreditReturn(256);
-        assertThat(usual.isDue(1000)).as("nothing was taken").isFalse();
+        assertThat(usual.isDue(1000)).as("nothing was consumed").isFalse();
         consume(usual, 15);
         assertThat(usual.isDue(15)).isFalse();
         assertThat(usual.isDue(16)).isTrue();
         consume(usual, 1);
         assertThat(usual.isDue(1)).isTrue();
         usual.returnedInBand(1, usual.consumed(), 0);
-        assertThat(usual.isDue(2)).as("the peer has not taken it, and was told all the same").isFalse();
+        assertThat(usual.isDue(2)).as("the peer has not consumed it, but it was sent").isFalse();
         consume(usual, 1);
         assertThat(usual.isDue(16)).isFalse();
         assertThat(usual.isDue(17)).isTrue();
     }
 
-    /** Two ends that answer each other's copies, from numbers on beyond which an int begins again. */
+    /** Two ends that answer each other's copies, with counters that wrap an int on the way. */
     @Test
     void counterWrapsOnTheWire() {
         for (long before : new long[] {0, (1L << 31) - 500, (1L << 32) - 500, (1L << 33) - 500}) {
@@ -89,7 +89,7 @@ class CreditReturnTest {
                     own.returnedInBand(n, own.consumed(), credit.consumed());
                 }
                 credit.use();
-                assertThat(own.consume()).as("control has to tell %d", n).isFalse();
+                assertThat(own.consume()).as("control has to return %d", n).isFalse();
                 assertThat(credit.returnedByCompletion((int) own.consumed())).isTrue();
                 assertThat(credit.consumed()).isEqualTo(n);
             }
@@ -97,7 +97,7 @@ class CreditReturnTest {
         }
     }
 
-    /** One way, control tells alone; and the room is all there is. */
+    /** One way, only control returns credits; and all credits are used. */
     @Test
     void counterWrapsByControlAlone() {
         for (long before : new long[] {0, (1L << 31) - 500, (1L << 32) - 500}) {

@@ -36,7 +36,7 @@ record Ends(SocketChannel a, SocketChannel b, RemoteMemory memoryA, RemoteMemory
         return new Ends(pair[0], pair[1], a, b);
     }
 
-    /** Waits for what nobody tells of. */
+    /** Polls for a condition without a notification. */
     static void until(BooleanSupplier is) throws InterruptedException {
         long end = System.nanoTime() + LONG.toNanos();
         while (!is.getAsBoolean()) {
@@ -62,7 +62,7 @@ record Ends(SocketChannel a, SocketChannel b, RemoteMemory memoryA, RemoteMemory
         }
     }
 
-    /** Waits for the next completion of an end, and answers its status. */
+    /** Waits for the next completion of an end, and returns its status. */
     static int completion(RemoteMemory memory) throws InterruptedException {
         long end = System.nanoTime() + LONG.toNanos();
         while (!memory.copies().poll()) {

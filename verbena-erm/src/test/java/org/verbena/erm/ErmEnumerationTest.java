@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.verbena.erm.ErmModel.Step;
 
 /**
- * Two ends that copy with events under all short schedules, as {@link ErmModelTest} under some long ones, with room for one
- * event, or two, or three. A schedule is run from its beginning each time; one whose state another has come to, with no more
- * steps, is not gone on with. Each state is then left alone: who sleeps for something that is there must have been woken, and
- * when both take what has come there must be room again.
+ * Two ends that copy with events under all short schedules, as {@link ErmModelTest} under some long ones, with room for
+ * one event, or two, or three. A schedule is run from its beginning each time; one that reaches a state that another
+ * has reached in no more steps is not continued. Each state is then left to settle: a sleeper must have been woken if
+ * there is something to poll, and when both ends have polled everything there must be credits again.
  */
 class ErmEnumerationTest {
     private static final Set<Step> BOTH_WAYS = EnumSet.of(Step.WRITE, Step.TAKE, Step.CARRY_DATA, Step.CARRY_CONTROL,
@@ -30,7 +30,7 @@ class ErmEnumerationTest {
 
     private static final List<Step> STEPS = List.of(Step.values());
 
-    /** A step's number is that of its kind, and this if it is the second end's. */
+    /** A step's number is that of its kind, plus this offset for the second end. */
     private static final int SECOND_END = 32;
 
     private final Set<Long> seen = new HashSet<>();
@@ -42,7 +42,7 @@ class ErmEnumerationTest {
     /**
      * All schedules of a length.
      *
-     * @param least schedules that were run when this was written: fewer of them prove less
+     * @param least lower bound: the schedules that were run when this was written
      */
     private void enumerate(CreditLimit leeway, Set<Step> steps, int length, int least, String beginning) {
         visit(leeway, steps, schedule(beginning));

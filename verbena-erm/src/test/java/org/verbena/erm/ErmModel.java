@@ -32,15 +32,16 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Both ends of a connection, what is between them, and what attends to them, moved step by step by one thread: the product's
- * remote memory on a {@link Fabric} that carries out what it is told to. Each step checks what it gets: events come in order,
- * none is lost, none comes twice, and the bytes are there before; completions come in order; whoever sleeps is woken; no
- * message is sent that the other end has no receive for, no copy touches memory that was taken back.
+ * A model of both ends of a connection, the transport between them and their executors, driven step by step by one
+ * thread: the product's remote memory on a {@link Fabric} that carries out requests on demand. Each step checks its
+ * results: events arrive in order, none is lost or duplicated, and the bytes arrive before; completions arrive in
+ * order; each sleeper is woken; no message is sent without a posted receive at the other end, no copy accesses
+ * deregistered memory.
  *
- * <p>A call that waits, as taking memory back does, has other steps happen meanwhile.
+ * <p>While a call waits, as deregistration does, other steps are interleaved.
  */
 final class ErmModel {
-    /** What happens at one end. */
+    /** The steps of one end. */
     enum Step {
         WRITE, READ, WRITE_UNSIGNALED, BATCH, ASYNC, STALE, TAKE, POLL, SLEEP_FOR_EVENTS, SLEEP_FOR_COMPLETIONS,
         CARRY_DATA,
@@ -48,14 +49,17 @@ final class ErmModel {
     }
 
     private static final int ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
-    /** Copies of a kind go to these places in turn; asynchronous ones to as many behind them, silent ones behind those. */
+    /**
+     * Copies of a kind go to these offsets in turn; asynchronous ones to as many behind them, unsignaled ones behind
+     * those.
+     */
     private static final int PLACES = 32;
     private static final int BYTES = Long.BYTES;
-    /** Half of what short notices count in: every other copy can have one. */
+    /** Half the unit of immediate completions: every other copy can have one. */
     private static final int STRIDE = 32;
     private static final int[] RIGHTS = {ALL, ALL, ALL & ~AccessFlags.REMOTE_READ, ALL & ~AccessFlags.REMOTE_WRITE};
     private static final int REGION_BYTES = 3 * PLACES * STRIDE;
-    /** More than there are copies at a time. */
+    /** More than the number of outstanding copies. */
     private static final int SOURCES = 256;
     private static final int MAX_REGIONS = 3;
     private static final int MAX_DEPTH = 3;
@@ -70,10 +74,10 @@ final class ErmModel {
         }
     }
 
-    /** A copy with an event; asynchronous ones are numbered by themselves, from -1 down. */
+    /** A copy whose event is expected; asynchronous ones have their own numbers, from -1 down. */
     record Expected(long number, int region, long offset, boolean write) {}
 
-    /** What is at one end, and what the model knows of it. */
+    /** One end, and the model's knowledge of it. */
     final class End implements ProgressExecutor {
         final String name;
         final Fabric.Port port;
@@ -86,10 +90,10 @@ final class ErmModel {
         LocalRegion own;
         final List<LocalRegion> regions = new ArrayList<>();
         final Set<Integer> gone = new HashSet<>();
-        /** Regions of this end that a call which waits is about to update: another thread would wait for that one. */
+        /** Regions of this end that a waiting call is about to update: another thread would wait for that call. */
         final Set<LocalRegion> changing = new HashSet<>();
         long updates;
-        /** Regions of the other end that this end's program has been told of; false if they have been taken back. */
+        /** Regions of the other end that were reported to this end's program; false if they have been removed. */
         final Map<Integer, Boolean> knownRegions = new HashMap<>();
 
         final ArrayDeque<Expected> expected = new ArrayDeque<>();
@@ -97,16 +101,16 @@ final class ErmModel {
         final List<CompletableFuture<Void>> futures = new ArrayList<>();
         long number;
         long asyncNumber;
-        /** Contexts of copies that have not completed, and whether they complete in silence. */
+        /** Contexts of copies that have not completed, and whether they are unsignaled. */
         final ArrayDeque<Long> outstanding = new ArrayDeque<>();
         final ArrayDeque<Boolean> unsignaled = new ArrayDeque<>();
         long copies;
         long asyncCopies;
-        /** Events that the last call was refused for; negative if it may be that an earlier one was. */
+        /** The credits that the last call was refused for; negative if an earlier one may have been refused. */
         int refusedCredits;
         long events;
         long late;
-        /** Some of them were not even sent. */
+        /** Late events of asynchronous copies, some of which were not even sent. */
         long lateAsync;
         long refusals;
         boolean awaitsEvents;
@@ -132,7 +136,7 @@ final class ErmModel {
             return port.channel.events() > 0 || !jobs.isEmpty() || !tasks.isEmpty() || !coalesced.isEmpty();
         }
 
-        /** Does one of the things that the engine and its helpers have to do. */
+        /** Runs one task of the engine or its pools. */
         void progress() {
             List<Runnable> all = new ArrayList<>(4);
             if (port.channel.events() > 0) {
@@ -210,21 +214,21 @@ final class ErmModel {
     final End b;
     private final End[] ends;
     private final IntUnaryOperator choice;
-    /** Steps that happen while a call waits; null if only what has to be done goes on. */
+    /** Steps that are interleaved while a call waits; null if only background work continues. */
     private final @Nullable Runnable interleaved;
-    /** Of calls that wait; from the deepest on only what has to be done goes on. */
+    /** Nesting of waiting calls; at the maximum only background work continues. */
     private int depth = MAX_DEPTH;
 
     /**
      * @param leeway of both ends
-     * @param choice one of so many things
-     * @param meanwhile a step that happens while a call waits; null for none but those that have to
+     * @param choice one of that many alternatives
+     * @param meanwhile a step that is interleaved while a call waits; null for background work only
      */
     ErmModel(CreditLimit leeway, IntUnaryOperator choice, @Nullable Runnable meanwhile) throws VerbsException {
         this(leeway, Handshake.UPDATES, choice, meanwhile);
     }
 
-    /** @param features what each end says that it knows */
+    /** @param features the features that each end announces */
     ErmModel(CreditLimit leeway, int features, IntUnaryOperator choice, @Nullable Runnable meanwhile)
             throws VerbsException {
         this.creditLimit = leeway;
@@ -254,7 +258,7 @@ final class ErmModel {
         depth = 0;
     }
 
-    // ---- what goes on by itself
+    // ---- background work
 
     private List<Runnable> possible() {
         List<Runnable> all = new ArrayList<>();
@@ -295,17 +299,17 @@ final class ErmModel {
         }
     }
 
-    /** Until nothing goes on by itself any more. */
+    /** Runs all background work until idle. */
     private void runToIdle() {
         int steps = 0;
         for (List<Runnable> all = possible(); !all.isEmpty(); all = possible()) {
             all.get(choice.applyAsInt(all.size())).run();
-            assertThat(++steps).as("it never comes to rest").isLessThan(MAX_STEPS);
+            assertThat(++steps).as("it never becomes idle").isLessThan(MAX_STEPS);
         }
         check();
     }
 
-    /** What holds at each moment. */
+    /** Checks the invariants. */
     void check() {
         assertThat(fabric.faults()).isEmpty();
         for (End end : ends) {
@@ -380,7 +384,7 @@ final class ErmModel {
         return number % PLACES * STRIDE;
     }
 
-    /** What a copy's event has with it: nothing, where it may be a short notice, else the copy's number. */
+    /** User data of a copy: 0 where it may have an immediate completion, else the copy's number. */
     private static long data(long number, long at, boolean write) {
         return write && ImmediateCompletion.canEncode(1, at, 0) ? 0 : number;
     }
@@ -413,9 +417,12 @@ final class ErmModel {
         end.unsignaled.add((flags & CopyFlags.UNSIGNALED) != 0);
     }
 
-    /** What a copy, or a batch, may answer: one that was checked by the model, so that it may be refused for the moment only. */
+    /**
+     * Checks the result of a copy or a batch that the model knows to be valid, so that it may be refused temporarily
+     * only.
+     */
     private void checkResult(End end, int error, int copies, int events, Mood mood) {
-        if (events > 0 && mood == Mood.READY) { // EAGAIN may be said before it is looked whether there is room for events, or after
+        if (events > 0 && mood == Mood.READY) { // EAGAIN may be returned before credits are checked, or after
             end.refusedCredits = error == Errno.ENOBUFS
                     ? events
                     : error == Errno.EAGAIN ? -Math.abs(end.refusedCredits) : 0;
@@ -433,7 +440,7 @@ final class ErmModel {
                 .isTrue();
     }
 
-    /** What a region of the other end is to a copy at the moment. */
+    /** The current state of a region of the other end for a copy. */
     private enum Mood {
         READY, REFUSED, HELD
     }
@@ -443,7 +450,7 @@ final class ErmModel {
         return theirs.isHeld() ? Mood.HELD : (theirs.access() & right) != 0 ? Mood.READY : Mood.REFUSED;
     }
 
-    /** It has failed, and its queues know. */
+    /** Whether it has failed, and its queues have ended. */
     private static boolean isEnded(End end) {
         return !end.memory.isOpen() && end.tasks.isEmpty() && end.jobs.isEmpty();
     }
@@ -476,7 +483,7 @@ final class ErmModel {
             tells += tell ? 1 : 0;
         }
         if (tells > creditLimit.completions()) {
-            queue.start(); // it would be refused for ever
+            queue.start(); // it would always be refused
             return;
         }
         int error = queue.commit();
@@ -493,7 +500,7 @@ final class ErmModel {
         }
         long number = end.asyncNumber++;
         long at = PLACES * STRIDE + place(number);
-        // of memory of its own, for it may be copied at any time
+        // from separate memory, since it may be copied at any time
         LocalRegion from = end.own;
         long here = (SOURCES + number % SOURCES) * BYTES;
         long data = -1 - number;
@@ -503,7 +510,7 @@ final class ErmModel {
                 data));
     }
 
-    /** Memory that was taken back is not found. */
+    /** Copies to deregistered memory are refused. */
     private void stale(End end) {
         for (int id : end.other.gone) {
             if (end.memory.remoteRegion(id) == null) {
@@ -514,7 +521,7 @@ final class ErmModel {
         }
     }
 
-    /** Whether the program is awake to look for events. */
+    /** Whether the program is awake to poll events. */
     private static boolean isAwakeForEvents(End end) {
         if (end.awaitsEvents && isSignaled(end.link.eventWakeup())) {
             end.awaitsEvents = false;
@@ -594,7 +601,7 @@ final class ErmModel {
                         .write()) == event.userData();
     }
 
-    /** Events of memory that has been taken back may have come too late; no others. */
+    /** Events of deregistered memory may have arrived too late; no others. */
     private static void skipStale(End end, ArrayDeque<Expected> sent, long until) {
         while (!sent.isEmpty() && sent.element().number() != until && (end.gone.contains(sent.element().region())
                 || isRefused(end.other, sent.element()))) {
@@ -627,7 +634,7 @@ final class ErmModel {
             end.outstanding.remove();
         }
         assertThat(end.outstanding.poll()).as("completion of").isEqualTo(queue.context());
-        assertThat(end.unsignaled.remove() && good).as("a silent completion").isFalse();
+        assertThat(end.unsignaled.remove() && good).as("a completion of an unsignaled copy").isFalse();
     }
 
     private void sleepForEvents(End end) {
@@ -659,7 +666,7 @@ final class ErmModel {
         }
     }
 
-    /** Copies that are carried out by a key that does not give the right are a fault of the {@link Fabric}. */
+    /** The {@link Fabric} reports copies that are carried out with a key without the right as faults. */
     private void update(End end) {
         LocalRegion region = end.regions.get(choice.applyAsInt(end.regions.size()));
         if (region.isRevoked() || !end.changing.add(region)) {
@@ -668,7 +675,7 @@ final class ErmModel {
         int access = RIGHTS[choice.applyAsInt(RIGHTS.length)];
         try {
             region.update(access, ++end.updates);
-            assertThat(supportUpdates).as("the other end knows updates").isTrue();
+            assertThat(supportUpdates).as("the other end supports updates").isTrue();
             assertThat(region.access()).isEqualTo(access);
         } catch (VerbsException e) {
             assertThat(e.errno() == Errno.EOPNOTSUPP ? supportUpdates : end.memory.isOpen()).as(e.getMessage())
@@ -680,7 +687,7 @@ final class ErmModel {
 
     private void deregister(End end) throws VerbsException {
         LocalRegion region = end.regions.get(choice.applyAsInt(end.regions.size()));
-        if (!region.isRevoked() && !end.changing.contains(region)) { // else a call that waits is about to do it, and another thread would wait for that one
+        if (!region.isRevoked() && !end.changing.contains(region)) { // otherwise a waiting call is about to do it, and another thread would wait for that call
             region.close();
             end.regions.remove(region);
             end.gone.add(region.id());
@@ -690,12 +697,12 @@ final class ErmModel {
     private void close(End end) {
         end.closed = true;
         end.link.fail("closed by this end"); // as when the channel is closed
-        end.memory.releasable();
+        end.memory.allowRelease();
     }
 
     // ---- the end of a schedule
 
-    /** All is delivered and attended to, and who was asleep for something has been woken. */
+    /** Everything is delivered and processed, and each sleeper with something to poll has been woken. */
     void checkSleepers() {
         runToIdle();
         for (End end : ends) {
@@ -711,7 +718,7 @@ final class ErmModel {
         }
     }
 
-    /** Both programs do what they can: all comes that was sent, and there is room for more. */
+    /** Both programs poll all they can: all sent events arrive, and there are credits again. */
     void settle() {
         depth = MAX_DEPTH;
         checkSleepers();
@@ -720,7 +727,7 @@ final class ErmModel {
             end.awaitsCompletions = false;
         }
         if (!a.closed && !b.closed) {
-            End waits = ends[choice.applyAsInt(2)]; // for credit, and takes nothing until it comes
+            End waits = ends[choice.applyAsInt(2)]; // it waits for credit, and polls nothing until that arrives
             consumeAll(waits.other);
             checkRoom(waits);
         }
@@ -753,7 +760,7 @@ final class ErmModel {
         }
     }
 
-    /** They are done by threads of the common pool. */
+    /** Waits for futures that threads of the common pool complete. */
     private void awaitAsync(End end) {
         for (CompletableFuture<Void> copy : end.futures) {
             try {
@@ -772,7 +779,7 @@ final class ErmModel {
 
     private void consumeAll(End... who) {
         boolean more = true;
-        while (more || !possible().isEmpty()) { // who finds nothing more gives back what was seen last
+        while (more || !possible().isEmpty()) { // a poll that finds nothing consumes the last event
             runToIdle();
             more = false;
             for (End end : who) {
@@ -787,24 +794,24 @@ final class ErmModel {
         check();
     }
 
-    /** What was taken has been told, but for less than half of what may be left unseen. */
+    /** All consumed completions have been returned, but for less than half of the limit. */
     private void checkRoom(End end) {
         int least = creditLimit.completions() - Math.max(0, creditLimit.completions() / 2 - 1);
         for (int i = 0; i < least && !end.memory.remoteRegions().isEmpty(); i++) {
             int error = copy(end, true, CopyFlags.REMOTE_COMPLETION);
             boolean more = true;
-            while (error == Errno.EAGAIN && more) { // the queue is full, or one copy was yet to be refused
+            while (error == Errno.EAGAIN && more) { // the queue is full, or one copy is still to be refused
                 runToIdle();
                 more = poll(end);
                 error = copy(end, true, CopyFlags.REMOTE_COMPLETION);
             }
-            if (error != Errno.EACCES) { // memory that is not to be written needs no room
+            if (error != Errno.EACCES) { // memory that is not writable needs no credit
                 assertThat(error).as("copy %d of %d that %s has room for", i, least, end.name).isZero();
             }
         }
     }
 
-    /** Closes what is open: each learns of it once, and all is given back. */
+    /** Closes both ends: each program gets the event once, and all resources are released. */
     void end() {
         for (End end : ends) {
             if (!end.closed) {
@@ -814,7 +821,7 @@ final class ErmModel {
         }
         consumeAll(ends);
         for (End end : ends) {
-            assertThat(end.sawEnd).as("%s was told of the end", end.name).isTrue();
+            assertThat(end.sawEnd).as("%s received CLOSED", end.name).isTrue();
             while (Boolean.TRUE.equals(end.unsignaled.peek())) {
                 end.unsignaled.remove();
                 end.outstanding.remove();

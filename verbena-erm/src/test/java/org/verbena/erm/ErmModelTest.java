@@ -17,9 +17,9 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Two ends that copy, take events, wait, register, update and take back memory, and close, in an order that a seed decides, with so
- * little room for events that each bound is met: see {@link ErmModel} for what holds. {@link ErmEnumerationTest} has all short
- * orders of what has to do with credit.
+ * Two ends that copy, poll events, wait, register, update and deregister memory, and close, in an order decided by a
+ * seed, with so few credits that each bound is reached: see {@link ErmModel} for the invariants.
+ * {@link ErmEnumerationTest} covers all short orders of the steps that concern credits.
  */
 class ErmModelTest {
     private static final int SEEDS = Integer.getInteger("verbena.test.seeds", 2000);
@@ -30,7 +30,7 @@ class ErmModelTest {
     /** How likely each step is, in the order of {@link Step}. */
     private static final int[] WEIGHTS = {20, 6, 3, 6, 8, 2, 20, 12, 5, 5, 12, 12, 6, 20, 1, 2, 3, 2, 1};
 
-    /** What schedules have come to, all together. */
+    /** Totals of all schedules. */
     private static final class Reached {
         long copies;
         long events;
@@ -52,7 +52,7 @@ class ErmModelTest {
     private static final class Schedule {
         private final Random random;
         private final ErmModel model;
-        /** Each end's program does more or less of one thing than of another. */
+        /** Weights of the steps of each end's program. */
         private final int[][] weights = new int[2][];
         private final boolean closes;
 
@@ -128,7 +128,10 @@ class ErmModelTest {
         }
     }
 
-    /** What asks for a completion behind them needs a place, and takes none from a copy that comes later, or its notice. */
+    /**
+     * The request that forces a completion behind them needs a slot, and takes none from a later copy or its remote
+     * completion.
+     */
     @Test
     void deregistrationWithFullQueueCompletes() throws Exception {
         ErmModel model = new ErmModel(new CreditLimit(256, 256), choices -> 0, null);
@@ -146,13 +149,13 @@ class ErmModelTest {
         }
         assertThat(copies.isDone(copies.depth())).isTrue();
         while (copies.poll()) {
-            // none of them says anything
+            // none of them yields a completion
         }
         assertThat(copies.outstanding()).isZero();
         model.check();
     }
 
-    /** An end that lets no copy be done, and takes memory back again and again meanwhile without its having been answered. */
+    /** An end that completes no copy, and meanwhile revokes memory again and again without awaiting the replies. */
     @Test
     void excessRepliesDueFailTheLink() throws Exception {
         ErmModel model = new ErmModel(new CreditLimit(8, 8), choices -> 0, null);
@@ -173,7 +176,7 @@ class ErmModelTest {
         assertThat(victim.tasks.size()).as("what waits").isLessThanOrEqualTo(Control.MAX_REPLIES_DUE + 1);
     }
 
-    /** By the queue pair itself, and takes the answer. */
+    /** Sends on the queue pair itself, and receives the reply. */
     private static void send(ErmModel model, Messages.Message m) {
         PeerLink from = model.b.link;
         MemorySegment bytes = Arena.ofAuto().allocate(Messages.CONTROL_BYTES, Long.BYTES);
@@ -220,7 +223,7 @@ class ErmModelTest {
             run(SEED + i, reached);
         }
         System.out.println("ErmModelTest: " + reached);
-        if (SEEDS >= 2000) { // what has not happened was not tested
+        if (SEEDS >= 2000) { // a step that never happened was not tested
             assertThat(reached.refusals).isGreaterThan(1000);
             assertThat(reached.events).isGreaterThan(10_000);
             assertThat(reached.late).isPositive();

@@ -19,10 +19,10 @@ import java.util.concurrent.Semaphore;
 import org.verbena.erm.ErmModel.End;
 
 /**
- * The state of an {@link ErmModel} as a number, the same for states that go on alike: all fields of the queues of both ends
- * and of what they are made of, the messages in memory, what the transport has before it, and what the model itself knows.
+ * The state of an {@link ErmModel} as a number, equal for states with the same future: all fields of the queues of both
+ * ends and of their parts, the messages in memory, the pending work of the transport, and the model's own knowledge.
  *
- * <p>A field counts unless it is named here: those that only count, and what has been looked at and is of no use any more.
+ * <p>Each field counts unless it is listed here: statistics, and values that have been read and are not used any more.
  */
 final class ErmState {
     private static final Map<Class<?>, Set<String>> SKIPPED = Map.of(
@@ -127,7 +127,7 @@ final class ErmState {
         Set<String> skipped = SKIPPED.getOrDefault(of, Set.of());
         skipped.forEach(name -> handle(of, name)); // all of them are there
         List<VarHandle> all = new ArrayList<>();
-        for (Field field : of.getDeclaredFields()) { // not those of superclasses, which say who it is
+        for (Field field : of.getDeclaredFields()) { // not those of superclasses, which are identity
             if (!Modifier.isStatic(field.getModifiers()) && !skipped.contains(field.getName())) {
                 all.add(handle(of, field.getName()));
             }

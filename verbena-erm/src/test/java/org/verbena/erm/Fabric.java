@@ -31,9 +31,9 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Verbs in this process's memory, for two ends that a test moves: what is posted is carried out one request at a time, when
- * the test says so ({@link FabricQueuePair#carryOut}), and completions make events that wait until somebody takes them. It
- * keeps the rules that a provider keeps and notes who breaks them.
+ * Verbs in this process's memory, for two ends that a test drives: posted requests are carried out one at a time, on
+ * demand ({@link FabricQueuePair#carryOut}), and completion events wait until they are polled. It enforces the rules of
+ * a provider and records violations.
  *
  * <p>For one thread.
  */
@@ -54,7 +54,7 @@ final class Fabric {
         return new Port(new FabricContext());
     }
 
-    /** What broke the rules of verbs; empty if nothing did. */
+    /** Violations of the rules of verbs; empty if there are none. */
     String faults() {
         return faults.toString();
     }
@@ -85,7 +85,7 @@ final class Fabric {
         return region.segment().asSlice(address - region.address(), length);
     }
 
-    /** What an end stands on. */
+    /** The context of an end. */
     static final class Port {
         final Context context;
         final EventChannel channel;
@@ -174,11 +174,11 @@ final class Fabric {
 
         @Override
         protected void implClose() {
-            // nothing is its own
+            // it owns nothing
         }
     }
 
-    /** Completion queues that have got something since they were armed, each once. */
+    /** Completion queues with an event since they were armed, each once. */
     static final class EventChannel extends CompletionChannel {
         private final ArrayDeque<CompletionQueue> events = new ArrayDeque<>();
 
@@ -273,7 +273,7 @@ final class Fabric {
         }
     }
 
-    /** What has completed: a request by its number, or a message that has come. */
+    /** A completion: of a request by its number, or of a received message. */
     record Completion(FabricQueuePair of, long wrId, int status, long length, int opcode, int places, int immediate) {
         static Completion sent(FabricQueuePair of, long wrId, int status, long length, int places) {
             return new Completion(of, wrId, status, length, WcOpcode.SEND, places, 0);
@@ -288,7 +288,7 @@ final class Fabric {
         }
     }
 
-    /** A completion queue that makes one event for each arming. */
+    /** A completion queue that raises one event for each arming. */
     final class Completions extends CompletionQueue {
         private final ArrayDeque<Completion> entries = new ArrayDeque<>();
         private final int most;
@@ -339,7 +339,7 @@ final class Fabric {
 
         @Override
         public void endPoll() {
-            // the place of an entry is free once it was looked at
+            // the slot of an entry is free once it was polled
         }
 
         @Override

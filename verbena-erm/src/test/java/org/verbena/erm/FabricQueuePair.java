@@ -68,10 +68,10 @@ final class FabricQueuePair extends QueuePair {
     private final ReceiveQueue receiveQueue = new Receives();
     private QueuePairState state = QueuePairState.RESET;
     private @Nullable FabricQueuePair peer;
-    /** Requests that have a place in the queue: until their completion, or that of a later one, was polled. */
+    /** Requests that occupy a slot of the queue: until their completion, or that of a later one, was polled. */
     private int taken;
     private int unsignalled;
-    /** The next copies are refused for want of places, if they are not the only ones. */
+    /** The next copies are refused for lack of slots, unless they are the only ones. */
     private boolean refuses;
 
     FabricQueuePair(Fabric fabric, ProtectionDomain domain, QueuePairInitAttributes init) throws VerbsException {
@@ -106,7 +106,7 @@ final class FabricQueuePair extends QueuePair {
         return receives.size();
     }
 
-    /** The peer has failed, or is closed, and this end has not heard of it. */
+    /** The peer has failed, or is closed, and this end has not been notified. */
     boolean hasNews() {
         FabricQueuePair other = peer;
         return state == QueuePairState.RTS && other != null && other.state != QueuePairState.RTS;
@@ -175,7 +175,7 @@ final class FabricQueuePair extends QueuePair {
 
     private int move(Request request, FabricQueuePair other, int access) {
         if (request.length == 0) {
-            return WcStatus.SUCCESS; // whatever its key
+            return WcStatus.SUCCESS; // regardless of its key
         }
         MemorySegment remote = fabric.memory(request.rkey, other.domain, request.remote, request.length, access);
         boolean write = access == AccessFlags.REMOTE_WRITE;

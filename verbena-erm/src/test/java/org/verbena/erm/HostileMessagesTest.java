@@ -22,7 +22,10 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 
-/** The other end says what it likes: the connection goes on or ends with a sentence, and neither memory nor process suffers. */
+/**
+ * The other end sends arbitrary messages: the connection goes on or ends with a reason, and neither memory nor process
+ * is harmed.
+ */
 class HostileMessagesTest {
     private static final int ROUNDS = Integer.getInteger("verbena.test.rounds", 60);
     private static final long SEED = Long.getLong("verbena.test.seed", System.nanoTime());
@@ -49,7 +52,7 @@ class HostileMessagesTest {
                                 random, ids));
     }
 
-    /** By the queue pair itself, of any length, as a notice or to control. */
+    /** Sends on a queue pair itself, of any length, as a remote completion or to control. */
     private static void raw(RemoteMemory from, Random random, List<Integer> ids) {
         MemorySegment bytes = Arena.ofAuto().allocate(48, 8);
         for (int i = 0; i < 48; i += 8) {
@@ -66,7 +69,7 @@ class HostileMessagesTest {
         ReentrantLock lock = from.control().sends().lock;
         lock.lock();
         try {
-            if (notice && random.nextInt(3) == 0) { // of nothing: the key is not looked at
+            if (notice && random.nextInt(3) == 0) { // empty: the key is not checked
                 int immediate = random.nextInt(3) == 0
                         ? (int) interesting(random, ids)
                         : ImmediateCompletion.of(1, 64L * random.nextInt(65));
@@ -162,7 +165,7 @@ class HostileMessagesTest {
         return new Messages.Message(type, id, 0, 0, 0, 0, 0, number);
     }
 
-    /** What ends the remote memory of the connection when it comes behind HOLD and its answer, and what does so without. */
+    /** Updates that end the remote memory of the connection after HOLD and its reply, and those that do so without. */
     @Test
     void invalidUpdatesFailTheLink() throws Exception {
         int both = AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
@@ -205,7 +208,7 @@ class HostileMessagesTest {
         }
     }
 
-    /** Answers that come too late, or twice, are of no use to who waits for another one. */
+    /** Replies that arrive late, or twice, do not complete a wait for another one. */
     @Test
     void repliesWithWrongNumberAreIgnored() throws Exception {
         try (Ends ends = Ends.open()) {
@@ -215,7 +218,7 @@ class HostileMessagesTest {
                 ends.memoryB().control().sends().send(message(Messages.HELD, mine.id(), number));
                 ends.memoryB().control().sends().send(message(Messages.UPDATED, mine.id(), number));
             }
-            mine.update(AccessFlags.REMOTE_READ, 1); // the messages above have come before its answers
+            mine.update(AccessFlags.REMOTE_READ, 1); // the messages above have arrived before its replies
             assertThat(ends.memoryB().remoteRegions()).singleElement().satisfies(r -> {
                 assertThat(r.access()).isEqualTo(AccessFlags.REMOTE_READ);
                 assertThat(r.tag()).isEqualTo(1);

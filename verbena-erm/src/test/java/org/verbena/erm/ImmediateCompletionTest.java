@@ -15,7 +15,7 @@ import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
-/** Copies that tell the other end by themselves, and where they cannot. */
+/** Copies with an immediate completion, and copies that cannot have one. */
 class ImmediateCompletionTest {
     private static final int WRITE = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
     private static final long MOST = ((1L << 20) - 1) * 64;
@@ -62,7 +62,10 @@ class ImmediateCompletionTest {
         assertThat(e.userData()).isEqualTo(userData);
     }
 
-    /** However it is told, the event is the same; and what has been taken is told of, one way and both. */
+    /**
+     * The event is the same with either kind of completion; and credits are returned, with traffic one way and both
+     * ways.
+     */
     @Test
     void eventsAreEqualWithAndWithoutImmediate() throws Exception {
         try (Ends ends = Ends.open()) {
@@ -87,7 +90,7 @@ class ImmediateCompletionTest {
         }
     }
 
-    /** Regions that come when there are no names any more have none. */
+    /** Regions that are registered when all names are used have none. */
     @Test
     void namesAreNotReused() throws Exception {
         try (ScriptedVerbs verbs = new ScriptedVerbs(new Sent());
@@ -107,7 +110,7 @@ class ImmediateCompletionTest {
         }
     }
 
-    /** What an end sends: S a notice of its own, s a short one. */
+    /** A log of what an end sends: S a separate completion, s an immediate one. */
     private static final class Sent implements ScriptedVerbs.OtherEnd {
         private final StringBuilder log = new StringBuilder();
 
@@ -167,7 +170,7 @@ class ImmediateCompletionTest {
             return sent.take();
         }
 
-        /** The other end copies, and says nothing of what it has taken. */
+        /** The other end copies, and returns no credits. */
         void takes(int count) {
             for (int i = 0; i < count; i++) {
                 assertThat(ScriptedVerbs.arrive(link.data(), ImmediateCompletion.of(1, 0), 8)).isTrue();
@@ -204,7 +207,7 @@ class ImmediateCompletionTest {
         }
     }
 
-    /** One in 16 tells the other end what was taken, also in a batch; and no more than that are needed. */
+    /** One in 16 returns credits, also in a batch; and no more than that are needed. */
     @Test
     void everySixteenthCompletionReturnsCredits() throws Exception {
         try (End end = new End()) {
@@ -224,7 +227,7 @@ class ImmediateCompletionTest {
         }
     }
 
-    /** A region that has gone before the program took the event is not taken for the one that came after it. */
+    /** A region that was removed before the program polled the event is not mistaken for its successor. */
     @Test
     void lateImmediateIsNotAttributedToNewRegion() throws Exception {
         try (Ends ends = Ends.open()) {
@@ -252,7 +255,7 @@ class ImmediateCompletionTest {
             if (ends) {
                 Ends.event(both.memoryA(), EventType.CLOSED);
                 assertThat(both.memoryA().endReason()).startsWith(
-                        "the other end breaks the protocol: a notice of 0 bytes");
+                        "the other end breaks the protocol: a remote completion of 0 bytes");
             } else {
                 expect(both.memoryA(), open, ImmediateCompletion.offset(immediate), 0, 0);
             }

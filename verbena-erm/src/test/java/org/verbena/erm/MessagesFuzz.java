@@ -19,21 +19,21 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A target of {@code config/fuzz}: an end of remote memory whose other end says whatever it likes, in any order, while its
- * program registers, updates and takes back memory, copies and takes events. It throws nothing, copies only to and from memory
- * that the other end has given it the right for at that moment, tells its program of nothing that cannot be, answers what it
- * has to, and in the end nobody waits for anything.
+ * A target of {@code config/fuzz}: an end of remote memory whose other end sends arbitrary messages, in any order,
+ * while its program registers, updates and deregisters memory, copies and polls events. It throws nothing, copies only
+ * to and from memory for which the other end has granted the right at that moment, reports no impossible event to its
+ * program, sends each due reply, and in the end no future is pending.
  */
 public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     private static final int ALL = AccessFlags.LOCAL_WRITE | Regions.REMOTE_ACCESS;
     private static final int SIZE = 256;
     private static final int MAX_REGIONS = 8;
-    /** By naps, not by the clock: the machine may stand still. */
+    /** Counted in naps, not by the clock: the machine may be paused. */
     private static final int MAX_NAPS = 20_000;
     private static final int SPINS = 10_000;
     private static final int[] LENGTHS = {48, 40, 0, 1, 47, 49, 64, 65};
 
-    /** What the other end has said of a region of its own. */
+    /** The other end's announcement of a region. */
     private record Given(int key, long address, long length, int access, int name) {}
 
     private final byte[] input;
@@ -48,7 +48,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     private final Engine engine;
     private final Map<Integer, Given> given = new HashMap<>();
     private final List<LocalRegion> locals = new ArrayList<>();
-    /** Ids that may mean something. */
+    /** Ids that may be valid. */
     private final List<Integer> ids = new ArrayList<>();
     private final List<CompletableFuture<?>> waiting = new ArrayList<>();
     private final Map<Integer, Integer> sent = new HashMap<>();
@@ -73,7 +73,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         ids.add(RegionId.of(1, 0, side));
     }
 
-    /** Decides by the input what happens. */
+    /** Runs the steps that the input encodes. */
     public static void fuzzerTestOneInput(byte[] input) throws Exception {
         MessagesFuzz fuzz = new MessagesFuzz(input);
         try {
@@ -117,7 +117,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         return all;
     }
 
-    // ---- what happens
+    // ---- steps
 
     private void step() throws VerbsException {
         switch (next(14)) {
@@ -167,7 +167,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         return bytes;
     }
 
-    /** What it makes is looked at when the link has survived it: what makes no sense ends it. */
+    /** The effect is checked if the link has survived the message: an invalid one ends it. */
     private void deliver(Messages.Message m) {
         Given before = given.get(m.id());
         int answers = count(m.type() + 1);
@@ -196,7 +196,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         }
     }
 
-    /** The engine's thread takes it. */
+    /** The engine's thread receives it. */
     private void arrive(byte[] message) {
         if (ScriptedVerbs.arrive(link.control(), message)) {
             control.receive();
@@ -223,7 +223,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         long offset = odd ? number() : next(SIZE);
         long length = odd ? number() : next(SIZE);
         int taken = odd ? (int) number() : next(4);
-        if (length % 8 == 7) { // what is drawn is the same, so that the corpus means what it meant
+        if (length % 8 == 7) { // the same number of draws, so that the corpus keeps its meaning
             ScriptedVerbs.arrive(link.data(), odd
                     ? (int) offset
                     : ImmediateCompletion.of(1 + (int) (offset % MAX_REGIONS), 64
@@ -234,7 +234,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         ScriptedVerbs.arrive(link.data(), bytes.toArray(ValueLayout.JAVA_BYTE));
     }
 
-    /** Looks whether the next event can be; false if there is none. */
+    /** Checks the next event; false if there is none. */
     private boolean takeEvents() {
         if (!events.poll()) {
             return false;
@@ -260,7 +260,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         return true;
     }
 
-    // ---- what this end's program does
+    // ---- this end's program
 
     private void register() throws VerbsException {
         if (locals.size() < MAX_REGIONS) {
@@ -307,9 +307,9 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         }
     }
 
-    /** A copy as the input has it, which may be any. */
+    /** A copy from the input, which may be invalid. */
     private record Drawn(int from, long fromOffset, int to, long toOffset, long length, int flags) {
-        /** None for some, which can have a short notice then. */
+        /** 0 for some, which can then have an immediate completion. */
         long userData() {
             return (flags & CopyFlags.FENCE) != 0 ? 0 : 1;
         }
@@ -344,7 +344,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         }
     }
 
-    // ---- what it says and copies
+    // ---- what it sends and copies
 
     @Override
     public void message(MemorySegment bytes) {
@@ -377,7 +377,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
                         - g.address() == ImmediateCompletion.offset(immediate) && ImmediateCompletion.offset(immediate)
                                 + length <= g
                                         .length())) {
-            throw new AssertionError("a short notice of region " + ImmediateCompletion.name(immediate) + " at "
+            throw new AssertionError("an immediate completion of region " + ImmediateCompletion.name(immediate) + " at "
                     + ImmediateCompletion
                             .offset(immediate) + ": given is " + given);
         }
@@ -405,7 +405,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         verbs.close();
     }
 
-    /** Waits for what another thread is about to do; false if it does not. */
+    /** Waits for another thread's effect; false if there is none. */
     private static boolean awaitTrue(BooleanSupplier what) {
         for (int i = 0; i < SPINS && !what.getAsBoolean(); i++) {
             Thread.onSpinWait();

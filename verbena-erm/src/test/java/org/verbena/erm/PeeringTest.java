@@ -26,11 +26,13 @@ import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 
-/** How the ends find each other when one of them does half of it. */
+/** Peering with an end that stops halfway. */
 class PeeringTest {
     private static final long NUMBER = 77;
 
-    /** Makes what there is of a process, and is open as long as memory is counted: nothing of it is given back meanwhile. */
+    /**
+     * Creates the per-process state, and stays open while memory is counted, so that none of it is released meanwhile.
+     */
     private static @Nullable Ends first;
 
     @BeforeAll
@@ -43,7 +45,10 @@ class PeeringTest {
         Objects.requireNonNull(first).close();
     }
 
-    /** One end, by hand: the other one asks for remote memory, both have agreed, and each has heard the other's number. */
+    /**
+     * One end, driven by hand: the other one asks for remote memory, the transport is agreed, and each has received the
+     * other's token.
+     */
     private static OtherEnd introduced(SocketChannel byHand, SocketChannel asks) throws InterruptedException {
         OtherEnd other = Objects.requireNonNull(OtherEnd.of(byHand));
         RemoteMemory.of(asks);
@@ -53,7 +58,7 @@ class PeeringTest {
         return other;
     }
 
-    /** Memory that the provider has made for this process; each link has some. */
+    /** Memory that the provider has allocated for this process; each link has some. */
     private static long memories() {
         try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
             return all.filter(fd -> {
@@ -98,7 +103,7 @@ class PeeringTest {
         }
     }
 
-    /** Who does not know what this end has said does not come from the other end of the connection. */
+    /** A request without this end's token does not come from the other end of the connection. */
     @Test
     void rejectsRequestWithWrongToken() throws Exception {
         SocketChannel[] pair = Ends.channels();
@@ -117,7 +122,7 @@ class PeeringTest {
                                             .privateData(wrong
                                                     .bytes()).build())).as("%s", wrong).isInstanceOf(
                                                             VerbsException.class);
-                    assertThat(memories()).as("nothing was made for it").isEqualTo(before);
+                    assertThat(memories()).as("nothing was created for it").isEqualTo(before);
                     Ends.until(() -> half.closeAll() == null);
                 }
             }

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
 
-/** Whoever has shut the gate, and found it empty, is alone. */
+/** A thread that has paused the guard and found it quiescent has exclusive access. */
 class QuiescenceGuardTest {
     private static final int ROUNDS = 2_000;
 

@@ -23,7 +23,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** A region gets other rights and another tag, and the other end keeps to them from then on. */
+/** A region gets other rights and another tag, and the other end obeys them from then on. */
 @Tag("any-provider")
 class RegionUpdateTest {
     private static final int LOCAL = AccessFlags.LOCAL_WRITE;
@@ -100,7 +100,7 @@ class RegionUpdateTest {
             RemoteMemory a = ends.memoryA();
             LocalRegion target = region(ends.memoryB(), true, 1);
             int key = target.memory().rkey();
-            target.update(ALL, 1); // nothing to tell
+            target.update(ALL, 1); // nothing to send
             for (int tag = 2; tag < 100; tag++) {
                 target.update(ALL, tag);
                 assertThat(a.remoteRegion(target.id()).tag()).isEqualTo(tag);
@@ -115,7 +115,7 @@ class RegionUpdateTest {
         }
     }
 
-    /** What the library of the other end would not do: its own check is passed by. */
+    /** Bypasses the check of the other end's own library. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void providerEnforcesRevokedRight(boolean allocated) throws Exception {
@@ -224,7 +224,7 @@ class RegionUpdateTest {
         }
     }
 
-    /** Until the other end has said that it is done, asynchronous copies wait; then what the region has become counts. */
+    /** Asynchronous copies wait until the other end has sent the update; then the new rights apply. */
     @Test
     void asyncCopiesWaitForUpdate() throws Exception {
         try (Ends ends = Ends.open()) {
@@ -237,7 +237,7 @@ class RegionUpdateTest {
             CompletableFuture<Void> written = a.copyAsync(own.id(), 0, target.id(), 0, 64, 0, 0);
             CompletableFuture<Void> read = a.copyAsync(target.id(), 0, own.id(), 0, 64, 0, 0);
             assertThat(a.copies().copy(own.id(), 0, target.id(), 0, 64, 0, 0)).isEqualTo(Errno.EAGAIN);
-            assertThat(a.remoteRegion(target.id()).access()).as("what was said last").isEqualTo(ALL & ~LOCAL);
+            assertThat(a.remoteRegion(target.id()).access()).as("the last update").isEqualTo(ALL & ~LOCAL);
             assertThat(copy(a, own.id(), other.id())).as("another region is not held").isZero();
             assertThat(written).isNotDone();
             target.change(READ);
@@ -287,7 +287,7 @@ class RegionUpdateTest {
             LocalRegion target = region(ends.memoryB(), true, 0);
             closed.close();
             assertThatThrownBy(() -> closed.update(READ, 0)).isInstanceOf(VerbsException.class).hasMessageContaining(
-                    "ENOENT: it has been taken back");
+                    "ENOENT: it has been deregistered");
             ends.a().close();
             Ends.event(ends.memoryB(), EventType.CLOSED);
             assertThatThrownBy(() -> target.update(READ, 0)).isInstanceOf(VerbsException.class).hasMessageMatching(

@@ -25,7 +25,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** What one end registers the other one finds, and copies reach it. */
+/** Regions of one end are found by the other, and copies reach them. */
 @Tag("any-provider")
 class RemoteMemoryTest {
     static final int WRITABLE = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
@@ -74,7 +74,7 @@ class RemoteMemoryTest {
         }
     }
 
-    /** Nothing comes behind them that would say so. */
+    /** No later completion would report that. */
     @Test
     void deregistrationAfterUnsignaledCopiesReturns() throws Exception {
         try (Ends ends = Ends.open()) {
@@ -119,7 +119,7 @@ class RemoteMemoryTest {
             target.segment().fill((byte) 5);
             ends.a().close();
             Ends.event(ends.memoryB(), EventType.CLOSED);
-            assertThat(target.segment().toArray(ValueLayout.JAVA_BYTE)).as("what has come is still there").containsOnly(
+            assertThat(target.segment().toArray(ValueLayout.JAVA_BYTE)).as("copied bytes are still there").containsOnly(
                     5);
             assertThat(ends.memoryB().isOpen()).isFalse();
             assertThat(ends.memoryB().events().poll()).isFalse();
@@ -131,7 +131,7 @@ class RemoteMemoryTest {
         }
     }
 
-    /** Copies that succeeded just before the end, to a program that has not looked yet. */
+    /** Copies that succeeded just before the end, to a program that has not polled yet. */
     @Test
     void closedFollowsEventsOfSucceededCopies() throws Exception {
         int copies = 5;
@@ -159,7 +159,7 @@ class RemoteMemoryTest {
         }
     }
 
-    /** What is brought from the other end is what a copy with a fence behind it takes there. */
+    /** A copy with a fence sends bytes that an earlier copy has read from the other end. */
     @Test
     void fenceWaitsForReads() throws Exception {
         try (Ends ends = Ends.open()) {
@@ -196,7 +196,10 @@ class RemoteMemoryTest {
         }
     }
 
-    /** Each connection has a protection domain of its own, which counts even for who knows the key and asks for no leave. */
+    /**
+     * Each connection has a protection domain of its own, which holds even against a peer that knows the key and
+     * bypasses its own checks.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void keyOfOtherConnectionIsRefused(boolean allocated) throws Exception {

@@ -39,8 +39,8 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Verbs without a wire, for a test that is the other end: what is posted is done at once and told to it, and what it says
- * arrives at once. Nothing happens on its own.
+ * Verbs without a network, for a test that plays the other end: posted requests complete at once and are passed to it,
+ * and its messages arrive at once. Nothing happens spontaneously.
  */
 final class ScriptedVerbs extends Context {
     /** The other end. */
@@ -146,12 +146,12 @@ final class ScriptedVerbs extends Context {
         arena.close();
     }
 
-    /** Has a message arrive; false if no receive is posted. */
+    /** Delivers a message; false if no receive is posted. */
     static boolean arrive(QueuePair at, byte[] message) {
         return ((Pair) at).receives.arrive(message);
     }
 
-    /** Has the notice arrive that a write brings along; false if no receive is posted. */
+    /** Delivers the completion of a write with immediate; false if no receive is posted. */
     static boolean arrive(QueuePair at, int immediate, long length) {
         return ((Pair) at).receives.arrive(immediate, length);
     }
@@ -255,7 +255,7 @@ final class ScriptedVerbs extends Context {
         }
     }
 
-    /** Thread-safe, for who waits for copies polls, too. */
+    /** Thread-safe, since a thread that waits for copies polls, too. */
     private static final class Queue extends CompletionQueue {
         private record Done(long wrId, int status, long bytes, int opcode, int immediate) {}
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
-/** Who waits is woken: by a selector together with the channel, by a call, and virtual threads by a future. */
+/** Waiting threads are woken: in a selector together with the channel, in a call, and virtual threads by a future. */
 @Tag("any-provider")
 class SelectingTest {
     private static final int WRITE = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
@@ -39,7 +39,7 @@ class SelectingTest {
         }
     }
 
-    /** At least one key; one of the JDK's may also find that what woke it had nothing behind it. */
+    /** Selects at least one key; the JDK's selector may also wake spuriously. */
     private static void select(Selector selector) throws IOException {
         long end = System.nanoTime() + Ends.LONG.toNanos();
         while (selector.select(Ends.LONG.toMillis()) == 0) {
@@ -81,7 +81,7 @@ class SelectingTest {
             }
             a.close();
             do {
-                while (!b.events().poll()) { // what wakes may have been for an event that was taken before
+                while (!b.events().poll()) { // the wakeup may have been for an event that was already polled
                     assertThat(selector.select(30_000)).as("the end").isOne();
                     selector.selectedKeys().clear();
                     b.arm(RemoteMemory.EVENTS);
@@ -116,7 +116,7 @@ class SelectingTest {
         }
     }
 
-    /** What it was made of is given back with the channel, by whichever end that was closed. */
+    /** Its pipe is closed with the channel, whichever end closed that. */
     @Test
     void readinessClosesWithChannel() throws Exception {
         try (Ends ends = Ends.open(); Selector selector = ends.b().provider().openSelector()) {
@@ -129,14 +129,14 @@ class SelectingTest {
             assertThat(key.isReadable()).as("it stays ready").isTrue();
             assertThat(events.isOpen() && completions.isOpen()).isTrue();
             ends.b().close();
-            Ends.until(() -> !completions.isOpen() && !key.isValid()); // the key goes a little later than its channel
+            Ends.until(() -> !completions.isOpen() && !key.isValid()); // the key is cancelled a little later than its channel
             assertThat(selector.selectNow()).isZero();
             assertThat(selector.keys()).isEmpty();
             assertThatThrownBy(() -> ends.memoryB().readiness(3)).isInstanceOf(IllegalArgumentException.class);
         }
     }
 
-    /** What the program does then may wait for anything, the engine's thread included. */
+    /** Dependents may wait for anything, the engine's thread included. */
     @Test
     void failedCopyRunsDependentsOffTheEngine() throws Exception {
         try (Ends ends = Ends.open()) {

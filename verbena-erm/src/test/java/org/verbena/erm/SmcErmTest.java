@@ -14,7 +14,7 @@ import org.verbena.erm.smc.SmcErm;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.VerbsException;
 
-/** The calls of the proposal, as its slides have them. */
+/** The calls of the proposal, as on its slides. */
 class SmcErmTest {
     private static SmcErm.Completion next(SmcErm socket) {
         SmcErm.Completion next;
@@ -77,7 +77,7 @@ class SmcErmTest {
                 SmcErm.SMC_ERM_CMD_COMPL);
     }
 
-    /** While there is always an event the own copies are told of all the same. */
+    /** Own copies are reported although there is always an event. */
     @Test
     void completionsAreNotStarvedByEvents() throws Exception {
         try (Ends ends = Ends.open()) {

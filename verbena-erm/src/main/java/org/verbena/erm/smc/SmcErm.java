@@ -20,7 +20,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * The calls of SMC-ERM, as "SMC-ERM: A fast remote memory communication method based on SMC socket" (2024) has them.
+ * The calls of SMC-ERM, as in "SMC-ERM: A fast remote memory communication method based on SMC socket" (2024).
  *
  * {@snippet :
  * int memid = socket.setsockopt(new SmcErm.RegMr(buffer, SmcErm.SMC_ACCESS_LOCAL_WRITE | SmcErm.SMC_ACCESS_REMOTE_WRITE));
@@ -28,11 +28,12 @@ import org.verbena.verbs.WcStatus;
  * SmcErm.Completion done = socket.recvmsg();
  * }
  *
- * <p>What the proposal leaves open is as {@link RemoteMemory} has it. {@link #sendmsg} and {@link #recvmsg} are for one thread
- * at a time, and not to be mixed with the {@link RemoteMemory#copies()} and {@link RemoteMemory#events()} of the same socket.
+ * <p>Whatever the proposal leaves open is as in {@link RemoteMemory}. {@link #sendmsg} and {@link #recvmsg} are for one
+ * thread at a time, and not to be mixed with the {@link RemoteMemory#copies()} and {@link RemoteMemory#events()} of the
+ * same socket.
  */
 public final class SmcErm {
-    /** {@link RegMr#type()}; as of all commands, the slides show the name and no number. */
+    /** {@link RegMr#type()}; as for all commands, the slides show the name but no number. */
     public static final int SMC_ERM_CMD_REG_MR = 1;
     /** {@link DeregMr#type()}. */
     public static final int SMC_ERM_CMD_DEREG_MR = 2;
@@ -41,15 +42,15 @@ public final class SmcErm {
     /** {@link Completion#type()}. */
     public static final int SMC_ERM_CMD_COMPL = 4;
     /**
-     * {@link Completion#event()}: a copy of this end is done. The proposal shows no such event; without one nobody would know
-     * when a buffer may be used again.
+     * {@link Completion#event()}: a copy of this end is done. The proposal shows no such event; without it a program
+     * could not know when a buffer may be reused.
      */
     public static final int COPY_DONE = 0x100;
     /** {@link Completion#event()}: the other end has registered memory; the proposal has no event for it. */
     public static final int MR_ADDED = 0x101;
-    /** {@link Completion#event()}: the other end has taken memory back. */
+    /** {@link Completion#event()}: the other end has deregistered memory. */
     public static final int MR_REMOVED = 0x102;
-    /** {@link Completion#event()}: there is no remote memory any more. */
+    /** {@link Completion#event()}: the remote memory has ended. */
     public static final int CLOSED = 0x103;
     /** {@link Completion#event()}: the other end has {@linkplain LocalRegion#update updated} memory, for which the proposal has no command. */
     public static final int MR_UPDATED = 0x104;
@@ -80,7 +81,7 @@ public final class SmcErm {
     /**
      * {@code struct smc_erm_cmd_dereg_mr}.
      *
-     * @param memid what {@link #setsockopt(RegMr)} has returned
+     * @param memid the result of {@link #setsockopt(RegMr)}
      */
     public record DeregMr(int memid) {
         /** {@link #SMC_ERM_CMD_DEREG_MR}. */
@@ -111,12 +112,12 @@ public final class SmcErm {
      *
      * @param event {@link #SMC_ERM_CMD_COPY} or one of those that the proposal lacks
      * @param memid of the region
-     * @param addr where in this end's memory the bytes are, of a copy; empty otherwise
-     * @param len bytes, of a copy; the size of memory that has come or changed
-     * @param status 0, or what a copy of this end failed with, an errno
+     * @param addr of a copy, its bytes in this end's memory; empty otherwise
+     * @param len of a copy, its bytes; of added or updated memory, its size
+     * @param status 0, or the errno of a failed copy of this end
      */
     public record Completion(int event, int memid, MemorySegment addr, long len, int status) {
-        /** {@link #SMC_ERM_CMD_COMPL}: of the control message that has it. */
+        /** {@link #SMC_ERM_CMD_COMPL}: of its control message. */
         public int type() {
             return SMC_ERM_CMD_COMPL;
         }
@@ -130,7 +131,7 @@ public final class SmcErm {
     private final long[] offsets;
     private final long[] lengths;
     private long sent;
-    /** Which kind {@link #recvmsg} looks for first. */
+    /** Which kind {@link #recvmsg} polls first. */
     private boolean copiesFirst;
 
     private SmcErm(RemoteMemory memory) {
@@ -143,17 +144,17 @@ public final class SmcErm {
     }
 
     /**
-     * That of a connected channel; both ends have to ask.
+     * The instance for a connected channel; both ends have to ask.
      *
      * @param timeout how long to wait at most
-     * @return empty where {@link RemoteMemory#whyNot} says why
+     * @return empty where {@link RemoteMemory#whyNot} returns a reason
      * @throws InterruptedException if the thread is interrupted
      */
     public static Optional<SmcErm> of(SocketChannel socket, Duration timeout) throws InterruptedException {
         return RemoteMemory.of(socket, timeout).map(SmcErm::new);
     }
 
-    /** What it stands on. */
+    /** The underlying remote memory. */
     public RemoteMemory memory() {
         return memory;
     }
@@ -203,8 +204,8 @@ public final class SmcErm {
     }
 
     /**
-     * {@code recvmsg} for {@code SMC_ERM_CMD_COMPL}; it does not wait, {@link RemoteMemory#await} does. Neither what the other
-     * end does nor copies of this end keep the others waiting, however many there are.
+     * {@code recvmsg} for {@code SMC_ERM_CMD_COMPL}; it does not wait, {@link RemoteMemory#await} does. Events of the
+     * other end and completions of this end do not starve each other, however many there are.
      *
      * @return the next completion; null if there is none
      */
@@ -242,7 +243,7 @@ public final class SmcErm {
         return new Completion(event, memid, MemorySegment.NULL, len, 0);
     }
 
-    /** Empty if the memory has been taken back meanwhile. */
+    /** Empty if the memory has been deregistered meanwhile. */
     private MemorySegment at(int memid, long offset, long length) {
         LocalRegion region = memory.localRegion(memid);
         return region == null ? MemorySegment.NULL : region.segment().asSlice(offset, length);
