@@ -36,24 +36,24 @@ final class Activation implements Supplier<Map<String, Object>> {
     private final Instrumentation instrumentation;
     private final Patches patches;
     private final File jar;
-    private @Nullable Carrier carrier;
+    private @Nullable Implementation implementation;
     private @Nullable ApplicationVerbena application;
-    private boolean sought;
+    private boolean applicationSearched;
 
     /** What was changed: of Verbena's {@code SocketLayout.PARTS}. */
-    private final Set<String> changed = new HashSet<>();
+    private final Set<String> patchedParts = new HashSet<>();
 
     /** What stays the JDK's since it could not be changed, as the end of a sentence; empty if nothing. */
-    private String missing = "";
+    private String unpatched = "";
 
     /** Whether the program may have selectors of the JDK. */
-    private boolean late;
+    private boolean selectorsMayExist;
 
     /** Whether it may have classic sockets of the JDK that listen. */
-    private boolean listenersBefore;
+    private boolean listenersMayExist;
 
     /** Sockets of the JDK's, or a library's, that listen. */
-    private int plainListeners;
+    private int earlyListeners;
 
     private Activation(AgentArguments arguments, Instrumentation instrumentation, File jar) {
         this.arguments = arguments;
@@ -63,27 +63,27 @@ final class Activation implements Supplier<Map<String, Object>> {
     }
 
     /**
-     * As {@link Preparation#apply}.
+     * As {@link AgentInstaller#apply}.
      *
      * @param jar the agent's
      */
-    static Activation prepare(String given, Instrumentation instrumentation, File jar)
+    static Activation install(String given, Instrumentation instrumentation, File jar)
             throws IOException, ReflectiveOperationException {
         Activation a = new Activation(AgentArguments.parse(given), instrumentation, jar);
         Runnable atExit = null;
         if (!a.arguments.isEmpty() || hasSettings()) {
-            a.arguments.set(a.carrier()::refusal);
-            String mistake = a.carrier().mistake();
+            a.arguments.set(a.implementation()::propertyError);
+            String mistake = a.implementation().configurationError();
             if (mistake != null) {
                 throw new IllegalArgumentException(mistake);
             }
-            atExit = a.carrier().atExit();
+            atExit = a.implementation().atExit();
         }
         a.patch();
         if (atExit != null) { // for good, hence after all that may fail
             Grants.atExit(instrumentation, atExit);
         }
-        Premain.state("active when the first channel or socket is opened");
+        Premain.setState("active when the first channel or socket is opened");
         return a;
     }
 
@@ -106,48 +106,48 @@ final class Activation implements Supplier<Map<String, Object>> {
         patchSockets();
         try {
             if (AsynchronousPatch.apply(patches)) {
-                changed.add("asynchronous channels");
+                patchedParts.add("asynchronous channels");
             }
         } catch (IllegalStateException e) {
-            missing += "; asynchronous channels stay the JDK's: " + e.getMessage();
+            unpatched += "; asynchronous channels stay the JDK's: " + e.getMessage();
         }
     }
 
     private void patchSockets() throws ClassNotFoundException {
         try {
-            late = ProviderPatch.apply(patches);
-            changed.add("channels");
+            selectorsMayExist = ProviderPatch.apply(patches);
+            patchedParts.add("channels");
         } catch (IllegalStateException e) {
-            missing = "; channels stay the JDK's: " + e.getMessage();
+            unpatched = "; channels stay the JDK's: " + e.getMessage();
         }
         if (isClassicOff()) {
-            if (!missing.isEmpty()) {
-                throw new IllegalStateException(missing.substring(2));
+            if (!unpatched.isEmpty()) {
+                throw new IllegalStateException(unpatched.substring(2));
             }
             return;
         }
         try {
-            listenersBefore = SocketPatch.apply(patches);
-            changed.addAll(List.of("classic sockets", "classic listeners"));
+            listenersMayExist = SocketPatch.apply(patches);
+            patchedParts.addAll(List.of("classic sockets", "classic listeners"));
         } catch (IllegalStateException e) {
-            if (!missing.isEmpty()) {
+            if (!unpatched.isEmpty()) {
                 throw e;
             }
-            missing = "; Socket and ServerSocket stay the JDK's: " + e.getMessage();
+            unpatched = "; Socket and ServerSocket stay the JDK's: " + e.getMessage();
         }
     }
 
-    private Carrier carrier() throws IOException, ReflectiveOperationException {
-        if (carrier == null) {
-            carrier = Carrier.find(jar, instrumentation, application());
+    private Implementation implementation() throws IOException, ReflectiveOperationException {
+        if (implementation == null) {
+            implementation = Implementation.find(jar, instrumentation, application());
         }
-        return carrier;
+        return implementation;
     }
 
     private @Nullable ApplicationVerbena application() {
-        if (!sought) {
+        if (!applicationSearched) {
             application = ApplicationVerbena.find();
-            sought = true;
+            applicationSearched = true;
         }
         return application;
     }
@@ -160,32 +160,32 @@ final class Activation implements Supplier<Map<String, Object>> {
             if (own != null) { // which the program may ask for channels, whatever becomes of its other sockets
                 own.grant(instrumentation);
             }
-            String other = otherProvider();
+            String other = configuredProvider();
             if (other != null) {
-                say("not active: this program has a selector provider of its own, " + other);
+                print("not active: this program has a selector provider of its own, " + other);
                 return Map.of();
             }
-            Carrier c = carrier();
+            Implementation c = implementation();
             c.grantNativeAccess(instrumentation);
             c.addDevices(instrumentation);
-            patches.onOthers(c.expectPolicies());
+            patches.onForeignTransform(c.expectPolicies());
             Map<String, Object> all = new HashMap<>(Map.of(SocketHook.PROVIDER, c.provider()));
             all.put(SocketHook.ASYNCHRONOUS, c);
-            if (late) {
-                c.comeLate();
+            if (selectorsMayExist) {
+                c.expectJdkSelectors();
             }
-            if (late || listenersBefore) { // else there is no listener yet, and a start is spared the look
-                plainListeners = c.listenersFromBefore();
+            if (selectorsMayExist || listenersMayExist) { // else there is no listener yet, and a start is spared the look
+                earlyListeners = c.countEarlyListeners();
             }
             if (!isClassicOff()) {
                 Function<Boolean, @Nullable SocketImpl> made = c.classicSockets(instrumentation);
-                all.put(SocketHook.SOCKETS, listenersBefore ? new EarlyListeners(made) : made);
+                all.put(SocketHook.SOCKETS, listenersMayExist ? new EarlyListeners(made) : made);
                 all.put(SocketHook.ACCEPTING, c.classicAccepting());
             }
             reportLater(c);
             return all;
         } catch (Throwable t) { // broken service files, too, and a thread that cannot be started
-            sayWhatFailed(t);
+            reportFailure(t);
             return Map.of();
         }
     }
@@ -194,7 +194,7 @@ final class Activation implements Supplier<Map<String, Object>> {
      * The first call of native code takes a tenth of a second: the program need not wait for it, and is to have the
      * processor for itself until it has its first channel.
      */
-    private void reportLater(Carrier c) {
+    private void reportLater(Implementation c) {
         Thread t = new Thread("verbena-start") { // a Runnable in a Thread would be one class more, its builders are six
             @Override
             public void run() {
@@ -203,60 +203,60 @@ final class Activation implements Supplier<Map<String, Object>> {
                 } catch (InterruptedException e) {
                     // by a program that knows it by its name: it is said now
                 }
-                report(c);
+                reportState(c);
             }
         };
         t.setDaemon(true);
         t.start();
     }
 
-    private void sayWhatFailed(Throwable t) {
+    private void reportFailure(Throwable t) {
         try {
-            say("not active, all sockets are the kernel's: " + t);
+            print("not active, all sockets are the kernel's: " + t);
         } catch (RuntimeException | Error e) {
             // no memory to say it with: the program goes on all the same
         }
     }
 
-    private void report(Carrier c) {
+    private void reportState(Implementation c) {
         try {
             patches.apply(new TransferPatch());
-            changed.add("transferTo");
+            patchedParts.add("transferTo");
         } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
-            missing += "; FileChannel.transferTo maps files: " + e.getMessage();
+            unpatched += "; FileChannel.transferTo maps files: " + e.getMessage();
         }
         try {
-            String again = c.changed(changed);
+            String again = c.reportPatched(patchedParts);
             if (!again.isEmpty()) {
-                missing += "; the JDK's again, by another agent: " + again;
+                unpatched += "; the JDK's again, by another agent: " + again;
             }
-            String problem = c.problem();
-            say(problem == null
-                    ? "active: sockets are those of " + c.whose() + listeners() + missing
+            String problem = c.sharedMemoryProblem();
+            print(problem == null
+                    ? "active: sockets are those of " + c.origin() + listenerNote() + unpatched
                     : "all connections are the kernel's: " + problem);
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-            say("all connections are the kernel's: " + e);
+            print("all connections are the kernel's: " + e);
         }
     }
 
-    private String listeners() {
-        return switch (plainListeners) {
+    private String listenerNote() {
+        return switch (earlyListeners) {
             case 0 -> "";
             case 1 -> "; 1 listener is from before, TCP carries what it accepts until it is opened anew";
-            default -> "; " + plainListeners
+            default -> "; " + earlyListeners
                     + " listeners are from before, TCP carries what they accept until they are opened anew";
         };
     }
 
-    private void say(String line) {
-        Premain.state(line);
+    private void print(String line) {
+        Premain.setState(line);
         if (!arguments.isQuiet()) {
             System.err.println("verbena: " + line);
         }
     }
 
     /** What the program has chosen itself, as {@link SelectorProvider#provider()} looks for it; null if nothing. */
-    private static @Nullable String otherProvider() {
+    private static @Nullable String configuredProvider() {
         String named = System.getProperty(PROPERTY);
         if (named != null) {
             return named;

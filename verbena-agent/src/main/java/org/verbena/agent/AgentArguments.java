@@ -63,7 +63,7 @@ final class AgentArguments {
             return;
         }
         if (equals <= 0) {
-            throw refused(column, part.isEmpty()
+            throw rejection(column, part.isEmpty()
                     ? "nothing between two commas"
                     : "'" + part + "' is neither 'quiet' nor key=value");
         }
@@ -81,13 +81,13 @@ final class AgentArguments {
         for (Setting s : settings) {
             String why = refusal.apply(s.name, s.value);
             if (why != null) {
-                throw refused(s.column, "'" + s.name.substring(PREFIX.length()) + "' " + why);
+                throw rejection(s.column, "'" + s.name.substring(PREFIX.length()) + "' " + why);
             }
         }
         settings.forEach(s -> System.setProperty(s.name, s.value));
     }
 
-    private static IllegalArgumentException refused(int column, String why) {
+    private static IllegalArgumentException rejection(int column, String why) {
         return new IllegalArgumentException("agent arguments, line 1, column " + column + ": " + why);
     }
 }

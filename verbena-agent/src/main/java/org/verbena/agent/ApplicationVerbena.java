@@ -23,7 +23,7 @@ record ApplicationVerbena(ClassLoader loader, Module sockets, Module linux) {
 
     private static Module sockets(ClassLoader loader) throws ClassNotFoundException {
         try {
-            return Class.forName(Carrier.DROP_IN, false, loader).getModule();
+            return Class.forName(Implementation.DROP_IN, false, loader).getModule();
         } catch (ClassNotFoundException e) { // one before there was an agent
             return Class.forName(InnerModules.SOCKETS + ".VerbenaSockets", false, loader).getModule();
         }

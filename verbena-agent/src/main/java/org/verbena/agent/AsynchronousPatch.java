@@ -12,9 +12,9 @@ import java.nio.channels.spi.AsynchronousChannelProvider;
  * is opened in the default group. Groups that are there by then, and what is opened in them, stay the JDK's.
  */
 final class AsynchronousPatch {
-    private static final String PUBLIC = AsynchronousChannelProvider.class.getName();
-    private static final String CHOOSES = PUBLIC + "$ProviderHolder";
-    private static final String MAKES = "sun.nio.ch.DefaultAsynchronousChannelProvider";
+    private static final String PUBLIC_CLASS = AsynchronousChannelProvider.class.getName();
+    private static final String HOLDER_CLASS = PUBLIC_CLASS + "$ProviderHolder";
+    private static final String DEFAULT_CLASS = "sun.nio.ch.DefaultAsynchronousChannelProvider";
     private static final String PROVIDER = "java/nio/channels/spi/AsynchronousChannelProvider";
 
     private AsynchronousPatch() {}
@@ -26,10 +26,10 @@ final class AsynchronousPatch {
      * @throws IllegalStateException if it does not work; nothing is changed then
      */
     static boolean apply(Patches patches) throws ClassNotFoundException {
-        if (!ProviderPatch.isLoaded(patches.instrumentation(), CHOOSES)) {
-            patches.apply(patch(MAKES, "create"));
+        if (!ProviderPatch.isLoaded(patches.instrumentation(), HOLDER_CLASS)) {
+            patches.apply(patch(DEFAULT_CLASS, "create"));
         } else if (AsynchronousChannelProvider.provider().getClass().getClassLoader() == null) {
-            patches.apply(patch(PUBLIC, "provider"));
+            patches.apply(patch(PUBLIC_CLASS, "provider"));
         } else {
             return false;
         }

@@ -28,12 +28,12 @@ final class ConstantPool {
     private static final int START = 8;
 
     /** Bytes: many times what a question needs. */
-    private static final int MOST_ADDED = 4096;
+    private static final int MAX_ADDED = 4096;
 
     private final ByteBuffer file;
     private final int[] offsets;
     private final int end;
-    private final ByteBuffer added = ByteBuffer.allocate(MOST_ADDED);
+    private final ByteBuffer added = ByteBuffer.allocate(MAX_ADDED);
     private int count;
 
     ConstantPool(ByteBuffer file) {

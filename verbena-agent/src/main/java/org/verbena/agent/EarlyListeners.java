@@ -21,15 +21,15 @@ final class EarlyListeners implements Function<Boolean, @Nullable SocketImpl> {
 
     private static final StackWalker STACK = StackWalker.getInstance();
 
-    private final Function<Boolean, @Nullable SocketImpl> all;
+    private final Function<Boolean, @Nullable SocketImpl> delegate;
 
     EarlyListeners(Function<Boolean, @Nullable SocketImpl> all) {
-        this.all = all;
+        this.delegate = all;
     }
 
     @Override
     public @Nullable SocketImpl apply(Boolean server) {
-        return !server && isAccepting() ? null : all.apply(server);
+        return !server && isAccepting() ? null : delegate.apply(server);
     }
 
     private static boolean isAccepting() {

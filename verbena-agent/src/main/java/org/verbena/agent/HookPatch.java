@@ -12,7 +12,7 @@ class HookPatch extends MethodPatch {
 
     private final String hook;
     private final @Nullable String parameter;
-    private final String answer;
+    private final String resultType;
 
     /**
      * As {@link MethodPatch}.
@@ -24,20 +24,20 @@ class HookPatch extends MethodPatch {
         super(type, method, descriptor, answer);
         this.hook = hook;
         this.parameter = parameter;
-        this.answer = answer;
+        this.resultType = answer;
     }
 
     /** Puts the argument of the hook onto the stack, as an object. */
-    void argument(Instructions code) {}
+    void pushArgument(Instructions code) {}
 
     @Override
-    void use(Instructions code) {
+    void returnResult(Instructions code) {
         code.areturn();
     }
 
     /** By the system class loader, where the agent's jar is. */
     @Override
-    void ask(Instructions code) {
+    void pushResult(Instructions code) {
         code.invokestatic(LOADER, "getSystemClassLoader", "()Ljava/lang/ClassLoader;")
                 .string(SocketHook.class.getName())
                 .invokevirtual(LOADER, "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;")
@@ -53,10 +53,10 @@ class HookPatch extends MethodPatch {
         if (p == null) {
             code.iconst0().anewarray(OBJECT);
         } else {
-            argument(code.iconst1().anewarray(OBJECT).dup().iconst0());
+            pushArgument(code.iconst1().anewarray(OBJECT).dup().iconst0());
             code.aastore();
         }
         code.invokevirtual(METHOD, "invoke", "(Ljava/lang/Object;[Ljava/lang/Object;)Ljava/lang/Object;")
-                .checkcast(answer);
+                .checkcast(resultType);
     }
 }

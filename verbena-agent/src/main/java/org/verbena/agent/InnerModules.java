@@ -48,7 +48,7 @@ final class InnerModules extends ClassLoader {
                     SOCKETS + ".spi", SOCKETS + ".stream"));
 
     /** Where they are. */
-    private static final String FOLDER = "META-INF/modules/";
+    private static final String ROOT = "META-INF/modules/";
 
     static {
         registerAsParallelCapable();
@@ -75,7 +75,7 @@ final class InnerModules extends ClassLoader {
             }
         }
         for (Module m : modules.values()) {
-            connect(m, access);
+            link(m, access);
         }
     }
 
@@ -95,13 +95,13 @@ final class InnerModules extends ClassLoader {
         if (packages != null && !modules.containsKey(ROCE)) {
             define(ROCE, packages, access);
             for (Module m : modules.values()) { // what they export to it, too
-                connect(m, access);
+                link(m, access);
             }
         }
     }
 
     private void define(String name, Set<String> packages, JavaLangAccess access) throws IOException {
-        String folder = FOLDER + name + "/";
+        String folder = ROOT + name + "/";
         Module module = access.defineModule(this, descriptor(folder, packages), null);
         modules.put(name, module);
         ServicesCatalog.getServicesCatalog(this).register(module);
@@ -123,7 +123,7 @@ final class InnerModules extends ClassLoader {
     }
 
     /** Has a module read what it requires, and others see what it exports. */
-    private void connect(Module m, JavaLangAccess access) {
+    private void link(Module m, JavaLangAccess access) {
         ModuleDescriptor d = m.getDescriptor();
         for (ModuleDescriptor.Requires r : d.requires()) {
             Module other = modules.containsKey(r.name())
@@ -131,7 +131,7 @@ final class InnerModules extends ClassLoader {
                     : ModuleLayer.boot().findModule(r.name()).orElse(null);
             if (other != null) {
                 access.addReads(m, other);
-            } else if (!isDispensable(r)) {
+            } else if (!isOptional(r)) {
                 throw new IllegalStateException("this program has no module " + r.name());
             }
         }
@@ -149,7 +149,7 @@ final class InnerModules extends ClassLoader {
     }
 
     /** Verbena does without the Flight Recorder. */
-    private static boolean isDispensable(ModuleDescriptor.Requires r) {
+    private static boolean isOptional(ModuleDescriptor.Requires r) {
         return r.name().startsWith("jdk.") || r.modifiers().contains(ModuleDescriptor.Requires.Modifier.STATIC);
     }
 

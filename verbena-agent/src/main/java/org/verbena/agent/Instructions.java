@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 
 /** A few of the JVM's instructions (JVMS 6.5), one after the other; names of types are those of class files. */
 final class Instructions {
-    private static final int MOST = 256;
+    private static final int MAX_BYTES = 256;
 
     private static final int NOP = 0x00;
     private static final int ACONST_NULL = 0x01;
@@ -33,7 +33,7 @@ final class Instructions {
     private static final int INSTANCEOF = 0xc1;
     private static final int IFNULL = 0xc6;
 
-    private final ByteBuffer code = ByteBuffer.allocate(MOST);
+    private final ByteBuffer code = ByteBuffer.allocate(MAX_BYTES);
     private final ConstantPool constants;
 
     Instructions(ConstantPool constants) {
@@ -156,11 +156,11 @@ final class Instructions {
         return put(CHECKCAST, constants.type(name));
     }
 
-    Instructions isInstance(String name) {
+    Instructions instanceOf(String name) {
         return put(INSTANCEOF, constants.type(name));
     }
 
-    /** Goes to where {@link #here} is said of what this returns if there is null on the stack. */
+    /** Goes to where {@link #bind} is said of what this returns if there is null on the stack. */
     int ifnull() {
         put(IFNULL, 0);
         return size() - 3;
@@ -173,7 +173,7 @@ final class Instructions {
     }
 
     /** Where the branch goes to. */
-    Instructions here(int branch) {
+    Instructions bind(int branch) {
         code.putShort(branch + 1, (short) (size() - branch));
         return this;
     }

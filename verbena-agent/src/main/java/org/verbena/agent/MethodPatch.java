@@ -13,9 +13,9 @@ abstract class MethodPatch {
     private final String file;
     private final String method;
     private final String descriptor;
-    private final @Nullable String answer;
+    private final @Nullable String resultType;
     private volatile @Nullable Throwable failure;
-    private volatile boolean done;
+    private volatile boolean applied;
 
     /**
      * Changes one method.
@@ -29,14 +29,14 @@ abstract class MethodPatch {
         this.file = type.replace('.', '/');
         this.method = method;
         this.descriptor = descriptor;
-        this.answer = answer;
+        this.resultType = answer;
     }
 
     /** Leaves the answer on the stack, eight places of which it may use. */
-    abstract void ask(Instructions code);
+    abstract void pushResult(Instructions code);
 
     /** Takes an answer that is not null from the stack, or nothing if it was true, and ends the method. */
-    abstract void use(Instructions code);
+    abstract void returnResult(Instructions code);
 
     /** Its class. */
     String type() {
@@ -49,8 +49,8 @@ abstract class MethodPatch {
     }
 
     /** Whether it was changed at least once. */
-    boolean isDone() {
-        return done;
+    boolean isApplied() {
+        return applied;
     }
 
     /** Why it was not. */
@@ -60,10 +60,10 @@ abstract class MethodPatch {
     }
 
     /** The class file with the question in it; null if that does not work. */
-    byte @Nullable [] transformed(byte[] bytes) {
+    byte @Nullable [] transform(byte[] bytes) {
         try {
-            byte[] changed = patched(bytes);
-            done = true;
+            byte[] changed = patch(bytes);
+            applied = true;
             return changed;
         } catch (RuntimeException | LinkageError e) {
             failure = e; // the JVM would keep it to itself
@@ -72,13 +72,13 @@ abstract class MethodPatch {
     }
 
     /** The class file with the question in it. */
-    byte[] patched(byte[] original) {
+    byte[] patch(byte[] original) {
         MethodPrefix prefix = new MethodPrefix(original);
         Instructions asked = new Instructions(prefix.constants());
-        ask(asked);
+        pushResult(asked);
         Instructions used = new Instructions(prefix.constants());
-        use(used);
-        byte[] changed = prefix.before(method, descriptor, asked, answer, used);
+        returnResult(used);
+        byte[] changed = prefix.prepend(method, descriptor, asked, resultType, used);
         if (changed == null) {
             throw new IllegalStateException("it has no method " + method + descriptor);
         }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MethodPrefix {
     /** What the instructions before the method's own leave on the stack at most, parameters of calls included. */
-    private static final int STACK = 8;
+    private static final int MAX_STACK = 8;
 
     /** Instructions of the method may have to lie at multiples of that (tableswitch). */
     private static final int ALIGNMENT = 4;
@@ -47,10 +47,10 @@ final class MethodPrefix {
      * @param use runs unless the answer is null, with it on the stack, or false, and ends the method
      * @return null if there is no such method with code
      */
-    byte @Nullable [] before(String method, String descriptor, Instructions ask, @Nullable String answer,
+    byte @Nullable [] prepend(String method, String descriptor, Instructions ask, @Nullable String answer,
             Instructions use) {
         Prefix prefix = prefix(ask, answer, use);
-        ByteBuffer out = ByteBuffer.allocate(in.capacity() + constants.addedBytes() + prefix.mostBytes());
+        ByteBuffer out = ByteBuffer.allocate(in.capacity() + constants.addedBytes() + prefix.maxBytes());
         constants.writeTo(out);
         in.position(constants.end());
         copy(out, 6); // access, name, superclass
@@ -78,12 +78,12 @@ final class MethodPrefix {
      * @param answer the type that lies on the stack there; 0 if nothing does
      * @param frames the name of the attribute with the frames
      */
-    private record Prefix(ByteBuffer code, int label, int answer, int frames) {
+    private record Prefix(ByteBuffer code, int label, int resultType, int frames) {
         int size() {
             return code.capacity();
         }
 
-        int mostBytes() {
+        int maxBytes() {
             return size() + 16; // an attribute with a frame
         }
     }
@@ -92,7 +92,7 @@ final class MethodPrefix {
         int after = (answer == null ? 0 : 1) + 3 + use.size() + 1;
         Instructions all = ask.nop(Math.floorMod(-(ask.size() + after), ALIGNMENT));
         int no = answer == null ? all.ifeq() : all.dup().ifnull();
-        all.append(use).here(no);
+        all.append(use).bind(no);
         int label = all.size();
         ByteBuffer code = (answer == null ? all.nop(1) : all.pop()).code();
         return new Prefix(code, label, answer == null ? 0 : constants.type(answer), constants.utf8("StackMapTable"));
@@ -128,22 +128,22 @@ final class MethodPrefix {
         in.getInt();
         int length = out.position();
         out.putInt(0);
-        out.putShort((short) Math.max(in.getShort() & 0xffff, STACK));
+        out.putShort((short) Math.max(in.getShort() & 0xffff, MAX_STACK));
         out.putShort(in.getShort()); // locals
         int code = in.getInt();
         out.putInt(prefix.size() + code).put(prefix.code().duplicate());
         copy(out, code);
         for (int n = count(out); n > 0; n--) { // exceptions: from, to, handler, type
-            moved(out, prefix);
-            moved(out, prefix);
-            moved(out, prefix);
+            relocate(out, prefix);
+            relocate(out, prefix);
+            relocate(out, prefix);
             out.putShort(in.getShort());
         }
         codeAttributes(out, prefix);
         out.putInt(length, out.position() - length - Integer.BYTES);
     }
 
-    private void moved(ByteBuffer out, Prefix prefix) {
+    private void relocate(ByteBuffer out, Prefix prefix) {
         int at = (in.getShort() & 0xffff) + prefix.size();
         if (at > 0xffff) {
             throw new IllegalStateException("the method is too long");
@@ -162,7 +162,7 @@ final class MethodPrefix {
             if (constants.is(name, "LineNumberTable")) {
                 copy(out, 6);
                 for (int lines = count(out); lines > 0; lines--) {
-                    moved(out, prefix);
+                    relocate(out, prefix);
                     out.putShort(in.getShort());
                 }
                 written++;
@@ -193,12 +193,12 @@ final class MethodPrefix {
      * number.
      */
     private static void frame(ByteBuffer out, Prefix prefix, int others, int otherBytes) {
-        boolean empty = prefix.answer() == 0;
+        boolean empty = prefix.resultType() == 0;
         int bytes = 1 + 2 + (empty ? 0 : 1 + 2);
         out.putInt(Short.BYTES + bytes + otherBytes).putShort((short) (others + 1));
         out.put((byte) (empty ? SAME_LOCALS : SAME_LOCALS_ONE_ON_THE_STACK)).putShort((short) prefix.label());
         if (!empty) {
-            out.put((byte) OBJECT).putShort((short) prefix.answer());
+            out.put((byte) OBJECT).putShort((short) prefix.resultType());
         }
     }
 
@@ -226,7 +226,7 @@ final class MethodPrefix {
             if (kind == OBJECT) {
                 copy(out, Short.BYTES);
             } else if (kind == UNINITIALIZED) {
-                moved(out, prefix);
+                relocate(out, prefix);
             }
         }
     }

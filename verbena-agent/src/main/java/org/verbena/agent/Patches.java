@@ -19,8 +19,8 @@ final class Patches implements ClassFileTransformer {
     private static final String SERVERS = "sun/nio/ch/ServerSocketChannelImpl";
 
     private final Instrumentation instrumentation;
-    private volatile MethodPatch[] all = {};
-    private volatile @Nullable Runnable others;
+    private volatile MethodPatch[] patches = {};
+    private volatile @Nullable Runnable foreignTransformTask;
 
     Patches(Instrumentation instrumentation) {
         this.instrumentation = instrumentation;
@@ -32,8 +32,8 @@ final class Patches implements ClassFileTransformer {
     }
 
     /** Has something run whenever somebody transforms a class of the JDK's channels that is loaded: it waits for nothing. */
-    void onOthers(Runnable task) {
-        others = task;
+    void onForeignTransform(Runnable task) {
+        foreignTransformTask = task;
     }
 
     /**
@@ -43,10 +43,10 @@ final class Patches implements ClassFileTransformer {
      */
     synchronized void apply(MethodPatch patch) throws ClassNotFoundException {
         Class<?> changed = Class.forName(patch.type(), false, null);
-        MethodPatch[] before = all;
+        MethodPatch[] before = patches;
         MethodPatch[] with = Arrays.copyOf(before, before.length + 1);
         with[before.length] = patch;
-        all = with;
+        patches = with;
         if (before.length == 0) {
             instrumentation.addTransformer(this, true);
         }
@@ -56,12 +56,12 @@ final class Patches implements ClassFileTransformer {
         } catch (UnmodifiableClassException | RuntimeException | LinkageError e) {
             problem = new IllegalStateException(patch.type() + " cannot be changed: " + e, e);
         }
-        if (problem == null && !patch.isDone()) {
+        if (problem == null && !patch.isApplied()) {
             problem = new IllegalStateException(patch.type() + " cannot be changed: " + patch.failure(),
                     patch.failure());
         }
         if (problem != null) {
-            all = before;
+            patches = before;
             if (before.length == 0) {
                 instrumentation.removeTransformer(this);
             }
@@ -77,14 +77,14 @@ final class Patches implements ClassFileTransformer {
         if (loader != null || name == null) {
             return null;
         }
-        Runnable task = others;
+        Runnable task = foreignTransformTask;
         if (redefined != null && task != null && (name.equals(CLIENTS) || name.equals(SERVERS))) {
             task.run();
         }
         byte[] changed = null;
-        for (MethodPatch p : all) {
+        for (MethodPatch p : patches) {
             if (name.equals(p.file())) {
-                byte[] more = p.transformed(changed == null ? bytes : changed);
+                byte[] more = p.transform(changed == null ? bytes : changed);
                 changed = more == null ? changed : more;
             }
         }

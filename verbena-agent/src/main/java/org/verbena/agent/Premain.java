@@ -21,10 +21,10 @@ public final class Premain {
     /** The system property that says how the agent fared; {@code verbena attach} reads it. */
     static final String STATE = "verbena.agent";
 
-    private static final int NEEDED = 25;
+    private static final int REQUIRED_JAVA = 25;
 
     /** The arguments of the agent that is active; null if none is. */
-    private static String entered;
+    private static String activeArguments;
 
     private Premain() {}
 
@@ -40,22 +40,22 @@ public final class Premain {
 
     private static synchronized void start(String arguments, Instrumentation instrumentation, boolean attached) {
         String given = arguments == null ? "" : arguments;
-        if (entered != null) { // named twice, or attached to a JVM that has it
-            if (!given.isEmpty() && !given.equals(entered) && !isQuiet(given)) {
+        if (activeArguments != null) { // named twice, or attached to a JVM that has it
+            if (!given.isEmpty() && !given.equals(activeArguments) && !isQuiet(given)) {
                 System.err.println("verbena: the agent is here already: the arguments '" + given + "' are not read");
             }
             return;
         }
         String version = System.getProperty("java.specification.version", "1.8");
-        if (feature(version) < NEEDED) {
-            say(given, "not active: this is Java " + version + ", and Verbena needs " + NEEDED + " or newer");
+        if (feature(version) < REQUIRED_JAVA) {
+            print(given, "not active: this is Java " + version + ", and Verbena needs " + REQUIRED_JAVA + " or newer");
             return;
         }
         try {
             activate(given, instrumentation, attached);
-            entered = given;
+            activeArguments = given;
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-            failed(given, e, attached);
+            reportFailure(given, e, attached);
         }
     }
 
@@ -73,31 +73,31 @@ public final class Premain {
                 return all;
             }
         };
-        BiFunction<String, Instrumentation, Supplier<Map<String, Object>>> preparation = (BiFunction<String, Instrumentation, Supplier<Map<String, Object>>>) Class
+        BiFunction<String, Instrumentation, Supplier<Map<String, Object>>> installer = (BiFunction<String, Instrumentation, Supplier<Map<String, Object>>>) Class
                 .forName(
-                        "org.verbena.agent.Preparation", true, own).getConstructor().newInstance();
-        SocketHook.set(preparation.apply(given, instrumentation));
+                        "org.verbena.agent.AgentInstaller", true, own).getConstructor().newInstance();
+        SocketHook.setActivation(installer.apply(given, instrumentation));
         if (attached) {
             SocketHook.provider(); // now, so that who attached learns how it went
         }
     }
 
     /** Arguments that are wrong end a program that starts; nothing ends one that runs, and nothing else ends either. */
-    private static void failed(String given, Throwable problem, boolean attached) {
+    private static void reportFailure(String given, Throwable problem, boolean attached) {
         if (problem instanceof IllegalArgumentException) {
-            state("not active: " + problem.getMessage());
+            setState("not active: " + problem.getMessage());
             if (!attached) { // who attached reads the property
                 System.err.println("verbena: " + problem.getMessage());
                 System.err.flush();
                 Runtime.getRuntime().halt(1); // exit would run the hooks of a program that has not begun
             }
         } else {
-            say(given, "not active: " + problem);
+            print(given, "not active: " + problem);
         }
     }
 
     /** Sets the property; where a policy leaves no agent that, the line is all there is. */
-    static void state(String line) {
+    static void setState(String line) {
         try {
             System.setProperty(STATE, line);
         } catch (RuntimeException refused) {
@@ -106,8 +106,8 @@ public final class Premain {
     }
 
     /** The one line; a program that is to be quiet says it to the property only. */
-    private static void say(String given, String line) {
-        state(line);
+    private static void print(String given, String line) {
+        setState(line);
         if (!isQuiet(given)) {
             System.err.println("verbena: " + line);
         }

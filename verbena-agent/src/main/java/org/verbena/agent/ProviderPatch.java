@@ -16,8 +16,8 @@ import java.nio.channels.spi.SelectorProvider;
  * channel that is opened.
  */
 final class ProviderPatch {
-    private static final String PUBLIC = SelectorProvider.class.getName();
-    private static final String CHOOSES = PUBLIC + "$Holder";
+    private static final String PUBLIC_CLASS = SelectorProvider.class.getName();
+    private static final String HOLDER_CLASS = PUBLIC_CLASS + "$Holder";
     private static final String PROVIDER = "java/nio/channels/spi/SelectorProvider";
 
     private ProviderPatch() {}
@@ -29,9 +29,9 @@ final class ProviderPatch {
      * @throws IllegalStateException if it does not work; nothing is changed then
      */
     static boolean apply(Patches patches) throws ClassNotFoundException {
-        boolean late = isLoaded(patches.instrumentation(), CHOOSES);
+        boolean late = isLoaded(patches.instrumentation(), HOLDER_CLASS);
         patches.apply(
-                new HookPatch(late ? PUBLIC : CHOOSES, "provider", "()L" + PROVIDER + ";", "provider", null, PROVIDER));
+                new HookPatch(late ? PUBLIC_CLASS : HOLDER_CLASS, "provider", "()L" + PROVIDER + ";", "provider", null, PROVIDER));
         return late;
     }
 

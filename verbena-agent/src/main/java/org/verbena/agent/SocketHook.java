@@ -26,21 +26,21 @@ public final class SocketHook {
     static final String ACCEPTING = "accepting";
 
     private static Supplier<Map<String, Object>> activation;
-    private static volatile Map<String, Object> given;
+    private static volatile Map<String, Object> hooks;
     private static volatile boolean failed;
 
     private SocketHook() {}
 
     /** Verbena's provider. Called at the first use of a channel. */
     public static SelectorProvider provider() {
-        Map<String, Object> g = given();
+        Map<String, Object> g = hooks();
         return g == null ? null : (SelectorProvider) g.get(PROVIDER);
     }
 
     /** Verbena's provider of asynchronous channels. Called at the first use of one. */
     @SuppressWarnings("unchecked")
     public static AsynchronousChannelProvider asynchronousProvider() {
-        Map<String, Object> g = given();
+        Map<String, Object> g = hooks();
         Supplier<AsynchronousChannelProvider> maker = g == null
                 ? null
                 : (Supplier<AsynchronousChannelProvider>) g.get(ASYNCHRONOUS);
@@ -54,17 +54,17 @@ public final class SocketHook {
 
     /** A new implementation of a classic socket. */
     public static SocketImpl socketImpl(Boolean server) {
-        return failed ? null : ask(SOCKETS, server);
+        return failed ? null : create(SOCKETS, server);
     }
 
     /** What a classic socket that listens accepts into: its own kind, whatever new sockets have come to be. */
     public static SocketImpl accepting(SocketImpl listener) {
-        return ask(ACCEPTING, listener);
+        return create(ACCEPTING, listener);
     }
 
     @SuppressWarnings("unchecked")
-    private static <T> SocketImpl ask(String what, T argument) {
-        Map<String, Object> g = given();
+    private static <T> SocketImpl create(String what, T argument) {
+        Map<String, Object> g = hooks();
         Function<T, SocketImpl> function = g == null ? null : (Function<T, SocketImpl>) g.get(what);
         if (function == null) {
             return null;
@@ -86,8 +86,8 @@ public final class SocketHook {
         }
     }
 
-    private static Map<String, Object> given() {
-        Map<String, Object> g = given;
+    private static Map<String, Object> hooks() {
+        Map<String, Object> g = hooks;
         return g == null ? activate() : g;
     }
 
@@ -96,13 +96,13 @@ public final class SocketHook {
         Supplier<Map<String, Object>> a = activation;
         if (a != null) {
             activation = null;
-            given = a.get();
+            hooks = a.get();
         }
-        return given;
+        return hooks;
     }
 
     /** Says who makes it all; it throws nothing. Called once. */
-    static synchronized void set(Supplier<Map<String, Object>> maker) {
+    static synchronized void setActivation(Supplier<Map<String, Object>> maker) {
         activation = maker;
     }
 }

@@ -25,7 +25,7 @@ final class SocketPatch {
     static boolean apply(Patches patches) throws ClassNotFoundException {
         boolean before = ProviderPatch.isLoaded(patches.instrumentation(), "java.net.ServerSocket");
         patches.apply(accepting());
-        patches.apply(making());
+        patches.apply(creating());
         return before;
     }
 
@@ -34,23 +34,23 @@ final class SocketPatch {
         return new HookPatch("java.net.ServerSocket", "platformImplAccept", "()L" + IMPL + ";", "accepting", IMPL,
                 IMPL) {
             @Override
-            void argument(Instructions code) {
+            void pushArgument(Instructions code) {
                 code.aload0().getfield(SERVER, "impl", "L" + IMPL + ";");
             }
 
             @Override
-            void use(Instructions code) {
+            void returnResult(Instructions code) {
                 code.dup().aload0().swap().invokevirtual(SERVER, "implAccept", "(L" + IMPL + ";)V").areturn();
             }
         };
     }
 
     /** Asks for a new implementation. */
-    static MethodPatch making() {
+    static MethodPatch creating() {
         return new HookPatch("java.net.SocketImpl", "createPlatformSocketImpl", "(Z)L" + IMPL + ";", "socketImpl",
                 BOOLEAN, IMPL) {
             @Override
-            void argument(Instructions code) {
+            void pushArgument(Instructions code) {
                 code.iload0().invokestatic(BOOLEAN, "valueOf", "(Z)L" + BOOLEAN + ";");
             }
         };

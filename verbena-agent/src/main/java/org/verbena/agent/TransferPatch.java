@@ -25,12 +25,12 @@ final class TransferPatch extends MethodPatch {
     }
 
     @Override
-    void ask(Instructions code) {
-        code.aload(TARGET).isInstance(CHANNEL).aload(TARGET).isInstance(FUNCTION).iand();
+    void pushResult(Instructions code) {
+        code.aload(TARGET).instanceOf(CHANNEL).aload(TARGET).instanceOf(FUNCTION).iand();
     }
 
     @Override
-    void use(Instructions code) {
+    void returnResult(Instructions code) {
         code.aload(TARGET).checkcast(FUNCTION).aload0()
                 .invokeinterface(FUNCTION, "apply", "(Ljava/lang/Object;)Ljava/lang/Object;", 2)
                 .checkcast(SENDS).lload(POSITION).lload(COUNT).invokeinterface(SENDS, "applyAsLong", "(JJ)J", 5)

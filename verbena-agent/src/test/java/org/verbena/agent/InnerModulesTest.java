@@ -15,7 +15,7 @@ class InnerModulesTest {
     @CsvSource({"org.verbena.linux,Sys", "org.verbena.verbs,Verbs", "org.verbena.shm,ShmProvider",
         "org.verbena.roce,RoceProvider",
         "org.verbena.sockets,DropIn"})
-    void thePackagesOfEachModuleAreNamed(String module, String sample) throws Exception {
+    void packageListMatchesModule(String module, String sample) throws Exception {
         Path where = Path.of(Class.forName(module + "." + sample, false, getClass().getClassLoader())
                 .getProtectionDomain().getCodeSource().getLocation().toURI());
         assertThat(ModuleFinder.of(where).find(module).orElseThrow().descriptor().packages())

@@ -62,7 +62,7 @@ class MethodPatchTest {
         return code.elementStream().filter(LineNumber.class::isInstance).map(e -> ((LineNumber) e).line()).toList();
     }
 
-    private static void isPrefixed(byte[] original, byte[] patched, String method, String descriptor) {
+    private static void assertPrefixed(byte[] original, byte[] patched, String method, String descriptor) {
         assertThat(FILES.verify(patched)).isEmpty();
         CodeModel before = code(original, method, descriptor);
         CodeModel after = code(patched, method, descriptor);
@@ -80,25 +80,25 @@ class MethodPatchTest {
     }
 
     @Test
-    void theMethodsOfTheJdkBeginWithAQuestion() throws IOException {
+    void jdkMethodsGetPrefix() throws IOException {
         byte[] server = classFile("java.net.ServerSocket");
-        isPrefixed(server, SocketPatch.accepting().patched(server), "platformImplAccept", "()Ljava/net/SocketImpl;");
+        assertPrefixed(server, SocketPatch.accepting().patch(server), "platformImplAccept", "()Ljava/net/SocketImpl;");
         byte[] impl = classFile("java.net.SocketImpl");
-        isPrefixed(impl, SocketPatch.making().patched(impl), "createPlatformSocketImpl", "(Z)Ljava/net/SocketImpl;");
+        assertPrefixed(impl, SocketPatch.creating().patch(impl), "createPlatformSocketImpl", "(Z)Ljava/net/SocketImpl;");
         for (String[] m : new String[][] {{"sun.nio.ch.DefaultAsynchronousChannelProvider", "create"},
             {"java.nio.channels.spi.AsynchronousChannelProvider", "provider"}}) {
             byte[] asynchronous = classFile(m[0]);
-            isPrefixed(asynchronous, AsynchronousPatch.patch(m[0], m[1]).patched(asynchronous), m[1],
+            assertPrefixed(asynchronous, AsynchronousPatch.patch(m[0], m[1]).patch(asynchronous), m[1],
                     "()Ljava/nio/channels/spi/AsynchronousChannelProvider;");
         }
         byte[] file = classFile("sun.nio.ch.FileChannelImpl");
-        isPrefixed(file, new TransferPatch().patched(file), "transferTo",
+        assertPrefixed(file, new TransferPatch().patch(file), "transferTo",
                 "(JJLjava/nio/channels/WritableByteChannel;)J");
     }
 
     /** Methods with switches, loops, exceptions, objects half made, in all lengths. */
     @Test
-    void anyMethodThatGivesAnObjectCanBeChanged() throws IOException {
+    void methodReturningObjectGetsPrefix() throws IOException {
         int changed = 0;
         Path base = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("modules/java.base/java");
         List<Path> files;
@@ -115,8 +115,8 @@ class MethodPatchTest {
                 }
                 String answer = descriptor.substring(result + 1, descriptor.length() - 1);
                 String name = m.methodName().stringValue();
-                byte[] patched = new HookPatch("", name, descriptor, "question", null, answer).patched(original);
-                isPrefixed(original, patched, name, descriptor);
+                byte[] patched = new HookPatch("", name, descriptor, "question", null, answer).patch(original);
+                assertPrefixed(original, patched, name, descriptor);
                 changed++;
             }
         }
@@ -124,10 +124,10 @@ class MethodPatchTest {
     }
 
     @Test
-    void aMethodThatIsMissingIsSaid() throws IOException {
+    void missingMethodIsReported() throws IOException {
         byte[] original = classFile("java.net.ServerSocket");
         MethodPatch none = new HookPatch("java.net.ServerSocket", "none", "()Ljava/lang/Object;",
                 "question", null, "java/lang/Object");
-        assertThatThrownBy(() -> none.patched(original)).hasMessage("it has no method none()Ljava/lang/Object;");
+        assertThatThrownBy(() -> none.patch(original)).hasMessage("it has no method none()Ljava/lang/Object;");
     }
 }

@@ -14,9 +14,9 @@ import java.util.function.Supplier;
  * sockets, see {@link SocketHook}. It is made by a constructor without parameters, since other calls by reflection cost the
  * start of a program some milliseconds each.
  */
-public final class Preparation implements BiFunction<String, Instrumentation, Supplier<Map<String, Object>>> {
+public final class AgentInstaller implements BiFunction<String, Instrumentation, Supplier<Map<String, Object>>> {
     /** Called by {@link Premain}. */
-    public Preparation() {}
+    public AgentInstaller() {}
 
     /**
      * Changes the JDK.
@@ -28,8 +28,8 @@ public final class Preparation implements BiFunction<String, Instrumentation, Su
     @Override
     public Supplier<Map<String, Object>> apply(String given, Instrumentation instrumentation) {
         try {
-            File jar = new File(Preparation.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-            return Activation.prepare(given, instrumentation, jar);
+            File jar = new File(AgentInstaller.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+            return Activation.install(given, instrumentation, jar);
         } catch (IOException | ReflectiveOperationException | URISyntaxException e) {
             throw new IllegalStateException(e.toString(), e);
         }

@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  * path, if it offers at least as much as the one in the agent's jar, and that one otherwise. Never both: two in one
  * class loader would be a mixture of classes.
  *
- * @param whose for a person
+ * @param origin for a person
  * @param inner where it comes from the agent's jar; null if it is the application's own
  */
-record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nullable InnerModules inner)
+record Implementation(String origin, Class<?> dropIn, Module sockets, Module linux, @Nullable InnerModules inner)
         implements
             Supplier<AsynchronousChannelProvider> {
     /** What {@code DropIn.level()} says inside the agent's jar. */
@@ -34,22 +34,22 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     static final String DROP_IN = InnerModules.SOCKETS + ".DropIn";
 
     /** Finds it, and exports to it what it needs of the JDK. */
-    static Carrier find(File jar, Instrumentation instrumentation, @Nullable ApplicationVerbena application)
+    static Implementation find(File jar, Instrumentation instrumentation, @Nullable ApplicationVerbena application)
             throws IOException, ReflectiveOperationException {
-        Optional<Carrier> own = of(application);
-        Carrier c = own.isPresent() ? own.get() : inner(jar, instrumentation);
+        Optional<Implementation> own = of(application);
+        Implementation c = own.isPresent() ? own.get() : inner(jar, instrumentation);
         Grants.exports(instrumentation, c.sockets);
         Grants.patches(instrumentation, c.sockets);
         return c;
     }
 
-    private static Optional<Carrier> of(@Nullable ApplicationVerbena application) {
+    private static Optional<Implementation> of(@Nullable ApplicationVerbena application) {
         if (application == null) {
             return Optional.empty();
         }
         try {
             Class<?> dropIn = Class.forName(DROP_IN, false, application.loader());
-            Carrier own = new Carrier("the application's own Verbena", dropIn, application.sockets(),
+            Implementation own = new Implementation("the application's own Verbena", dropIn, application.sockets(),
                     application.linux(), null);
             return own.level() >= LEVEL ? Optional.of(own) : Optional.empty();
         } catch (ReflectiveOperationException | LinkageError e) {
@@ -57,10 +57,10 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
         }
     }
 
-    private static Carrier inner(File jar, Instrumentation instrumentation)
+    private static Implementation inner(File jar, Instrumentation instrumentation)
             throws IOException, ReflectiveOperationException {
         InnerModules modules = new InnerModules(jar, Grants.access(instrumentation));
-        return new Carrier("Verbena", Class.forName(DROP_IN, false, modules), modules.module(InnerModules.SOCKETS),
+        return new Implementation("Verbena", Class.forName(DROP_IN, false, modules), modules.module(InnerModules.SOCKETS),
                 modules.module(InnerModules.LINUX), modules);
     }
 
@@ -78,12 +78,12 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     }
 
     private int level() throws ReflectiveOperationException {
-        return (Integer) answer("level");
+        return (Integer) require("level");
     }
 
     /** Why a property cannot be set; null if it can. */
     @Nullable
-    String refusal(String name, String value) {
+    String propertyError(String name, String value) {
         try {
             return (String) invoke(dropIn.getMethod("refusal", String.class, String.class), name, value);
         } catch (ReflectiveOperationException e) {
@@ -93,13 +93,13 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
 
     /** What is wrong with what system properties say; null if nothing is. */
     @Nullable
-    String mistake() throws ReflectiveOperationException {
+    String configurationError() throws ReflectiveOperationException {
         return (String) call("mistake");
     }
 
     /** Why there can be no connections through shared memory; null if there can. */
     @Nullable
-    String problem() throws ReflectiveOperationException {
+    String sharedMemoryProblem() throws ReflectiveOperationException {
         return (String) call("problem");
     }
 
@@ -110,37 +110,37 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     }
 
     SelectorProvider provider() throws ReflectiveOperationException {
-        return (SelectorProvider) made("provider");
+        return (SelectorProvider) create("provider");
     }
 
     /** The provider of asynchronous channels, see {@link SocketHook#ASYNCHRONOUS}; made when it is asked for first. */
     @Override
     public AsynchronousChannelProvider get() {
         try {
-            return (AsynchronousChannelProvider) made("asynchronousProvider");
+            return (AsynchronousChannelProvider) create("asynchronousProvider");
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }
     }
 
     /** Says what was changed in the JDK; answers what of it is the JDK's again, with commas between; empty if nothing. */
-    String changed(Set<String> parts) throws ReflectiveOperationException {
+    String reportPatched(Set<String> parts) throws ReflectiveOperationException {
         call("changed", Set.class, parts);
-        return (String) answer("takenBack");
+        return (String) require("takenBack");
     }
 
     /** Says that there may be policies of other agents; answers what to run when somebody transforms the JDK's channels. */
     Runnable expectPolicies() throws ReflectiveOperationException {
-        return (Runnable) answer("expectPolicies");
+        return (Runnable) require("expectPolicies");
     }
 
     /** How many sockets of this process listen, none of which is Verbena's yet. */
-    int listenersFromBefore() throws ReflectiveOperationException {
-        return (Integer) answer("listenersFromBefore");
+    int countEarlyListeners() throws ReflectiveOperationException {
+        return (Integer) require("listenersFromBefore");
     }
 
     /** Says that the program may have selectors of the JDK. */
-    void comeLate() throws ReflectiveOperationException {
+    void expectJdkSelectors() throws ReflectiveOperationException {
         call("comesLate");
     }
 
@@ -149,24 +149,24 @@ record Carrier(String whose, Class<?> dropIn, Module sockets, Module linux, @Nul
     Function<Boolean, @Nullable SocketImpl> classicSockets(Instrumentation instrumentation)
             throws ReflectiveOperationException {
         call("reachSocketImplBy", Supplier.class, new SocketImplMembers(instrumentation));
-        return (Function<Boolean, @Nullable SocketImpl>) made("sockets");
+        return (Function<Boolean, @Nullable SocketImpl>) create("sockets");
     }
 
     /** What they are accepted into, see {@link SocketHook#ACCEPTING}. */
     Object classicAccepting() throws ReflectiveOperationException {
-        return made("accepting");
+        return create("accepting");
     }
 
-    private Object made(String what) throws ReflectiveOperationException {
+    private Object create(String what) throws ReflectiveOperationException {
         try {
-            return answer(what);
+            return require(what);
         } catch (RuntimeException | LinkageError e) {
             Throwable cause = e instanceof ExceptionInInitializerError i && i.getCause() != null ? i.getCause() : e;
             throw new IllegalStateException("Verbena's sockets cannot be made: " + cause, cause);
         }
     }
 
-    private Object answer(String name) throws ReflectiveOperationException {
+    private Object require(String name) throws ReflectiveOperationException {
         return Objects.requireNonNull(call(name));
     }
 
