@@ -19,15 +19,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings Verbena's sockets into this JVM, or says why not, in one line: what is wrong with the arguments at start, the
- * rest when the program opens its first channel or socket. So a program that opens none pays for no more than the change
- * to four methods of the JDK; a fifth is changed when it opens one. In the class loader of the agent alone. It has no
- * streams and few lambdas: the first of each costs time, which the start of every program would take longer.
+ * Installs Verbena's sockets in this JVM, or prints one line with the reason why not: an error in the arguments at
+ * start, others when the program opens its first channel or socket. So a program that opens none pays only for patching
+ * four methods of the JDK; a fifth is patched when it opens one. Loaded only by the class loader of the agent. It uses
+ * no streams and few lambdas: the first of each costs time, which would delay the start of every program.
  */
 final class Activation implements Supplier<Map<String, Object>> {
     private static final String PROPERTY = "java.nio.channels.spi.SelectorProvider";
 
-    /** Whether classic sockets are Verbena's, too. */
+    /** The property that turns Verbena's classic sockets off. */
     private static final String CLASSIC = "verbena.classic";
 
     private static final long REPORT_MILLIS = 50;
@@ -40,19 +40,19 @@ final class Activation implements Supplier<Map<String, Object>> {
     private @Nullable ApplicationVerbena application;
     private boolean applicationSearched;
 
-    /** What was changed: of Verbena's {@code SocketLayout.PARTS}. */
+    /** The patched parts, of Verbena's {@code SocketLayout.PARTS}. */
     private final Set<String> patchedParts = new HashSet<>();
 
-    /** What stays the JDK's since it could not be changed, as the end of a sentence; empty if nothing. */
+    /** The parts that stay the JDK's since patching failed, as the end of a sentence; empty if none. */
     private String unpatched = "";
 
     /** Whether the program may have selectors of the JDK. */
     private boolean selectorsMayExist;
 
-    /** Whether it may have classic sockets of the JDK that listen. */
+    /** Whether the program may have listening classic sockets of the JDK. */
     private boolean listenersMayExist;
 
-    /** Sockets of the JDK's, or a library's, that listen. */
+    /** Listening sockets of the JDK, or of a library. */
     private int earlyListeners;
 
     private Activation(AgentArguments arguments, Instrumentation instrumentation, File jar) {
@@ -63,9 +63,9 @@ final class Activation implements Supplier<Map<String, Object>> {
     }
 
     /**
-     * As {@link AgentInstaller#apply}.
+     * See {@link AgentInstaller#apply}.
      *
-     * @param jar the agent's
+     * @param jar the agent's jar
      */
     static Activation install(String given, Instrumentation instrumentation, File jar)
             throws IOException, ReflectiveOperationException {
@@ -80,14 +80,14 @@ final class Activation implements Supplier<Map<String, Object>> {
             atExit = a.implementation().atExit();
         }
         a.patch();
-        if (atExit != null) { // for good, hence after all that may fail
+        if (atExit != null) { // cannot be undone, hence after all steps that may fail
             Grants.atExit(instrumentation, atExit);
         }
         Premain.setState("active when the first channel or socket is opened");
         return a;
     }
 
-    /** Whether properties that the program was started with have something to be looked at before it begins. */
+    /** Whether the program was started with properties that must be checked before it runs. */
     private static boolean hasSettings() {
         for (String name : System.getProperties().stringPropertyNames()) {
             if (name.startsWith("verbena.") && !name.equals(Premain.STATE)) {
@@ -101,7 +101,7 @@ final class Activation implements Supplier<Map<String, Object>> {
         return "off".equals(System.getProperty(CLASSIC));
     }
 
-    /** @throws IllegalStateException if nothing at all can be changed */
+    /** @throws IllegalStateException if nothing at all can be patched */
     private void patch() throws ClassNotFoundException {
         patchSockets();
         try {
@@ -152,12 +152,15 @@ final class Activation implements Supplier<Map<String, Object>> {
         return application;
     }
 
-    /** What {@link SocketHook} gives the JDK. Throws nothing: by that the JDK would lose all its channels for good. */
+    /**
+     * The factories for {@link SocketHook}. Throws nothing, since an exception would disable all channels of the JDK
+     * permanently.
+     */
     @Override
     public Map<String, Object> get() {
         try {
             ApplicationVerbena own = application();
-            if (own != null) { // which the program may ask for channels, whatever becomes of its other sockets
+            if (own != null) { // the program may use it for channels, whatever implements its other sockets
                 own.grant(instrumentation);
             }
             String other = configuredProvider();
@@ -174,7 +177,7 @@ final class Activation implements Supplier<Map<String, Object>> {
             if (selectorsMayExist) {
                 c.expectJdkSelectors();
             }
-            if (selectorsMayExist || listenersMayExist) { // else there is no listener yet, and a start is spared the look
+            if (selectorsMayExist || listenersMayExist) { // otherwise there is no listener yet, and a start need not count them
                 earlyListeners = c.countEarlyListeners();
             }
             if (!isClassicOff()) {
@@ -184,24 +187,24 @@ final class Activation implements Supplier<Map<String, Object>> {
             }
             reportLater(c);
             return all;
-        } catch (Throwable t) { // broken service files, too, and a thread that cannot be started
+        } catch (Throwable t) { // also for broken service files, and a thread that cannot be started
             reportFailure(t);
             return Map.of();
         }
     }
 
     /**
-     * The first call of native code takes a tenth of a second: the program need not wait for it, and is to have the
-     * processor for itself until it has its first channel.
+     * Reports later, on a thread of its own: the first call of native code takes a tenth of a second, which the program
+     * need not wait for, and the program should have the processor to itself until it has its first channel.
      */
     private void reportLater(Implementation c) {
-        Thread t = new Thread("verbena-start") { // a Runnable in a Thread would be one class more, its builders are six
+        Thread t = new Thread("verbena-start") { // a Runnable in a Thread would load one more class, the thread builders six
             @Override
             public void run() {
                 try {
                     sleep(REPORT_MILLIS);
                 } catch (InterruptedException e) {
-                    // by a program that knows it by its name: it is said now
+                    // interrupted by a program that knows its name: report now
                 }
                 reportState(c);
             }
@@ -214,7 +217,7 @@ final class Activation implements Supplier<Map<String, Object>> {
         try {
             print("not active, all sockets are the kernel's: " + t);
         } catch (RuntimeException | Error e) {
-            // no memory to say it with: the program goes on all the same
+            // no memory to report it: the program continues
         }
     }
 
@@ -255,7 +258,9 @@ final class Activation implements Supplier<Map<String, Object>> {
         }
     }
 
-    /** What the program has chosen itself, as {@link SelectorProvider#provider()} looks for it; null if nothing. */
+    /**
+     * The provider that the program has configured, looked up as by {@link SelectorProvider#provider()}; null if none.
+     */
     private static @Nullable String configuredProvider() {
         String named = System.getProperty(PROPERTY);
         if (named != null) {

@@ -8,14 +8,15 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What comes after {@code verbena-agent.jar=}: {@code key=value}, separated by commas, where a key is a system property,
- * with or without {@code verbena.} before it, and {@code \,} is a comma inside a value; the word {@code quiet} alone.
+ * The arguments after {@code verbena-agent.jar=}: {@code key=value}, separated by commas, where a key is a system
+ * property, with or without {@code verbena.} before it, and {@code \,} is a comma inside a value; the word
+ * {@code quiet} alone.
  */
 final class AgentArguments {
     private static final String PREFIX = "verbena.";
     private static final String QUIET = "quiet";
 
-    /** A property to be set, and the column where it was written. */
+    /** A property to set, and its column in the arguments. */
     private record Setting(int column, String name, String value) {}
 
     private final List<Setting> settings = new ArrayList<>();
@@ -24,12 +25,12 @@ final class AgentArguments {
 
     private AgentArguments() {}
 
-    /** Whether nothing is to be printed. */
+    /** Whether to print nothing. */
     boolean isQuiet() {
         return quiet;
     }
 
-    /** Whether there is nothing to be set. */
+    /** Whether there is nothing to set. */
     boolean isEmpty() {
         return settings.isEmpty();
     }

@@ -10,20 +10,20 @@ import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
- * What {@link Premain} enters in the class loader of the agent, hence public: from the agent's arguments to what makes the
- * sockets, see {@link SocketHook}. It is made by a constructor without parameters, since other calls by reflection cost the
- * start of a program some milliseconds each.
+ * The entry point in the class loader of the agent, called by {@link Premain} and hence public: turns the agent's
+ * arguments into the factories of the sockets, see {@link SocketHook}. It has a constructor without parameters, since
+ * other reflective calls cost the start of a program some milliseconds each.
  */
 public final class AgentInstaller implements BiFunction<String, Instrumentation, Supplier<Map<String, Object>>> {
     /** Called by {@link Premain}. */
     public AgentInstaller() {}
 
     /**
-     * Changes the JDK.
+     * Patches the JDK.
      *
-     * @return nothing if the program is to have all from the JDK; throws nothing
+     * @return the supplier of the factories, empty if the program keeps the JDK's sockets; it throws nothing
      * @throws IllegalArgumentException if the arguments are wrong
-     * @throws IllegalStateException if it does not work; nothing is changed then
+     * @throws IllegalStateException if patching fails; nothing is changed then
      */
     @Override
     public Supplier<Map<String, Object>> apply(String given, Instrumentation instrumentation) {

@@ -6,11 +6,11 @@ import java.lang.instrument.Instrumentation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Verbena that a program ships, as a module or on the class path, of any version: where the agent brings another one, the
- * program's may be asked for its channels all the same.
+ * The Verbena that a program ships, as a module or on the class path, of any version: where the agent uses another one,
+ * the program may still open channels of its own one.
  */
 record ApplicationVerbena(ClassLoader loader, Module sockets, Module linux) {
-    /** The system class loader's, which knows the modules as well; null if it has none, or half of one. */
+    /** That of the system class loader, which includes the modules; null if there is none, or an incomplete one. */
     static @Nullable ApplicationVerbena find() {
         ClassLoader loader = ClassLoader.getSystemClassLoader();
         try {
@@ -24,12 +24,12 @@ record ApplicationVerbena(ClassLoader loader, Module sockets, Module linux) {
     private static Module sockets(ClassLoader loader) throws ClassNotFoundException {
         try {
             return Class.forName(Implementation.DROP_IN, false, loader).getModule();
-        } catch (ClassNotFoundException e) { // one before there was an agent
+        } catch (ClassNotFoundException e) { // a version from before the agent
             return Class.forName(InnerModules.SOCKETS + ".VerbenaSockets", false, loader).getModule();
         }
     }
 
-    /** Gives it what its channels need of the JDK. */
+    /** Grants it the access to the JDK that its channels need. */
     void grant(Instrumentation instrumentation) {
         Grants.exports(instrumentation, sockets);
         Grants.nativeAccess(instrumentation, linux);

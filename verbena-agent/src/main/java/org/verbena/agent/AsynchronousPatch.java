@@ -4,12 +4,12 @@ package org.verbena.agent;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 
 /**
- * Makes {@link AsynchronousChannelProvider#provider()} answer Verbena's provider where it would answer the JDK's own: what
- * a program names by the JDK's system property, or by a service file, stays.
+ * Makes {@link AsynchronousChannelProvider#provider()} return Verbena's provider where it would return the JDK's own: a
+ * provider that a program configures by the JDK's system property, or by a service file, stays.
  *
- * <p>The method that makes the JDK's own asks {@link SocketHook#asynchronousProvider()} first. It runs once, before the
- * first asynchronous channel; where that has happened already it is the public one, which is called for each channel that
- * is opened in the default group. Groups that are there by then, and what is opened in them, stay the JDK's.
+ * <p>The method that creates the JDK's own calls {@link SocketHook#asynchronousProvider()} first. It runs once, before
+ * the first asynchronous channel; if it has already run, the public method is patched instead, which is called for each
+ * channel that is opened in the default group. Existing groups, and channels opened in them, stay the JDK's.
  */
 final class AsynchronousPatch {
     private static final String PUBLIC_CLASS = AsynchronousChannelProvider.class.getName();
@@ -20,10 +20,10 @@ final class AsynchronousPatch {
     private AsynchronousPatch() {}
 
     /**
-     * Changes it.
+     * Applies the patch.
      *
-     * @return false if the program has one of its own, which stays
-     * @throws IllegalStateException if it does not work; nothing is changed then
+     * @return false if the program has a provider of its own, which stays
+     * @throws IllegalStateException if patching fails; nothing is changed then
      */
     static boolean apply(Patches patches) throws ClassNotFoundException {
         if (!ProviderPatch.isLoaded(patches.instrumentation(), HOLDER_CLASS)) {
@@ -36,7 +36,7 @@ final class AsynchronousPatch {
         return true;
     }
 
-    /** Of either method. */
+    /** The patch of either method. */
     static MethodPatch patch(String type, String method) {
         return new HookPatch(type, method, "()L" + PROVIDER + ";", "asynchronousProvider", null, PROVIDER);
     }

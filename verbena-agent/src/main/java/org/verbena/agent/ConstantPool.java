@@ -4,7 +4,7 @@ package org.verbena.agent;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** The constants of a class file (JVMS 4.4), and more of them after its own. Names are ASCII. */
+/** The constants of a class file (JVMS 4.4), and constants appended to them. Names are ASCII. */
 final class ConstantPool {
     private static final int UTF8 = 1;
     private static final int INTEGER = 3;
@@ -24,10 +24,10 @@ final class ConstantPool {
     private static final int MODULE = 19;
     private static final int PACKAGE = 20;
 
-    /** Where the number of constants is in a class file; they follow. */
+    /** Offset of the number of constants in a class file; they follow. */
     private static final int START = 8;
 
-    /** Bytes: many times what a question needs. */
+    /** In bytes: many times the need of a prefix. */
     private static final int MAX_ADDED = 4096;
 
     private final ByteBuffer file;
@@ -46,7 +46,7 @@ final class ConstantPool {
             int tag = file.get(at);
             at += size(tag, at);
             if (tag == LONG || tag == DOUBLE) {
-                i++; // takes two places
+                i++; // takes two slots
             }
         }
         end = at;
@@ -63,12 +63,12 @@ final class ConstantPool {
         };
     }
 
-    /** Where the file goes on after its own constants. */
+    /** Offset of the file's contents after its own constants. */
     int end() {
         return end;
     }
 
-    /** Whether the constant, one of the file's own, is that text. */
+    /** Whether a constant of the file is that text. */
     boolean is(int index, String text) {
         int at = offsets[index];
         if (file.get(at) != UTF8 || (file.getShort(at + 1) & 0xffff) != text.length()) {
@@ -137,7 +137,7 @@ final class ConstantPool {
                 .put(added.slice(0, added.position()));
     }
 
-    /** How many bytes longer the file becomes. */
+    /** The number of bytes that are appended. */
     int addedBytes() {
         return added.position();
     }

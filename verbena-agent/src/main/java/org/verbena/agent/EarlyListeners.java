@@ -7,16 +7,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes implementations of classic sockets where some that listen are from before the agent, which accept into the JDK's
- * alone. Such a listener asks {@link SocketHook#accepting}, unless another agent has taken back that change: then it is the
- * JDK's method for new sockets that is called, from the one that accepts, and the JDK's is right for listeners of
- * both kinds.
+ * Creates implementations of classic sockets in a program whose listeners may be older than the agent: those accept
+ * into the JDK's implementation only. Such a listener calls {@link SocketHook#accepting}, unless another agent has
+ * removed that patch: then the JDK's method for new sockets is called, from the accepting one, and the JDK's
+ * implementation is right for listeners of both kinds.
  */
 final class EarlyListeners implements Function<Boolean, @Nullable SocketImpl> {
     private static final String SERVER = "java.net.ServerSocket";
     private static final String ACCEPTS = "platformImplAccept";
 
-    /** This class's, the hook's, the JDK's that makes it, and the caller of that, with some to spare. */
+    /** The frames of this class, the hook, the JDK's creating method, and its caller, with some to spare. */
     private static final int FRAMES = 12;
 
     private static final StackWalker STACK = StackWalker.getInstance();

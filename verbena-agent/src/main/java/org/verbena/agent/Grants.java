@@ -8,10 +8,10 @@ import java.util.Set;
 import jdk.internal.access.JavaLangAccess;
 import jdk.internal.access.SharedSecrets;
 
-/** What Verbena's modules need of the JDK and get by the agent, where others need options of the JVM's. */
+/** The access to the JDK that Verbena's modules need and get from the agent, in place of options of the JVM. */
 final class Grants {
     private static final Module BASE = Object.class.getModule();
-    /** Of those that java.lang.Shutdown has. */
+    /** The last slot of those of java.lang.Shutdown. */
     private static final int LAST_HOOK = 9;
 
     private Grants() {}
@@ -22,13 +22,13 @@ final class Grants {
     }
 
     /**
-     * Exports the packages that the program itself has put into {@code java.base} ({@code --patch-module}): they are for code of the
-     * JDK's that an agent changes, and Verbena's stands in its place. Elasticsearch's entitlements call what they have put
-     * there from the process's selector provider, whose it may be.
+     * Exports the packages that the program itself has put into {@code java.base} ({@code --patch-module}): they are
+     * for code of the JDK that an agent patches, and that Verbena's replaces. Elasticsearch's entitlements call their
+     * classes there from the process's selector provider, which may be Verbena's.
      */
     static void patches(Instrumentation instrumentation, Module sockets) {
         for (String p : BASE.getPackages()) {
-            if (!isOfJdk(p)) { // the JDK's own list of its packages has those, too
+            if (!isOfJdk(p)) { // the JDK's own list of its packages includes those, too
                 export(instrumentation, sockets, p);
             }
         }
@@ -40,9 +40,9 @@ final class Grants {
     }
 
     /**
-     * As {@code --enable-native-access=}. There is a public way, {@link ModuleLayer.Controller#enableNativeAccess}, but it
-     * is for those who have native access themselves, and an agent's jar is not asked for its manifest's
-     * {@code Enable-Native-Access}: hence the JDK's own, through a package that is exported to the agent's class loader
+     * As {@code --enable-native-access=}. There is a public method, {@link ModuleLayer.Controller#enableNativeAccess},
+     * but its caller needs native access itself, and the manifest attribute {@code Enable-Native-Access} of an agent's
+     * jar is ignored: hence the JDK's internal method, through a package that is exported to the agent's class loader
      * alone.
      */
     static void nativeAccess(Instrumentation instrumentation, Module linux) {
@@ -58,10 +58,10 @@ final class Grants {
     }
 
     /**
-     * Has something run when all shutdown hooks of the program have ended, since these may use sockets: among the hooks of the
-     * JDK itself, of which there are ten, run one after the other, and the last one is nobody's.
+     * Runs a task when all shutdown hooks of the program have ended, since these may use sockets: as one of the ten
+     * hooks of the JDK itself, which run one after the other, in the last slot, which is unused.
      *
-     * @throws IllegalStateException if it is somebody's
+     * @throws IllegalStateException if the slot is used
      */
     static void atExit(Instrumentation instrumentation, Runnable task) {
         try {
@@ -71,7 +71,7 @@ final class Grants {
         }
     }
 
-    /** What the JDK's own packages ask of java.lang; {@code jdk.internal.module} can be used, too, when this has returned. */
+    /** The access of the JDK's own packages to java.lang; also exports {@code jdk.internal.module}. */
     static JavaLangAccess access(Instrumentation instrumentation) {
         export(instrumentation, Grants.class.getModule(), "jdk.internal.access", "jdk.internal.module");
         return SharedSecrets.getJavaLangAccess();

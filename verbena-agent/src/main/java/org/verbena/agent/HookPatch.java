@@ -3,7 +3,7 @@ package org.verbena.agent;
 
 import org.jspecify.annotations.Nullable;
 
-/** Makes a method of the JDK begin with a question to {@link SocketHook}, for an object to return or to go on with. */
+/** Prepends a call of {@link SocketHook} to a method of the JDK, for an object to return or to continue with. */
 class HookPatch extends MethodPatch {
     private static final String OBJECT = "java/lang/Object";
     private static final String CLASS = "java/lang/Class";
@@ -15,9 +15,9 @@ class HookPatch extends MethodPatch {
     private final String resultType;
 
     /**
-     * As {@link MethodPatch}.
+     * See {@link MethodPatch}.
      *
-     * @param hook the method of {@link SocketHook} that is asked; it throws nothing
+     * @param hook the method of {@link SocketHook} to call; it throws nothing
      * @param parameter type of the hook's parameter; null if it has none
      */
     HookPatch(String type, String method, String descriptor, String hook, @Nullable String parameter, String answer) {
@@ -27,7 +27,7 @@ class HookPatch extends MethodPatch {
         this.resultType = answer;
     }
 
-    /** Puts the argument of the hook onto the stack, as an object. */
+    /** Pushes the argument of the hook, as an object. */
     void pushArgument(Instructions code) {}
 
     @Override
@@ -35,7 +35,7 @@ class HookPatch extends MethodPatch {
         code.areturn();
     }
 
-    /** By the system class loader, where the agent's jar is. */
+    /** Calls it through the system class loader, which has the agent's jar. */
     @Override
     void pushResult(Instructions code) {
         code.invokestatic(LOADER, "getSystemClassLoader", "()Ljava/lang/ClassLoader;")

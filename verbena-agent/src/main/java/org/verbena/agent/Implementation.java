@@ -18,22 +18,22 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Verbena that serves this process, by its class {@code DropIn}: the application's own, as a module or on the class
- * path, if it offers at least as much as the one in the agent's jar, and that one otherwise. Never both: two in one
- * class loader would be a mixture of classes.
+ * The Verbena implementation of this process, represented by its class {@code DropIn}: the application's own, as a
+ * module or on the class path, if its level is at least that of the one in the agent's jar, and that one otherwise.
+ * Never both: two in one class loader would mix their classes.
  *
- * @param origin for a person
- * @param inner where it comes from the agent's jar; null if it is the application's own
+ * @param origin a description, for messages
+ * @param inner the modules if it comes from the agent's jar; null if it is the application's own
  */
 record Implementation(String origin, Class<?> dropIn, Module sockets, Module linux, @Nullable InnerModules inner)
         implements
             Supplier<AsynchronousChannelProvider> {
-    /** What {@code DropIn.level()} says inside the agent's jar. */
+    /** The value of {@code DropIn.level()} inside the agent's jar. */
     static final int LEVEL = 8;
 
     static final String DROP_IN = InnerModules.SOCKETS + ".DropIn";
 
-    /** Finds it, and exports to it what it needs of the JDK. */
+    /** Finds the implementation, and exports packages of the JDK to it. */
     static Implementation find(File jar, Instrumentation instrumentation, @Nullable ApplicationVerbena application)
             throws IOException, ReflectiveOperationException {
         Optional<Implementation> own = of(application);
@@ -53,14 +53,15 @@ record Implementation(String origin, Class<?> dropIn, Module sockets, Module lin
                     application.linux(), null);
             return own.level() >= LEVEL ? Optional.of(own) : Optional.empty();
         } catch (ReflectiveOperationException | LinkageError e) {
-            return Optional.empty(); // one before there was an agent
+            return Optional.empty(); // a version from before the agent
         }
     }
 
     private static Implementation inner(File jar, Instrumentation instrumentation)
             throws IOException, ReflectiveOperationException {
         InnerModules modules = new InnerModules(jar, Grants.access(instrumentation));
-        return new Implementation("Verbena", Class.forName(DROP_IN, false, modules), modules.module(InnerModules.SOCKETS),
+        return new Implementation("Verbena", Class.forName(DROP_IN, false, modules), modules.module(
+                InnerModules.SOCKETS),
                 modules.module(InnerModules.LINUX), modules);
     }
 
@@ -68,7 +69,9 @@ record Implementation(String origin, Class<?> dropIn, Module sockets, Module lin
         Grants.nativeAccess(instrumentation, linux);
     }
 
-    /** Adds the devices that rules name; programs without rules are spared the look. The settings are made by now. */
+    /**
+     * Adds the devices that rules name; programs without rules skip the lookup. Called after the settings are applied.
+     */
     void addDevices(Instrumentation instrumentation) throws IOException, ReflectiveOperationException {
         if (inner != null && (System.getProperty("verbena.rules") != null
                 || System.getProperty("verbena.rules.file") != null)
@@ -91,19 +94,19 @@ record Implementation(String origin, Class<?> dropIn, Module sockets, Module lin
         }
     }
 
-    /** What is wrong with what system properties say; null if nothing is. */
+    /** The error in the system properties; null if there is none. */
     @Nullable
     String configurationError() throws ReflectiveOperationException {
         return (String) call("mistake");
     }
 
-    /** Why there can be no connections through shared memory; null if there can. */
+    /** Why connections through shared memory are impossible; null if they are possible. */
     @Nullable
     String sharedMemoryProblem() throws ReflectiveOperationException {
         return (String) call("problem");
     }
 
-    /** What to run when the process ends; null if there is nothing to do. */
+    /** A task for the end of the process; null if there is none. */
     @Nullable
     Runnable atExit() throws ReflectiveOperationException {
         return (Runnable) call("atExit");
@@ -113,7 +116,7 @@ record Implementation(String origin, Class<?> dropIn, Module sockets, Module lin
         return (SelectorProvider) create("provider");
     }
 
-    /** The provider of asynchronous channels, see {@link SocketHook#ASYNCHRONOUS}; made when it is asked for first. */
+    /** The provider of asynchronous channels, see {@link SocketHook#ASYNCHRONOUS}; created at the first call. */
     @Override
     public AsynchronousChannelProvider get() {
         try {
@@ -123,36 +126,42 @@ record Implementation(String origin, Class<?> dropIn, Module sockets, Module lin
         }
     }
 
-    /** Says what was changed in the JDK; answers what of it is the JDK's again, with commas between; empty if nothing. */
+    /**
+     * Reports the patched parts of the JDK; returns those whose patch was removed since, separated by commas; empty if
+     * none.
+     */
     String reportPatched(Set<String> parts) throws ReflectiveOperationException {
         call("changed", Set.class, parts);
         return (String) require("takenBack");
     }
 
-    /** Says that there may be policies of other agents; answers what to run when somebody transforms the JDK's channels. */
+    /**
+     * Announces that other agents may have policies; returns a task to run when another agent transforms the JDK's
+     * channels.
+     */
     Runnable expectPolicies() throws ReflectiveOperationException {
         return (Runnable) require("expectPolicies");
     }
 
-    /** How many sockets of this process listen, none of which is Verbena's yet. */
+    /** The number of listening sockets of this process, none of which is Verbena's yet. */
     int countEarlyListeners() throws ReflectiveOperationException {
         return (Integer) require("listenersFromBefore");
     }
 
-    /** Says that the program may have selectors of the JDK. */
+    /** Announces that the program may have selectors of the JDK. */
     void expectJdkSelectors() throws ReflectiveOperationException {
         call("comesLate");
     }
 
-    /** What makes implementations of classic sockets, see {@link SocketHook#SOCKETS}. */
-    @SuppressWarnings("unchecked") // as DropIn has it
+    /** The factory of classic sockets, see {@link SocketHook#SOCKETS}. */
+    @SuppressWarnings("unchecked") // the type is DropIn's
     Function<Boolean, @Nullable SocketImpl> classicSockets(Instrumentation instrumentation)
             throws ReflectiveOperationException {
         call("reachSocketImplBy", Supplier.class, new SocketImplMembers(instrumentation));
         return (Function<Boolean, @Nullable SocketImpl>) create("sockets");
     }
 
-    /** What they are accepted into, see {@link SocketHook#ACCEPTING}. */
+    /** The factory for accepted sockets, see {@link SocketHook#ACCEPTING}. */
     Object classicAccepting() throws ReflectiveOperationException {
         return create("accepting");
     }
@@ -178,7 +187,7 @@ record Implementation(String origin, Class<?> dropIn, Module sockets, Module lin
         invoke(dropIn.getMethod(name, type), argument);
     }
 
-    /** Throws what the method throws, without the InvocationTargetException around it. */
+    /** Throws the exception of the method, unwrapped from its InvocationTargetException. */
     private static @Nullable Object invoke(Method m, Object... arguments) throws ReflectiveOperationException {
         try {
             return m.invoke(null, arguments);

@@ -23,13 +23,13 @@ import jdk.internal.module.ServicesCatalog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verbena's modules inside the agent's jar, each below a folder of its own, and the class loader that they share. Named
- * modules, so that native access and packages of the JDK are granted to them alone; its parent knows nothing of the class
- * path, so no provider of another version there is found.
+ * Verbena's modules inside the agent's jar, each below a folder of its own, and the class loader that they share. They
+ * are named modules, so that native access and packages of the JDK are granted to them alone; the loader's parent does
+ * not include the class path, so no provider of another version there is found.
  *
- * <p>They are defined one by one through the JDK's own access, not as a {@link ModuleLayer}, which differs in nothing that
- * they can see: to resolve and define a layer takes three times as long in a JVM that has just begun, and the first
- * channel of every program would wait for it.
+ * <p>They are defined one by one through the JDK's own access, not as a {@link ModuleLayer}, which makes no difference
+ * that is visible to them: resolving and defining a layer takes three times as long in a JVM that has just started, and
+ * the first channel of every program would wait for it.
  */
 final class InnerModules extends ClassLoader {
     static final String LINUX = "org.verbena.linux";
@@ -38,7 +38,7 @@ final class InnerModules extends ClassLoader {
     static final String ROCE = "org.verbena.roce";
     static final String SOCKETS = "org.verbena.sockets";
 
-    /** The packages of each: to list those of the jar takes longer than to define them. */
+    /** The packages of each: listing those of the jar takes longer than defining them. */
     static final Map<String, Set<String>> PACKAGES = Map.of(
             LINUX, Set.of(LINUX, LINUX + ".spi"),
             VERBS, Set.of(VERBS, VERBS + ".spi"),
@@ -47,7 +47,7 @@ final class InnerModules extends ClassLoader {
             SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".memory", SOCKETS + ".nio", SOCKETS + ".rules",
                     SOCKETS + ".spi", SOCKETS + ".stream"));
 
-    /** Where they are. */
+    /** The folder of the modules in the jar. */
     private static final String ROOT = "META-INF/modules/";
 
     static {
@@ -60,7 +60,7 @@ final class InnerModules extends ClassLoader {
     private final Map<String, String> folders = new ConcurrentHashMap<>();
 
     /**
-     * Defines them.
+     * Defines the modules.
      *
      * @param file the agent's jar, which stays open as long as the JVM runs
      * @throws IllegalStateException if this program lacks a module of the JDK that they need
@@ -80,8 +80,8 @@ final class InnerModules extends ClassLoader {
     }
 
     /**
-     * As the JDK's own classes have it: agents that hold a policy against all callers on the stack (OpenSearch's) see whose call it
-     * is, and not what carries it out. Nobody's policy knows of these classes.
+     * All permissions, as the JDK's own classes have: agents that apply a policy to all callers on the stack
+     * (OpenSearch's) then judge the program's call, not the classes that implement it, which no policy mentions.
      */
     private static ProtectionDomain domain(CodeSource source) {
         Permissions all = new Permissions();
@@ -89,12 +89,15 @@ final class InnerModules extends ClassLoader {
         return new ProtectionDomain(source, all);
     }
 
-    /** Defines RoCE too, which only rules need that name a device: before the first look for providers. */
+    /**
+     * Defines RoCE, too, which is needed only for rules with a device; must be called before the first lookup of
+     * providers.
+     */
     void addRoce(JavaLangAccess access) throws IOException {
         Set<String> packages = PACKAGES.get(ROCE);
         if (packages != null && !modules.containsKey(ROCE)) {
             define(ROCE, packages, access);
-            for (Module m : modules.values()) { // what they export to it, too
+            for (Module m : modules.values()) { // also for their exports to it
                 link(m, access);
             }
         }
@@ -110,7 +113,7 @@ final class InnerModules extends ClassLoader {
         }
     }
 
-    /** Loops and no lambdas, here and below: each lambda costs time in a JVM that has just begun. */
+    /** Loops and no lambdas, here and below: each lambda costs time in a JVM that has just started. */
     private ModuleDescriptor descriptor(String folder, Set<String> packages) throws IOException {
         try (InputStream in = jar.getInputStream(jar.getEntry(folder + "module-info.class"))) {
             return ModuleDescriptor.read(in, new Supplier<>() {
@@ -122,7 +125,7 @@ final class InnerModules extends ClassLoader {
         }
     }
 
-    /** Has a module read what it requires, and others see what it exports. */
+    /** Adds a module's reads and exports. */
     private void link(Module m, JavaLangAccess access) {
         ModuleDescriptor d = m.getDescriptor();
         for (ModuleDescriptor.Requires r : d.requires()) {
@@ -141,19 +144,19 @@ final class InnerModules extends ClassLoader {
             }
             for (String to : e.targets()) {
                 Module other = modules.get(to);
-                if (other != null) { // else it is not in the jar, as the command
+                if (other != null) { // otherwise it is not in the jar, as the command
                     access.addExports(m, e.source(), other);
                 }
             }
         }
     }
 
-    /** Verbena does without the Flight Recorder. */
+    /** Whether Verbena can do without it, as without the Flight Recorder. */
     private static boolean isOptional(ModuleDescriptor.Requires r) {
         return r.name().startsWith("jdk.") || r.modifiers().contains(ModuleDescriptor.Requires.Modifier.STATIC);
     }
 
-    /** One of {@link #PACKAGES}. */
+    /** A module by its name, one of {@link #PACKAGES}. */
     Module module(String name) {
         Module m = modules.get(name);
         if (m == null) {

@@ -3,7 +3,7 @@ package org.verbena.agent;
 
 import java.nio.ByteBuffer;
 
-/** A few of the JVM's instructions (JVMS 6.5), one after the other; names of types are those of class files. */
+/** Emits a sequence of a few of the JVM's instructions (JVMS 6.5); names of types are those of class files. */
 final class Instructions {
     private static final int MAX_BYTES = 256;
 
@@ -95,7 +95,7 @@ final class Instructions {
         return this;
     }
 
-    /** A local variable below 255, a long, which takes two places. */
+    /** A local variable below 255, a long, which takes two slots. */
     Instructions lload(int variable) {
         code.put((byte) LLOAD).put((byte) variable);
         return this;
@@ -160,25 +160,25 @@ final class Instructions {
         return put(INSTANCEOF, constants.type(name));
     }
 
-    /** Goes to where {@link #bind} is said of what this returns if there is null on the stack. */
+    /** Branches if null is on the stack, to the place where {@link #bind} is called with the returned branch. */
     int ifnull() {
         put(IFNULL, 0);
         return size() - 3;
     }
 
-    /** The same if there is 0 or false. */
+    /** Likewise if 0 or false is on the stack. */
     int ifeq() {
         put(IFEQ, 0);
         return size() - 3;
     }
 
-    /** Where the branch goes to. */
+    /** Binds a branch to this place. */
     Instructions bind(int branch) {
         code.putShort(branch + 1, (short) (size() - branch));
         return this;
     }
 
-    /** Does nothing, {@code count} times. */
+    /** Emits {@code count} no-ops. */
     Instructions nop(int count) {
         for (int i = 0; i < count; i++) {
             put(NOP);

@@ -4,9 +4,9 @@ package org.verbena.agent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a method of the JDK begin with a question: if the answer is null, or false, it goes on as the JDK wrote it. The
- * class file alone is changed, in this JVM's memory, and by {@link MethodPrefix}: the JDK's own Class-File API
- * takes a tenth of a second for it in a JVM that has just begun. No lambdas here for the same reason.
+ * Prepends a call to a method of the JDK: if its result is null, or false, the method continues with the JDK's code.
+ * Only the class in this JVM's memory is changed, and by {@link MethodPrefix}: the JDK's own Class-File API takes a
+ * tenth of a second for that in a JVM that has just started. No lambdas here for the same reason.
  */
 abstract class MethodPatch {
     private final String type;
@@ -18,11 +18,11 @@ abstract class MethodPatch {
     private volatile boolean applied;
 
     /**
-     * Changes one method.
+     * Patches one method.
      *
-     * @param type its class, as the JVM names it
+     * @param type its class, by its binary name
      * @param descriptor its parameters and result, as in a class file
-     * @param answer the type of the answer; null for a boolean
+     * @param answer the type of the result; null for a boolean
      */
     MethodPatch(String type, String method, String descriptor, @Nullable String answer) {
         this.type = type;
@@ -32,10 +32,10 @@ abstract class MethodPatch {
         this.resultType = answer;
     }
 
-    /** Leaves the answer on the stack, eight places of which it may use. */
+    /** Pushes the result onto the stack; may use eight slots of it. */
     abstract void pushResult(Instructions code);
 
-    /** Takes an answer that is not null from the stack, or nothing if it was true, and ends the method. */
+    /** Pops a result that is not null from the stack, or nothing if it was true, and ends the method. */
     abstract void returnResult(Instructions code);
 
     /** Its class. */
@@ -43,35 +43,35 @@ abstract class MethodPatch {
         return type;
     }
 
-    /** Its class, as class files name it. */
+    /** Its class, by its name in class files. */
     String file() {
         return file;
     }
 
-    /** Whether it was changed at least once. */
+    /** Whether it was patched at least once. */
     boolean isApplied() {
         return applied;
     }
 
-    /** Why it was not. */
+    /** The reason if it was not. */
     @Nullable
     Throwable failure() {
         return failure;
     }
 
-    /** The class file with the question in it; null if that does not work. */
+    /** The patched class file; null if patching fails. */
     byte @Nullable [] transform(byte[] bytes) {
         try {
             byte[] changed = patch(bytes);
             applied = true;
             return changed;
         } catch (RuntimeException | LinkageError e) {
-            failure = e; // the JVM would keep it to itself
+            failure = e; // the JVM would swallow it
             return null;
         }
     }
 
-    /** The class file with the question in it. */
+    /** The patched class file. */
     byte[] patch(byte[] original) {
         MethodPrefix prefix = new MethodPrefix(original);
         Instructions asked = new Instructions(prefix.constants());

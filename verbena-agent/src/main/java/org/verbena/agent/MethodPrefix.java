@@ -7,20 +7,20 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts instructions before those of a method, in a class file (JVMS 4). What is known of the method's instructions and
- * moves with them is its exceptions, its frames and its lines; what else debuggers are told of them is left out.
+ * Prepends instructions to those of a method, in a class file (JVMS 4). Its exception table, frames and line numbers
+ * are relocated; other debug information is dropped.
  */
 final class MethodPrefix {
-    /** What the instructions before the method's own leave on the stack at most, parameters of calls included. */
+    /** Stack depth of the prepended instructions, parameters of calls included. */
     private static final int MAX_STACK = 8;
 
-    /** Instructions of the method may have to lie at multiples of that (tableswitch). */
+    /** Alignment that instructions of the method may rely on (tableswitch). */
     private static final int ALIGNMENT = 4;
 
-    /** A frame with the locals of the one before it, which is the method's beginning, and one thing on the stack. */
+    /** A frame with the locals of its predecessor, which is the method's entry, and one value on the stack. */
     private static final int SAME_LOCALS_ONE_ON_THE_STACK = 247;
 
-    /** The same with nothing on the stack. */
+    /** Likewise with an empty stack. */
     private static final int SAME_LOCALS = 251;
 
     private static final int OBJECT = 7;
@@ -34,17 +34,17 @@ final class MethodPrefix {
         constants = new ConstantPool(in);
     }
 
-    /** For the instructions. */
+    /** The constant pool for the instructions. */
     ConstantPool constants() {
         return constants;
     }
 
     /**
-     * The file with a question in front of a method.
+     * The class file with a call prepended to a method.
      *
-     * @param ask leaves the answer on the stack
-     * @param answer its type; null for a boolean
-     * @param use runs unless the answer is null, with it on the stack, or false, and ends the method
+     * @param ask pushes the result
+     * @param answer type of the result; null for a boolean
+     * @param use runs unless the result is null or false, with an object on the stack, and ends the method
      * @return null if there is no such method with code
      */
     byte @Nullable [] prepend(String method, String descriptor, Instructions ask, @Nullable String answer,
@@ -72,10 +72,10 @@ final class MethodPrefix {
     }
 
     /**
-     * What comes before the method's own instructions.
+     * The prepended instructions.
      *
-     * @param label where null or false leads to; one instruction follows
-     * @param answer the type that lies on the stack there; 0 if nothing does
+     * @param label target of the branch at null or false; one instruction follows
+     * @param resultType the type on the stack there; 0 if it is empty
      * @param frames the name of the attribute with the frames
      */
     private record Prefix(ByteBuffer code, int label, int resultType, int frames) {
@@ -109,7 +109,7 @@ final class MethodPrefix {
         return n & 0xffff;
     }
 
-    /** @param prefix for the code among them; null if it stays as it is */
+    /** @param prefix for the code attribute; null if it is unchanged */
     private boolean attributes(ByteBuffer out, @Nullable Prefix prefix) {
         boolean found = false;
         for (int n = count(out); n > 0; n--) {
@@ -188,9 +188,9 @@ final class MethodPrefix {
     }
 
     /**
-     * The length of the attribute, the number of frames, and the first of them: where null or false leads to. The
-     * method's own first one counted from its beginning, and now from this one, the last byte before it: that is the same
-     * number.
+     * Writes the length of the attribute, the number of frames, and the first frame, at the target of the branch. The
+     * offset of the method's own first frame was relative to its start, and now to this frame, the last byte before
+     * that: it is the same number.
      */
     private static void frame(ByteBuffer out, Prefix prefix, int others, int otherBytes) {
         boolean empty = prefix.resultType() == 0;
@@ -202,7 +202,10 @@ final class MethodPrefix {
         }
     }
 
-    /** One of the method's own. It counts from the one before it, so it stays, but for where objects are made. */
+    /**
+     * Copies one of the method's frames. Its offset is relative to the previous one, so it is unchanged, but for the
+     * offsets of uninitialized objects.
+     */
     private void frame(ByteBuffer out, Prefix prefix) {
         int kind = in.get() & 0xff;
         out.put((byte) kind);

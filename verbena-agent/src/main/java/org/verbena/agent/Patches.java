@@ -10,9 +10,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The changes to methods of the JDK, for as long as the JVM runs: who else has a class transformed anew, another agent or
- * the Flight Recorder's method timing, begins with the JDK's own class file, and all transformers are asked again. So this
- * one stays, although it is asked about each class that the program loads: it compares names, and nothing else.
+ * The patches of the JDK, for the lifetime of the JVM: when another agent, or the Flight Recorder's method timing,
+ * retransforms a class, the JVM starts from the JDK's own class file and calls all transformers again. So this one
+ * stays registered, although it is called for each class that the program loads: it only compares names.
  */
 final class Patches implements ClassFileTransformer {
     private static final String CLIENTS = "sun/nio/ch/SocketChannelImpl";
@@ -26,20 +26,23 @@ final class Patches implements ClassFileTransformer {
         this.instrumentation = instrumentation;
     }
 
-    /** Of this JVM. */
+    /** The instrumentation of this JVM. */
     Instrumentation instrumentation() {
         return instrumentation;
     }
 
-    /** Has something run whenever somebody transforms a class of the JDK's channels that is loaded: it waits for nothing. */
+    /**
+     * Sets a task that runs whenever another agent retransforms a loaded class of the JDK's channels; it must not
+     * block.
+     */
     void onForeignTransform(Runnable task) {
         foreignTransformTask = task;
     }
 
     /**
-     * Changes one method.
+     * Patches one method.
      *
-     * @throws IllegalStateException if it does not work; nothing is changed then
+     * @throws IllegalStateException if patching fails; nothing is changed then
      */
     synchronized void apply(MethodPatch patch) throws ClassNotFoundException {
         Class<?> changed = Class.forName(patch.type(), false, null);
@@ -69,7 +72,7 @@ final class Patches implements ClassFileTransformer {
         }
     }
 
-    /** In a thread that loads or transforms a class, maybe with locks of the JVM's: it waits for nothing. */
+    /** Called by a thread that loads or transforms a class, maybe holding locks of the JVM: must not block. */
     @Override
     @SuppressWarnings("NullAway") // null: no change
     public byte @Nullable [] transform(@Nullable ClassLoader loader, @Nullable String name,

@@ -13,12 +13,12 @@ import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
- * Where the JVM enters the agent. This class and {@link SocketHook} are compiled for Java 8, so that an older JVM can be
- * told that it is too old; the rest of the agent is for Java 25 and has a class loader of its own, so that what the agent
- * is allowed (see {@code Grants}) is not allowed to the application's class path as well.
+ * The entry point of the agent. This class and {@link SocketHook} are compiled for Java 8, so that an older JVM can
+ * print that it is too old; the rest of the agent is for Java 25 and has a class loader of its own, so that the agent's
+ * privileges (see {@code Grants}) are not granted to the application's class path as well.
  */
 public final class Premain {
-    /** The system property that says how the agent fared; {@code verbena attach} reads it. */
+    /** The system property with the state of the agent; {@code verbena attach} reads it. */
     static final String STATE = "verbena.agent";
 
     private static final int REQUIRED_JAVA = 25;
@@ -28,19 +28,19 @@ public final class Premain {
 
     private Premain() {}
 
-    /** Before the program's main class. */
+    /** Called before the program's main class. */
     public static void premain(String arguments, Instrumentation instrumentation) {
         start(arguments, instrumentation, false);
     }
 
-    /** In a JVM that runs. */
+    /** Called when attached to a running JVM. */
     public static void agentmain(String arguments, Instrumentation instrumentation) {
         start(arguments, instrumentation, true);
     }
 
     private static synchronized void start(String arguments, Instrumentation instrumentation, boolean attached) {
         String given = arguments == null ? "" : arguments;
-        if (activeArguments != null) { // named twice, or attached to a JVM that has it
+        if (activeArguments != null) { // specified twice, or attached to a JVM that has it
             if (!given.isEmpty() && !given.equals(activeArguments) && !isQuiet(given)) {
                 System.err.println("verbena: the agent is here already: the arguments '" + given + "' are not read");
             }
@@ -63,9 +63,12 @@ public final class Premain {
     private static void activate(String given, Instrumentation instrumentation, boolean attached)
             throws ReflectiveOperationException {
         URL jar = Premain.class.getProtectionDomain().getCodeSource().getLocation();
-        // stays open: it is where the agent's classes are
+        // stays open: it loads the agent's classes
         ClassLoader own = new URLClassLoader(new URL[] {jar}, null) {
-            /** As the JDK's own classes: agents that ask a policy about callers on the stack are to see the program's. */
+            /**
+             * All permissions, as the JDK's own classes have: agents that apply a policy to callers on the stack are to
+             * judge the program's.
+             */
             @Override
             protected PermissionCollection getPermissions(CodeSource source) {
                 Permissions all = new Permissions();
@@ -78,34 +81,36 @@ public final class Premain {
                         "org.verbena.agent.AgentInstaller", true, own).getConstructor().newInstance();
         SocketHook.setActivation(installer.apply(given, instrumentation));
         if (attached) {
-            SocketHook.provider(); // now, so that who attached learns how it went
+            SocketHook.provider(); // now, so that the attaching process gets the result
         }
     }
 
-    /** Arguments that are wrong end a program that starts; nothing ends one that runs, and nothing else ends either. */
+    /**
+     * Invalid arguments end a program at its start; no failure ends a running one, and no other failure ends either.
+     */
     private static void reportFailure(String given, Throwable problem, boolean attached) {
         if (problem instanceof IllegalArgumentException) {
             setState("not active: " + problem.getMessage());
-            if (!attached) { // who attached reads the property
+            if (!attached) { // the attaching process reads the property
                 System.err.println("verbena: " + problem.getMessage());
                 System.err.flush();
-                Runtime.getRuntime().halt(1); // exit would run the hooks of a program that has not begun
+                Runtime.getRuntime().halt(1); // exit would run the hooks of a program that has not started
             }
         } else {
             print(given, "not active: " + problem);
         }
     }
 
-    /** Sets the property; where a policy leaves no agent that, the line is all there is. */
+    /** Sets the property; where a policy forbids that to an agent, only the line is printed. */
     static void setState(String line) {
         try {
             System.setProperty(STATE, line);
         } catch (RuntimeException refused) {
-            // an exception would end a program that starts
+            // an exception would end a starting program
         }
     }
 
-    /** The one line; a program that is to be quiet says it to the property only. */
+    /** Prints the one line; with {@code quiet} only the property is set. */
     private static void print(String given, String line) {
         setState(line);
         if (!isQuiet(given)) {

@@ -5,14 +5,14 @@ import java.lang.instrument.Instrumentation;
 import java.nio.channels.spi.SelectorProvider;
 
 /**
- * Makes {@link SelectorProvider#provider()} answer Verbena's provider, also after the JDK has chosen one.
+ * Makes {@link SelectorProvider#provider()} return Verbena's provider, also after the JDK has selected one.
  *
- * <p>The JDK's own way in is a class named by a system property. It is of no use to a JVM that runs, which has chosen
- * already; and such a class, found on the class path, could not be Verbena's provider, which is in a module layer, but
- * only stand before it, so that {@code channel.provider() == SelectorProvider.provider()} would not hold.
+ * <p>The JDK's own extension point is a class named by a system property. It is useless in a running JVM, which has
+ * already selected one; and such a class, found on the class path, could not be Verbena's provider, which is in a
+ * module layer, but only a wrapper, so that {@code channel.provider() == SelectorProvider.provider()} would not hold.
  *
- * <p>So a method of the JDK asks {@link SocketHook#provider()} first. It is the method that chooses the provider, which
- * runs once and before the first channel; where that has happened already, the public one, which is called for each
+ * <p>So a method of the JDK calls {@link SocketHook#provider()} first. It is the method that selects the provider,
+ * which runs once and before the first channel; if it has already run, the public method, which is called for each
  * channel that is opened.
  */
 final class ProviderPatch {
@@ -23,15 +23,16 @@ final class ProviderPatch {
     private ProviderPatch() {}
 
     /**
-     * Changes it.
+     * Applies the patch.
      *
-     * @return whether the JDK has chosen one before
-     * @throws IllegalStateException if it does not work; nothing is changed then
+     * @return whether the JDK has already selected one
+     * @throws IllegalStateException if patching fails; nothing is changed then
      */
     static boolean apply(Patches patches) throws ClassNotFoundException {
         boolean late = isLoaded(patches.instrumentation(), HOLDER_CLASS);
         patches.apply(
-                new HookPatch(late ? PUBLIC_CLASS : HOLDER_CLASS, "provider", "()L" + PROVIDER + ";", "provider", null, PROVIDER));
+                new HookPatch(late ? PUBLIC_CLASS : HOLDER_CLASS, "provider", "()L" + PROVIDER + ";", "provider", null,
+                        PROVIDER));
         return late;
     }
 

@@ -9,20 +9,26 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Where methods of the JDK, as {@link HookPatch} has changed them, find what is Verbena's. On the class path, where the
- * JDK looks. Null in each case means: as without Verbena.
+ * The methods that patched methods of the JDK call, see {@link HookPatch}. On the class path, where the JDK can find
+ * them. A result of null means: as without Verbena.
  */
 public final class SocketHook {
-    /** What the activation gives: a {@link SelectorProvider}. */
+    /** Key of the {@link SelectorProvider}. */
     static final String PROVIDER = "provider";
 
-    /** What makes the {@link AsynchronousChannelProvider}, when the first such channel is opened; missing if it stays. */
+    /**
+     * Key of the supplier of the {@link AsynchronousChannelProvider}, called when the first such channel is opened;
+     * absent if the JDK's stays.
+     */
     static final String ASYNCHRONOUS = "asynchronous";
 
-    /** A function from whether it is to listen to a new implementation of a socket; missing if classic sockets are off. */
+    /**
+     * Key of a function that creates a socket implementation, its argument tells whether it is to listen; absent if
+     * classic sockets are off.
+     */
     static final String SOCKETS = "sockets";
 
-    /** A function from an implementation that listens to one that it can accept into. */
+    /** Key of a function from a listening implementation to one that it can accept into. */
     static final String ACCEPTING = "accepting";
 
     private static Supplier<Map<String, Object>> activation;
@@ -46,7 +52,7 @@ public final class SocketHook {
                 : (Supplier<AsynchronousChannelProvider>) g.get(ASYNCHRONOUS);
         try {
             return maker == null ? null : maker.get();
-        } catch (RuntimeException | Error e) { // the JDK would lose its asynchronous channels for good
+        } catch (RuntimeException | Error e) { // an exception would disable the JDK's asynchronous channels permanently
             System.err.println("verbena: asynchronous channels stay the JDK's: " + e);
             return null;
         }
@@ -57,7 +63,7 @@ public final class SocketHook {
         return failed ? null : create(SOCKETS, server);
     }
 
-    /** What a classic socket that listens accepts into: its own kind, whatever new sockets have come to be. */
+    /** The implementation that a listening classic socket accepts into: of its own kind, whatever new sockets are. */
     public static SocketImpl accepting(SocketImpl listener) {
         return create(ACCEPTING, listener);
     }
@@ -71,9 +77,9 @@ public final class SocketHook {
         }
         try {
             return function.apply(argument);
-        } catch (VirtualMachineError e) { // no memory or stack just now: this one is the JDK's, the next may be Verbena's
+        } catch (VirtualMachineError e) { // out of memory or stack now: this one is the JDK's, the next may be Verbena's
             return null;
-        } catch (RuntimeException | Error e) { // who makes a socket is told of nothing that is not its own
+        } catch (RuntimeException | Error e) { // a program that creates a socket must not see foreign exceptions
             fail(e);
             return null;
         }
@@ -91,7 +97,7 @@ public final class SocketHook {
         return g == null ? activate() : g;
     }
 
-    /** Null to a thread that is just activating, and opens sockets on the way. */
+    /** Null to a thread that opens sockets during activation. */
     private static synchronized Map<String, Object> activate() {
         Supplier<Map<String, Object>> a = activation;
         if (a != null) {
@@ -101,7 +107,7 @@ public final class SocketHook {
         return hooks;
     }
 
-    /** Says who makes it all; it throws nothing. Called once. */
+    /** Sets the supplier of all hooks, which throws nothing. Called once. */
     static synchronized void setActivation(Supplier<Map<String, Object>> maker) {
         activation = maker;
     }

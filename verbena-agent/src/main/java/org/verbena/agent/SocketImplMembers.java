@@ -6,7 +6,7 @@ import java.lang.invoke.MethodHandles;
 import java.net.SocketImpl;
 import java.util.function.Supplier;
 
-/** What reaches the protected members of {@link SocketImpl}: it is opened to the agent when it is asked for. */
+/** Access to the protected members of {@link SocketImpl}, which is opened to the agent on first use. */
 final class SocketImplMembers implements Supplier<MethodHandles.Lookup> {
     private final Instrumentation instrumentation;
 

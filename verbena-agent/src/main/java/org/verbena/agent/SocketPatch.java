@@ -2,12 +2,12 @@
 package org.verbena.agent;
 
 /**
- * Makes the JDK take Verbena's implementation for classic sockets where it would take its own platform's: not where the
- * program has set a factory of its own, and below the JDK's SOCKS and HTTP proxy clients.
+ * Makes the JDK use Verbena's implementation of classic sockets where it would use its own platform implementation: not
+ * where the program has set a factory of its own, and below the JDK's SOCKS and HTTP proxy clients.
  *
- * <p>The JDK makes what it accepts into before it accepts, with no word of the listener, which accepts only into its own
- * kind: the JDK's if it was opened before the agent came, or while there was no memory for Verbena's. That is the second
- * question, which has to be in place before the first.
+ * <p>The JDK creates the implementation to accept into before it accepts, without reference to the listener, which
+ * accepts only into its own kind: the JDK's if it was opened before the agent was loaded, or while there was no memory
+ * for Verbena's. That is the second patch, which must be in place before the first.
  */
 final class SocketPatch {
     private static final String IMPL = "java/net/SocketImpl";
@@ -17,10 +17,10 @@ final class SocketPatch {
     private SocketPatch() {}
 
     /**
-     * Changes both.
+     * Applies both patches.
      *
-     * @return whether the program may have some that listen by now
-     * @throws IllegalStateException if it does not work; the JDK's sockets stay as they are then
+     * @return whether the program may have listening sockets by now
+     * @throws IllegalStateException if patching fails; the JDK's sockets are unchanged then
      */
     static boolean apply(Patches patches) throws ClassNotFoundException {
         boolean before = ProviderPatch.isLoaded(patches.instrumentation(), "java.net.ServerSocket");
@@ -29,7 +29,7 @@ final class SocketPatch {
         return before;
     }
 
-    /** Asks for the implementation to accept into, as its listener wants it. */
+    /** Calls for the implementation to accept into, of the listener's kind. */
     static MethodPatch accepting() {
         return new HookPatch("java.net.ServerSocket", "platformImplAccept", "()L" + IMPL + ";", "accepting", IMPL,
                 IMPL) {
@@ -45,7 +45,7 @@ final class SocketPatch {
         };
     }
 
-    /** Asks for a new implementation. */
+    /** Calls for a new implementation. */
     static MethodPatch creating() {
         return new HookPatch("java.net.SocketImpl", "createPlatformSocketImpl", "(Z)L" + IMPL + ";", "socketImpl",
                 BOOLEAN, IMPL) {

@@ -4,12 +4,13 @@ package org.verbena.agent;
 import java.nio.channels.FileChannel;
 
 /**
- * Makes {@link FileChannel#transferTo} leave the work to Verbena's channels, at once: the JDK would ask for the file's size
- * first, which a transfer of 4 KiB feels and which is asked again below, and then map the file, write the mapping to the
- * channel and unmap it, since the channel is none of those that it has sendfile(2) for.
+ * Makes {@link FileChannel#transferTo} delegate to Verbena's channels, at once: the JDK would query the file's size
+ * first, which costs a transfer of 4 KiB measurably and is repeated below, and then map the file, write the mapping to
+ * the channel and unmap it, since the channel is not one that it uses sendfile(2) for.
  *
- * <p>The JDK can call Verbena's by types of its own alone: they are functions from the file to what sends from a position so
- * many bytes, and its inner interface SelChImpl tells them from other functions.
+ * <p>The JDK can call Verbena's channels only through types of its own: they are functions from the file to an
+ * operation that sends a number of bytes from a position, and its internal interface SelChImpl distinguishes them from
+ * other functions.
  */
 final class TransferPatch extends MethodPatch {
     private static final String CHANNEL = "sun/nio/ch/SelChImpl";

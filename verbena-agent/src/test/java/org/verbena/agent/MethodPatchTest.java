@@ -84,7 +84,8 @@ class MethodPatchTest {
         byte[] server = classFile("java.net.ServerSocket");
         assertPrefixed(server, SocketPatch.accepting().patch(server), "platformImplAccept", "()Ljava/net/SocketImpl;");
         byte[] impl = classFile("java.net.SocketImpl");
-        assertPrefixed(impl, SocketPatch.creating().patch(impl), "createPlatformSocketImpl", "(Z)Ljava/net/SocketImpl;");
+        assertPrefixed(impl, SocketPatch.creating().patch(impl), "createPlatformSocketImpl",
+                "(Z)Ljava/net/SocketImpl;");
         for (String[] m : new String[][] {{"sun.nio.ch.DefaultAsynchronousChannelProvider", "create"},
             {"java.nio.channels.spi.AsynchronousChannelProvider", "provider"}}) {
             byte[] asynchronous = classFile(m[0]);

@@ -35,7 +35,8 @@ class SocketHookTest {
     /** All in one: the hook is one a JVM. */
     @Test
     void outOfMemoryIsTemporaryAndListenersAcceptAfterFailure() {
-        SocketHook.setActivation(() -> Map.of(SocketHook.SOCKETS, answers("new"), SocketHook.ACCEPTING, answers("accepting")));
+        SocketHook.setActivation(() -> Map.of(SocketHook.SOCKETS, answers("new"), SocketHook.ACCEPTING, answers(
+                "accepting")));
         for (Error e : List.of(new OutOfMemoryError("for a test"), new StackOverflowError("for a test"))) {
             failure = e;
             assertThat(SocketHook.socketImpl(false)).isNull();
